@@ -16,7 +16,7 @@ export const consoleAsset = operation({
   query: 'ConsoleAssetQuery',
   produces: ['text/css', 'text/javascript'],
   handle({ params, query }) {
-    if (!isAssetName(params.file)) throw new Refusal('resource-not-found', 'There is no such file of the console.');
+    if (!isAssetName(params.file)) throw new Refusal('resource-not-found', 'The console has no such file.');
     const { type, body, digest } = assetFile(params.file);
     return new OperationResponse({
       headers: {

@@ -17,7 +17,12 @@ import { consoleApproveUpload, consoleRejectUpload, consoleUpload } from './uplo
 import { consoleWaiting } from './approvals/pending.ts';
 import { consoleLogIn, consoleLogOut, consoleSubmitLogIn } from './login/log-in.ts';
 import { consoleReleaseHistory } from './releases/history.ts';
-import { consoleAskEndOwnToken, consoleEndOwnToken, consoleMyself, consoleUpdateMyself } from './accounts/own-account.ts';
+import {
+  consoleAskEndOwnToken,
+  consoleEndOwnToken,
+  consoleMyself,
+  consoleUpdateMyself,
+} from './accounts/own-account.ts';
 import { consoleMakeToken, consoleNewToken } from './tokens/new-token.ts';
 import {
   consoleBeginOneTimePasswords,
@@ -70,7 +75,7 @@ import { consoleStorage } from './store/storage.ts';
 
 export const consoleSection: OperationSection = {
   title: 'Console',
-  about: 'Pages for people; each does what operations and commands do, by the same acts.',
+  about: 'Pages for people. Each runs the same acts as the matching operation or command.',
   operations: [
     consoleFront,
     consolePackages,

@@ -33,7 +33,7 @@ export async function renderRefusal(refusal: Refusal, call: RefusedRequest): Pro
   const browsing = await requireBrowserSession(call, call);
   const names = isForm && typeof call.typed === 'object' ? Object.keys(call.typed ?? {}) : [];
   const view = {
-    title: titles[refusal.status] ?? 'This cannot be done',
+    title: titles[refusal.status] ?? 'The request failed',
     status: statusOf(refusal),
     headers: retrying(refusal),
     content: html`${notice('warn', refusal.message)}
@@ -50,23 +50,23 @@ const retrying = ({ retryAfter }: Refusal): Record<string, string> =>
   retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) };
 
 const titles: Readonly<Record<number, string>> = {
-  401: 'This is not for you to see',
-  403: 'This cannot be done like this',
+  401: 'You do not have access',
+  403: 'The request is not valid',
   404: 'There is nothing here',
-  409: 'This does not go together',
-  429: 'Too much at once',
+  409: 'This conflicts with the current state',
+  429: 'Too many requests',
 };
 
 /** A page without a frame, for an unknown caller. */
 const plainly = (refusal: Refusal, { config }: RefusedRequest, faults: readonly Fault[] = []): OperationResponse =>
   pageOf({
-    title: 'This cannot be done',
+    title: 'The request failed',
     store: new URL(config.http.base_url).host,
     status: refusal.status,
     headers: retrying(refusal),
     body: html`<body>
       <main id="main" class="alone">
-        <h1>This cannot be done</h1>
+        <h1>The request failed</h1>
         ${notice('warn', refusal.message)}
         ${faults.filter(({ severity }) => severity === 'problem').map((fault) => notice('warn', textOf(fault)))}
       </main>

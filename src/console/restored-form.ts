@@ -38,8 +38,8 @@ export function renderRestoredForm(
     html`${Object.entries(typed).map(([name, value]) => fieldOf(name, value))}
       ${again.length === 0 ? nothing : hiddenUsernameField(browsing)}
       ${again.map((name) => field({ name, label: inWords(name), type: 'password', maxLength: 1024, required: true }))}
-      ${Object.keys(typed).length + again.length === 0 ? html`<p>Nothing was typed into it.</p>` : nothing}
-      <button>Send it again</button>`,
+      ${Object.keys(typed).length + again.length === 0 ? html`<p>The form has no input.</p>` : nothing}
+      <button>Send again</button>`,
   )}`;
 }
 

@@ -83,7 +83,7 @@ export const formHandler = <const Path extends string, Evidence, const Body exte
     access: admitInBrowser(access),
     consumes: 'application/x-www-form-urlencoded',
     bodyLimit,
-    also: { 303: 'Done; the browser goes on to a page that shows it.' },
+    also: { 303: 'Done; the browser continues to a page that shows the result.' },
     headers: ['location'],
     refuses: ['forbidden', ...refuses],
     async handle(call: OperationCall<Path, Evidence & BrowserEvidence, undefined, Body>) {
@@ -113,10 +113,7 @@ function refuseForged({ request, config, browsing, body }: ConsoleFormSubmission
   refuseForeignForm(request, config.http.base_url);
   const [address = ''] = (request.url ?? '').split('?');
   if (browsing.isFormToken(body['form-token'], address)) return;
-  throw new Refusal(
-    'forbidden',
-    'This form is of a login that has ended meanwhile. Look it through, and send it again.',
-  );
+  throw new Refusal('forbidden', 'This form belongs to a login that has ended. Check your input and send it again.');
 }
 
 /** Redirects to another page, which the browser fetches with GET. */

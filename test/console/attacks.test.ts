@@ -113,7 +113,7 @@ t.test('without TLS the console is for the host itself alone', async (t) => {
   );
   const far = { 'x-forwarded-for': '10.0.0.9' };
   const ada = await store.visit('ada');
-  t.match(await ada.open('/console', far), { status: 403, text: /Without TLS .* on the host itself alone/ });
+  t.match(await ada.open('/console', far), { status: 403, text: /Without TLS, only browsers on the host itself/ });
   const reply = await fetch(`${store.url}/console/log-in`, {
     method: 'POST',
     headers: far,
@@ -165,7 +165,7 @@ t.test('what was typed into a form that is refused is there again', async (t) =>
   const refused = await root.send(page, '/console/people', { ...typed, 'form-token': 'x' });
   t.equal(refused.status, 403);
   t.match(refused.html, /value="Carol &amp; &lt;Co&gt;"/);
-  t.match(refused.text, /What this form does: Make an account, and a link with which its owner sets a password/);
+  t.match(refused.text, /What this form does: Create an account and show, once, the link to set its password/);
   const again = await root.send(refused, '/console/people', { password });
   t.match(again, { status: 200, text: /A link for Carol & <Co>/ }, 'and is sent from there');
 });
@@ -189,7 +189,7 @@ t.test('nothing of a form that another site sent is shown again, before or after
     t.notMatch(asked.html, /mallory/i, 'nothing is kept for after the login');
     const known = await root.send(page, '/console/people', { ...typed, 'form-token': 'x' }, { origin: '', ...headers });
     t.match(known, { status: 403 });
-    t.notMatch(known.html, /mallory|<button>Send it again/i);
+    t.notMatch(known.html, /mallory|<button>Send again/i);
   }
   // The same hidden in a form to the page on which one logs in.
   const visitor = store.visitor();
@@ -199,7 +199,7 @@ t.test('nothing of a form that another site sent is shown again, before or after
   const response = await fetch(`${store.url}/console/log-in`, { method: 'POST', body, headers, redirect: 'manual' });
   t.equal(response.status, 303);
   t.notMatch(await response.text(), /mallory/i);
-  t.match(await visitor.logIn('root', hidden), { status: 200, text: /Send it again/ }, 'our own page brings it along');
+  t.match(await visitor.logIn('root', hidden), { status: 200, text: /Send again/ }, 'our own page brings it along');
 });
 
 t.test('a new login ends the session that the browser had before, whoever it was', async (t) => {
@@ -296,11 +296,11 @@ t.test('a hostile choice of packages to leave out of a transfer is refused, and 
   t.same(await store.beside.records.audit.head(), before, 'nothing was accepted');
 
   const same = await root.open(`${address}?without=snap/other-on+snap/other-on,snap/other-on`);
-  t.match(same.text, /These packages stay out: snap\/other-on\. /, 'the same package three times is one');
-  t.match((await root.send(same, `${address}/accept`)).text, /The transfer is let in\./);
+  t.match(same.text, /These packages are left out: snap\/other-on\. /, 'the same package three times is one');
+  t.match((await root.send(same, `${address}/accept`)).text, /The transfer is accepted\./);
   t.match(
     await root.send(page, `${address}/accept`, { without: 'snap/unknown' }),
-    { status: 200, text: /The transfer is let in/ },
+    { status: 200, text: /The transfer is accepted/ },
     'an accepted transfer stays accepted as it is',
   );
 });

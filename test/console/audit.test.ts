@@ -24,7 +24,7 @@ t.test('the audit log in the console', async (t) => {
     t.equal((await store.visitor().open('/console/audit')).status, 401);
     t.match(await ada.open('/console/audit'), {
       status: 403,
-      text: /Only a store administrator may do this, or who is auditor/,
+      text: /Only a store administrator may do this, or an account that is auditor/,
     });
     t.notMatch((await ada.open('/console')).html, /console\/audit/);
     for (const one of [root, carol]) t.match(await one.open('/console/audit'), { status: 200, text: /What was done/ });
@@ -32,14 +32,14 @@ t.test('the audit log in the console', async (t) => {
   });
 
   await t.test('says whether it is whole, and gives its head', async (t) => {
-    t.match((await root.open('/console/audit')).text, /not been proven yet/);
+    t.match((await root.open('/console/audit')).text, /not been verified yet/);
     await store.beside.acts.do(recordRecordsCheck, itself, {
       result: { at: at(), problems: 0, pages: 0, rows: 0 },
       first: [],
     });
     store.clock.advance(minutes(20));
     const page = await root.open('/console/audit');
-    t.match(page.text, /The log was whole when it was proven last, 20 minutes ago\./);
+    t.match(page.text, /The log was intact at its last verification, 20 minutes ago\./);
     const head = (await records.audit.head())!;
     t.match(page.text, `larder audit verify --head ${String(head.seq)}:${head.hash}`);
     t.match(page.text, /Last seal entry \d+, of 2026-03-01 12:00 UTC/);
@@ -59,7 +59,10 @@ t.test('the audit log in the console', async (t) => {
     t.notMatch(narrowed.text, /account\/carol/);
     const [, link = ''] = /href="(\/console\/audit\?object=snap[^"]*)"/.exec(narrowed.html) ?? [];
     t.match((await root.open(link.replaceAll('&#39;', "'"))).text, `snap/${nasty}`, 'the history of an object');
-    t.match(await root.open('/console/audit?object=snap%2Fnone'), { status: 200, text: /The log has no such entry/ });
+    t.match(await root.open('/console/audit?object=snap%2Fnone'), {
+      status: 200,
+      text: /The audit log has no such entry/,
+    });
 
     store.clock.advance(days(1));
     root = await store.visit('root');

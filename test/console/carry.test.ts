@@ -33,7 +33,7 @@ t.test('who oversees the store sees what is carried, and what to do first', asyn
   await store.beside.acts.do(changeRole, itself, { id: store.ids.bob, role: 'auditor', remove: false });
   const bob = await store.visit('bob');
   const empty = await bob.open(carry);
-  t.match(empty.text, /No transfer waits to be let in, and nothing waits for the online store\./);
+  t.match(empty.text, /No transfer waits for a decision, and nothing waits for the online store\./);
   t.match(empty.text, /larder transfer receive \/media\/stick .*larder site init NAME .*larder site trust FILE/);
   const wish = { namespace: 'snap', name: 'hello', channels: ['latest/stable'], architectures: ['amd64'] } as const;
   for (let number = 0; number < 51; number++) {
@@ -46,7 +46,7 @@ t.test('who oversees the store sees what is carried, and what to do first', asyn
   t.notMatch(wishes.text, /hello-50/, 'fifty of them');
   const next = /href="([^"]+)" rel="next"/.exec(wishes.html)?.[1] ?? '';
   t.match((await bob.open(next)).text, /snap\/hello-50/);
-  t.match((await bob.open(carry)).text, /wishes for 51 packages/);
+  t.match((await bob.open(carry)).text, /has subscriptions to 51 packages/);
 });
 
 t.test('a transfer is looked at, let in once, and its releases are put back once', async (t) => {
@@ -54,15 +54,18 @@ t.test('a transfer is looked at, let in once, and its releases are put back once
   const id = await bring(12);
   const address = `${carry}/transfers/${id}`;
   const [root, other, ada] = [await store.visit('root'), await store.visit('root'), await store.visit('ada')];
-  t.match((await root.open(carry)).text, /1 transfer to be let in or not.*1 of desk waits.*desk 1 of 1: [0-9a-f-]{39}/);
+  t.match(
+    (await root.open(carry)).text,
+    /1 transfer waits for a decision.*1 of desk waits.*desk 1 of 1: [0-9a-f-]{39}/,
+  );
   const waits = await root.open('/console/waiting');
   t.match(waits.text, /One thing waits for you: 1 transfer\. .*Transfers to accept or discard .*1 of desk/);
   t.match(waits.html, `href="${address}"`);
   t.notMatch((await ada.open('/console/waiting')).text, /Transfers to accept/, 'a publisher');
   t.match((await root.open('/console')).text, /Waiting for people 1 transfer/);
   const page = await root.open(address);
-  t.match(page.text, /It waits: nothing of it shows before it is let in\..*snap\/hello-on revision 12 nothing/);
-  t.match(page.text, /snap\/hello-on latest\/stable \(amd64\) nothing 12 .*Let it in/);
+  t.match(page.text, /This transfer waits for a decision\..*snap\/hello-on revision 12 nothing/);
+  t.match(page.text, /snap\/hello-on latest\/stable \(amd64\) nothing 12 .*Accept/);
   t.equal((await ada.open(address)).status, 403, 'a publisher');
   t.match(await root.open(`${carry}/transfers/ffffff`), { status: 404 });
 
@@ -81,7 +84,7 @@ t.test('a transfer is looked at, let in once, and its releases are put back once
 
   const seen = await other.open(address);
   const told = await Promise.all([root.send(page, `${address}/accept`), other.send(seen, `${address}/accept`)]);
-  for (const { text } of told) t.match(text, /The transfer is let in\..*this is its receipt/);
+  for (const { text } of told) t.match(text, /The transfer is accepted\..*Its receipt is below/);
   t.equal(await counted(store, 'accept_transfer'), 1, 'one act');
   t.match(await client.post(`${at}/accept`, { seen: preview.digest }), { body: { status: 'accepted', 'left-out': 0 } });
   t.equal(await counted(store, 'accept_transfer'), 1);
@@ -91,7 +94,7 @@ t.test('a transfer is looked at, let in once, and its releases are put back once
 
   t.match(await root.send(receipt, `${address}/withdraw`), { status: 400 }, 'not by one press alone');
   const back = await Promise.all([root, root].map((one) => one.send(receipt, `${address}/withdraw`, { sure: 'yes' })));
-  t.equal(back.filter(({ text }) => /hold again what they held before/.test(text)).length, 1);
+  t.equal(back.filter(({ text }) => /have their previous revisions again/.test(text)).length, 1);
   t.equal(back.filter(({ status }) => status === 409).length, 1);
   t.match(await client.post(`${at}/withdraw`), { status: 409 });
   t.equal(await counted(store, 'withdraw_transfer'), 1);
@@ -113,9 +116,9 @@ t.test('what is carried to the online store stands there with the line to type',
     filler(tx, at).revision({ packageId: id, revision: 1, createdBy: store.ids.ada, packageYaml }),
   );
   const page = await (await store.visit('root')).open(carry);
-  t.match(page.text, /2 things to be carried to the online store/);
-  t.match(page.text, /Keys to be registered .* models/);
-  t.match(page.text, new RegExp(`Declarations to be changed .* hello ${id} my-site .*${brand}`));
+  t.match(page.text, /2 things to take to the online store/);
+  t.match(page.text, /Keys to register .* models/);
+  t.match(page.text, new RegExp(`Declarations to change .* hello ${id} my-site .*${brand}`));
   const [, line = ''] = /larder (key request [^<]+)/.exec(page.html) ?? [];
   t.equal((await type(line.trim())).code, 0, line);
 });
@@ -126,7 +129,7 @@ t.test('a transfer is thrown away once', async (t) => {
   const root = await store.visit('root');
   const page = await root.open(address);
   const both = await Promise.all([1, 2].map(() => root.send(page, `${address}/discard`)));
-  t.equal(both.filter(({ text }) => /The transfer is thrown away/.test(text)).length, 1);
+  t.equal(both.filter(({ text }) => /The transfer is discarded/.test(text)).length, 1);
   t.equal(await counted(store, 'discard_transfer'), 1);
   t.match(await (await store.as('root')).post(`/internal/v1${address.slice('/console/carry'.length)}/discard`), {
     status: 409,
@@ -172,18 +175,18 @@ t.test('where the policy asks somebody, it waits, and whoever wanted it lets it 
   const waits = await root.send(await root.open(address), `${address}/accept`);
   t.match(
     waits.text,
-    /It is proposed, and waits for the approvals below.*1: accept transfer root waits for 1 approval/,
+    /The change is proposed and waits for the approvals below.*1: accept transfer root waits for 1 approval/,
   );
   const { bob, approve } = await approver(store);
   const seen = await bob.open(address);
   t.match(seen.text, /nobody yet bob/);
-  t.notMatch(seen.text, /Let it in/, 'who approves does not let in');
+  t.notMatch(seen.text, /Accept/, 'who approves does not let in');
   const approved = await approve();
-  t.match(approved.text, /that is enough/);
+  t.match(approved.text, /It has enough approvals now/);
   const again = await store.visit('root');
   const shown = await again.open(address);
   t.match(shown.text, /accept transfer root approved bob/);
-  t.match((await again.send(shown, `${address}/accept`)).text, /The transfer is let in\..*Approved by .*\(bob/);
+  t.match((await again.send(shown, `${address}/accept`)).text, /The transfer is accepted\..*Approved by .*\(bob/);
   store.clock.advance(days(1));
 });
 
@@ -206,7 +209,7 @@ t.test('a transfer with a package that cannot be accepted is accepted without it
   t.throws(() => root.send(page, `${address}/accept`), /has no form/, 'no form accepts it yet');
 
   const narrowed = await root.open(`${address}?without=snap%2Ftaken-on`);
-  t.match(narrowed.text, /snap\/taken-on: It was left out .*These packages stay out: snap\/taken-on\./);
+  t.match(narrowed.text, /snap\/taken-on: It was left out .*These packages are left out: snap\/taken-on\./);
   t.match(narrowed.text, /snap\/hello-on revision 12 nothing/);
   const other = { without: '' };
   t.match(await root.send(narrowed, `${address}/accept`, other), { status: 409 }, 'more than was previewed');
@@ -223,7 +226,7 @@ t.test('a transfer with a package that cannot be accepted is accepted without it
   t.equal(await counted(store, 'accept_transfer'), 0);
   const digest = /The digest of these changes is ([0-9a-f]{64})\./.exec(narrowed.text)?.[1];
   const accepted = await root.send(narrowed, `${address}/accept`);
-  t.match(accepted.text, /The transfer is let in\..*Left out snap\/taken-on: It was left out/);
+  t.match(accepted.text, /The transfer is accepted\..*Left out snap\/taken-on: It was left out/);
   const [row] = (await store.beside.records.audit.list(0, 10_000)).filter((one) => one.action === 'accept_transfer');
   t.equal(
     (JSON.parse(row?.details ?? '{}') as { digest?: string }).digest,
@@ -247,14 +250,17 @@ t.test(
     store.clock.advance(hours(73));
     const root = await store.visit('root');
     const waits = await root.send(await root.open(`${address}?without=snap/taken-on`), `${address}/accept`);
-    t.match(waits.text, /It is proposed, and waits for the approvals below.*These packages stay out: snap\/taken-on\./);
+    t.match(
+      waits.text,
+      /The change is proposed and waits for the approvals below.*These packages are left out: snap\/taken-on\./,
+    );
     const proposal = await store.beside.records.proposals.find(1);
     t.notSame(proposal?.lines, []);
     t.notMatch(JSON.stringify(proposal?.lines), 'taken-on', 'the approvers see the rest alone');
     const { approve } = await approver(store);
-    t.match((await approve()).text, /that is enough/);
+    t.match((await approve()).text, /It has enough approvals now/);
     const again = await store.visit('root');
     const shown = await again.open(waits.address);
-    t.match((await again.send(shown, `${address}/accept`)).text, /The transfer is let in\..*Approved by .*\(bob/);
+    t.match((await again.send(shown, `${address}/accept`)).text, /The transfer is accepted\..*Approved by .*\(bob/);
   },
 );

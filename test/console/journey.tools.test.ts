@@ -107,7 +107,7 @@ for (const scripts of [true, false]) {
       await root.locator('[name="display-name"]').fill('Carol');
       await root.locator('[name=email]').fill('carol@example.com');
       await root.locator('main [name=password]').fill(password);
-      await press(root, 'Make the account and a link');
+      await press(root, 'Create account and link');
       const link = (await root.locator('pre').first().textContent()) ?? '';
       t.match(link.trim(), /\/identity\/set-up\/[\w-]{43}$/, 'the link is shown');
 
@@ -142,7 +142,7 @@ for (const scripts of [true, false]) {
       await root.goto(`${store.url}/console/packages/snap/tiny-app/release`);
       await root.locator('[name=revision]').fill('1');
       await root.locator('[name=channels]').fill('latest/stable');
-      await press(root, 'See what changes');
+      await press(root, 'Preview');
       await root.locator('form[method=post] button').last().waitFor();
       await enter(root, root.locator('main form[method=post] button').last());
       await root.waitForURL(/\/console\/packages\/snap\/tiny-app(?:\?|$)/);
@@ -192,7 +192,7 @@ for (const scripts of [true, false]) {
       await go(root, 'Carry');
       await root.goto(store.url + address);
       t.match(await root.locator('main').textContent(), /hello-on/, 'what it would change is shown');
-      await press(root, 'Let it in');
+      await press(root, 'Accept');
       await wait(root, /It is proposed/);
 
       for (const person of ['bob', 'carol']) {
@@ -212,7 +212,7 @@ for (const scripts of [true, false]) {
         await context.close();
       }
       await root.goto(store.url + address);
-      await press(root, 'Let it in');
+      await press(root, 'Accept');
       await wait(root, /The transfer is let in/);
       t.match(await root.locator('main').textContent(), /bob[^]*carol/, 'the receipt names both');
     },

@@ -145,9 +145,9 @@ t.test('what was typed before a session ended comes back after logging in', asyn
   const page = await ada.open('/console');
   store.clock.advance(minutes(31));
   const door = await ada.send(page, '/console/log-out');
-  t.match(door, { status: 401, text: /What you had typed is kept/ });
+  t.match(door, { status: 401, text: /The text that you typed is kept/ });
   const back = await ada.send(door, '/console/log-in', { username: 'ada', password });
-  t.match(back, { status: 200, text: /nothing of it has been done/ });
+  t.match(back, { status: 200, text: /It has not been carried out yet/ });
   t.match(await ada.send(back, '/console/log-out'), { status: 200, text: /You have logged out/ });
 });
 

@@ -29,7 +29,7 @@ t.test('is for everybody who is logged in, and about nobody else', async (t) => 
   t.match(page.text, /You are logged in as ada .* ada@example\.com Roles A publisher .* not asked for/);
   t.match(await ada.send(page, `${here}/name`, { 'display-name': ' ' }), { status: 400, text: /more than blanks/ });
   const renamed = await ada.send(page, `${here}/name`, { 'display-name': nasty });
-  t.match(renamed.text, /Others are shown your new name/);
+  t.match(renamed.text, /Your display name is changed/);
   t.match(renamed.text, nasty);
   t.notMatch(renamed.html, '<b>x');
   t.equal((await records.accounts.find(store.ids.ada))?.displayName, nasty);
@@ -48,11 +48,11 @@ t.test('a token is made for a purpose, shown once, and ended', async (t) => {
   });
   t.match(await ada.send(form, `${here}/new-token`, { ...edge, package: '' }), {
     status: 400,
-    text: /Say for which package/,
+    text: /Enter the package of the token/,
   });
   t.match(await ada.send(form, `${here}/new-token`, { ...edge, package: 'snap/bobs' }), {
     status: 404,
-    text: /no part in a package/,
+    text: /do not work on a package/,
   });
   t.match(await ada.send(form, `${here}/new-token`, { ...edge, purpose: 'all' }), { status: 400 });
   const made = await ada.send(form, `${here}/new-token`, edge);
@@ -86,7 +86,7 @@ t.test('a token is made for a purpose, shown once, and ended', async (t) => {
   const bob = await store.visit('bob');
   t.match(await bob.open(address), { status: 404, text: /You have no token/ });
   t.equal((await token.get('/v1/tokens/whoami')).status, 200, 'who only looks has ended nothing');
-  t.match((await ada.send(asked, address)).text, /The token has ended/);
+  t.match((await ada.send(asked, address)).text, /The token is revoked/);
   t.equal((await token.get('/v1/tokens/whoami')).status, 401);
 });
 
@@ -101,7 +101,7 @@ t.test('another login is ended from this one', async (t) => {
   for (const { sessionId } of sessions) {
     const address = `${here}/tokens/${sessionId}/end`;
     const asked = await ada.open(address);
-    if (asked.text.includes('the one that you look at this with')) continue;
+    if (asked.text.includes('using this login now')) continue;
     await ada.send(asked, address);
   }
   t.equal((await other.open('/console')).status, 401);
@@ -115,7 +115,7 @@ t.test('one-time passwords are in force once a first code has come', async (t) =
   const begin = await ada.open(address);
   t.match(await ada.send(begin, `${address}/begin`, { password: 'wrong' }), { status: 403 });
   const shown = await ada.send(begin, `${address}/begin`, { password });
-  t.match(shown, { status: 200, html: /<svg\s+class="qr"/, text: /Or type the secret into it/ });
+  t.match(shown, { status: 200, html: /<svg\s+class="qr"/, text: /Or type this secret/ });
   t.notMatch(shown.html, / style=/);
   const [, text = ''] = /<code>([A-Z2-7 ]+)<\/code>/.exec(shown.html) ?? [];
   const secret = fromBase32(text.replaceAll(' ', ''));
@@ -129,11 +129,11 @@ t.test('one-time passwords are in force once a first code has come', async (t) =
   const [, theirs = ''] = /name="proposal" value="([^"]+)"/.exec(shown.html) ?? [];
   t.match(await stranger.send(bobs, `${address}/switch-on`, { proposal: theirs, code: codeOf(secret) }), {
     status: 409,
-    text: /of a login that has ended/,
+    text: /belongs to a login that has ended/,
   });
   const code = codeOf(secret);
   const on = await ada.send(wrong, `${address}/switch-on`, { code });
-  t.match(on, { status: 200, text: /asked for a one-time password with each login/ });
+  t.match(on, { status: 200, text: /asked for a one-time password at each login/ });
   const codes = codesIn(on.html);
   t.equal(new Set(codes).size, 10, 'recovery codes are shown, this once');
   t.match(
@@ -163,17 +163,17 @@ t.test('one-time passwords are in force once a first code has come', async (t) =
   t.notMatch(kept, other.replaceAll('-', ''), 'nothing that is kept lets anybody in');
   t.match((await ada.open(address)).text, /You have 9 recovery codes left/);
   const renewed = await ada.send(await ada.open(address), `${address}/recovery-codes`, { password, code: other });
-  t.match(renewed, { status: 200, text: /Those that you had are good no more/ });
+  t.match(renewed, { status: 200, text: /Your old recovery codes are no longer valid/ });
   t.match(await store.visitor().logIn('ada', { code: codes[2] ?? '' }), { status: 401 });
   t.equal((await store.visitor().logIn('ada', { code: codesIn(renewed.html)[0] ?? '' })).status, 200);
 
   const off = await ada.open(address);
   t.match(await ada.send(off, `${address}/switch-off`, { password, code: '000000' }), { status: 403 });
-  t.match((await ada.open(here)).text, /asked for Recovery codes, or switch them off/);
+  t.match((await ada.open(here)).text, /asked for Recovery codes, or turn off/);
   store.clock.advance(minutes(1));
   t.match(
     (await ada.send(off, `${address}/switch-off`, { password, code: codeOf(secret) })).text,
-    /with your password alone again/,
+    /with your password only/,
   );
   t.equal((await store.visitor().logIn('ada')).status, 200);
 });
@@ -182,11 +182,11 @@ t.test('a password is changed by whoever knows the old one', async (t) => {
   const address = `${here}/password`;
   const page = await ada.open(address);
   const typed = { password, 'new-password': better, again: better };
-  t.match(await ada.send(page, address, { ...typed, again: 'x' }), { status: 400, text: /not the same/ });
+  t.match(await ada.send(page, address, { ...typed, again: 'x' }), { status: 400, text: /two new passwords differ/ });
   t.match(await ada.send(page, address, { ...typed, password: 'wrong' }), { status: 403 });
   t.match(await ada.send(page, address, { ...typed, 'new-password': 'password', again: 'password' }), {
     status: 400,
-    text: /tried first/,
+    text: /too common/,
   });
   const done = await ada.send(page, address, typed);
   t.match(done, { status: 200, address: /^\/console\/myself\?/, text: /Your password is changed/ });
@@ -216,7 +216,7 @@ t.test('a store may ask its administrators for one-time passwords', async (t) =>
   await store.setPassword('root');
   t.match(await store.visitor().logIn('root'), {
     status: 401,
-    text: /your account has none; 'larder account totp root' on the host/,
+    text: /your account does not use them\. Set them up with 'larder account totp root' on the host/,
   });
   t.equal((await store.visitor().logIn('ada')).status, 200, 'who only publishes needs none');
   const secret = await store.setTotp('root');
@@ -227,5 +227,5 @@ t.test('a store may ask its administrators for one-time passwords', async (t) =>
   const later = codeAt(secret, Math.floor(store.clock.now.getTime() / seconds(30)));
   const page = await root.open(`${here}/one-time-passwords`);
   const kept = await root.send(page, `${here}/one-time-passwords/switch-off`, { password, code: later });
-  t.match(kept, { status: 409, text: /so you keep yours/ });
+  t.match(kept, { status: 409, text: /so you cannot turn them off/ });
 });

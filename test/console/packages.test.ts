@@ -61,13 +61,13 @@ t.test('packages are looked for', async (t) => {
     t.same(await found('q=%25'), [], 'a sign of SQL is a sign like any other');
     t.same(await found('q=&namespace=snap&of='), ['hello', 'pumps']);
     t.same(await found('q=h&namespace=charm'), ['harbour']);
-    t.match(await root.open(`${here}?q=nowhere`), { text: /No package has that in its name/ });
+    t.match(await root.open(`${here}?q=nowhere`), { text: /No name or title contains this text/ });
     t.match(await root.open(`${here}?q=%22%3E%3Cb%3E`), { html: /value="&quot;&gt;&lt;b&gt;"/ });
   });
 
   await t.test('what makes no sense is refused', async (t) => {
     t.match(await root.open(`${here}?namespace=shoe`), { status: 400, text: /no namespace 'shoe'/ });
-    t.match(await root.open(`${here}?cursor=x`), { status: 400, text: /no cursor/ });
+    t.match(await root.open(`${here}?cursor=x`), { status: 400, text: /cursor does not belong/ });
     t.match(await root.open(`${here}?q=${'x'.repeat(101)}`), { status: 400 });
   });
 

@@ -23,14 +23,14 @@ t.test('a revision is released', async (t) => {
   const preview = (query: string) => atHome.open(`${form}?${query}`);
 
   await t.test('after the page has said what changes', async (t) => {
-    t.match(await atHome.open(form), { status: 200, text: /Say what is to be released, and where/ });
+    t.match(await atHome.open(form), { status: 200, text: /Choose a revision and channels/ });
     const page = await preview('revision=1&channels=edge%2C+latest%2Fstable');
-    t.match(page.text, /Nothing is done yet: this is what would change/);
+    t.match(page.text, /This is a preview\. Nothing has changed yet/);
     t.match(page.text, /latest\/edge amd64 Nothing 1 latest\/stable amd64 Nothing 1/);
-    t.match(page.text, /0 downloads of it in the last 30 days/);
+    t.match(page.text, /0 downloads in the last 30 days/);
     t.same(await held(), [], 'looking changes nothing');
     const done = await atHome.send(page, form);
-    t.match(done, { status: 200, text: /It is released\./ });
+    t.match(done, { status: 200, text: /The revision is released\./ });
     t.match(done.address, /^\/console\/packages\/snap\/hello\?done=released$/);
     t.same(await held(), ['latest/stable amd64 1', 'latest/edge amd64 1']);
     const [entry] = await store.beside.records.audit.newest(1e9, 1);
@@ -57,11 +57,13 @@ t.test('a revision is released', async (t) => {
   await t.test('and a channel is closed', async (t) => {
     const page = await preview('close=yes&channels=latest/edge');
     t.match(page.text, /Close channels of snap\/hello\? .*latest\/edge amd64 1 Nothing/);
-    t.match(page.text, /Whoever follows latest\/edge then gets what latest\/beta holds/);
-    t.match(await atHome.send(page, form), { text: /Closed\. Whoever follows/ });
+    t.match(page.text, /Devices that follow latest\/edge then get the revision of latest\/beta/);
+    t.match(await atHome.send(page, form), { text: /The channels are closed\. Devices that follow/ });
     t.same(await held(), ['latest/stable amd64 2', 'latest/edge/fix arm64 3']);
-    t.match(await preview('close=yes&channels=latest/edge'), { text: /hold nothing, so nothing changes/ });
-    t.match(await preview('close=yes&channels=latest/stable'), { text: /then gets nothing, and keeps what he has/ });
+    t.match(await preview('close=yes&channels=latest/edge'), { text: /are empty, so nothing changes/ });
+    t.match(await preview('close=yes&channels=latest/stable'), {
+      text: /then keep their revision and get no further ones/,
+    });
   });
 
   await t.test('what cannot be done is said before, and refused', async (t) => {
@@ -70,7 +72,7 @@ t.test('a revision is released', async (t) => {
       ['revision=1&channels=2.0/edge', /'hello' has no track '2.0'; it has latest/],
       ['revision=1&channels=a/b/c/d', /'a\/b\/c\/d' is not a channel/],
       ['revision=1&channels=edge&percentage=101', /must be <= 100/],
-      ['revision=1&channels=edge&resources=image', /'image' is no revision of a resource/],
+      ['revision=1&channels=edge&resources=image', /'image' is not a revision of a resource/],
       ['revision=1&channels=edge&resources=image:1', /Resource 'image' is not valid/],
       ['revision=1&channels=%3Cb%3E', /'<b>' is not a channel/],
     ];
@@ -84,8 +86,8 @@ t.test('a revision is released', async (t) => {
     }
     t.match(await preview('revision=x&channels=edge'), { status: 400 });
     t.match(await preview('revision=1&channels=edge&percentage=.'), { status: 400 });
-    t.match(await atHome.send(token, form, { channels: ' , ' }), { status: 400, text: /Name a channel/ });
-    t.match(await atHome.send(token, form, { revision: '' }), { status: 400, text: /Say which revision/ });
+    t.match(await atHome.send(token, form, { channels: ' , ' }), { status: 400, text: /Enter a channel/ });
+    t.match(await atHome.send(token, form, { revision: '' }), { status: 400, text: /Enter the revision/ });
     t.match(await atHome.send(token, form, { other: 'x' }), { status: 400 });
     await ada.post('/internal/v1/packages/snap/hello/revisions/1/withdraw', { reason: 'it burns' });
     t.match(await preview('revision=1&channels=edge'), { text: /Revision 1 of 'hello' is withdrawn .*it burns/ });
@@ -107,7 +109,7 @@ t.test('a revision is released', async (t) => {
     const bob = await store.visit('bob');
     t.match(await bob.open(`${form}?revision=2&channels=candidate`), { status: 404 });
     t.match(await bob.send(page, form), { status: 404 });
-    t.match(await atHome.send(page, form, { 'form-token': 'x' }), { status: 403, text: /Look it through/ });
+    t.match(await atHome.send(page, form, { 'form-token': 'x' }), { status: 403, text: /Check your input/ });
     t.match(await atHome.send(page, form, {}, { 'sec-fetch-site': 'cross-site' }), { status: 403 });
     t.notOk((await held()).some((one) => one.startsWith('latest/candidate')));
   });
@@ -168,13 +170,13 @@ t.test('what the policy holds waits, and is done when it is approved of', async 
   const asking = await atHome.open(`${form}?revision=1&channels=stable`);
   t.match(
     asking.text,
-    /The approval policy holds this: it is proposed, and waits for 1 approval\. Who may approve: bob\./,
+    /The approval policy requires 1 approval\. The release becomes a proposal first\. Who may approve: bob\./,
   );
   t.match(asking.text, /Propose: Release revision 1 to stable/);
   t.equal((await store.beside.records.proposals.list({ before: 1e9, openAt: undefined }, 9)).length, 0);
   const waits = await atHome.send(asking, form);
-  t.match(waits, { status: 200, text: /It is proposed, and waits for approvals\. Nothing has changed yet/ });
-  t.match(waits.text, /It waits for 1 more approval, as proposal 1 , until 20.*Who may approve: bob/);
+  t.match(waits, { status: 200, text: /The release is proposed and waits for approvals\. Nothing has changed yet/ });
+  t.match(waits.text, /This release waits as proposal 1 for 1 more approval, until 20.*Who may approve: bob/);
   t.match(waits.html, /href="\/console\/waiting\/proposals\/1"/);
   t.notMatch(waits.html, /method="post" action="[^"]+\/release"/, 'there is nothing to press meanwhile');
   t.same(await held(), []);
@@ -182,8 +184,8 @@ t.test('what the policy holds waits, and is done when it is approved of', async 
   const login = { accountId: store.ids.bob, at: store.clock.now.toISOString() };
   await store.beside.acts.do(approveProposal, { actor: store.ids.bob }, { number: 1, login });
   const approved = await atHome.open(`${form}?revision=1&channels=stable`);
-  t.match(approved.text, /It is approved, as proposal 1 \. Now it can be done\./);
-  t.match(await atHome.send(approved, form), { text: /It is released/ });
+  t.match(approved.text, /This release is approved as proposal 1 \. You can carry it out now\./);
+  t.match(await atHome.send(approved, form), { text: /The revision is released/ });
   t.match(await held(), [{ channel: 'latest/stable', revision: 1 }]);
 
   await atHome.send(await atHome.open(`${form}?revision=2&channels=stable`), form);
@@ -193,6 +195,9 @@ t.test('what the policy holds waits, and is done when it is approved of', async 
     { number: 2, login, reason: 'not <b>before</b> Monday' },
   );
   const rejected = await atHome.open(`${form}?revision=2&channels=stable`);
-  t.match(rejected.text, /It was rejected, as proposal 2 : not <b>before<\/b> Monday\. It can be proposed again from/);
+  t.match(
+    rejected.text,
+    /This release was rejected as proposal 2 : not <b>before<\/b> Monday\. You can propose it again from/,
+  );
   t.notMatch(rejected.html, /<b>before|method="post" action="[^"]+\/release"/);
 });

@@ -23,14 +23,14 @@ t.test('an administrator sees how the store is furnished, and nobody else', asyn
 t.test('what fills the disk', async (t) => {
   const store = await startConsole(t);
   const root = await store.visit('root');
-  t.match((await root.open('/console/storage')).text, /Nobody has pushed anything yet/);
+  t.match((await root.open('/console/storage')).text, /No publisher has pushed a package yet/);
   const ada = await store.as('ada');
   await ada.post('/v1/bin', { name: 'hello' });
   await ada.push('bin', 'hello', 'x'.repeat(3000));
   const page = await root.open('/console/storage');
-  t.match(page.text, /2\.9 KiB lie here for all packages/);
+  t.match(page.text, /All packages use 2\.9 KiB/);
   t.match(page.html, /href="\/console\/packages\/bin\/hello"/);
-  t.match(page.text, /Old revisions stay until somebody deletes them/);
+  t.match(page.text, /Old revisions stay until they are deleted/);
   t.match(page.text, /bin\/hello 2\.9 KiB nothing/);
   for (let number = 0; number < 11; number++) await ada.push('bin', 'hello', String(number).repeat(2048));
   store.clock.advance(days(31));
@@ -46,7 +46,7 @@ t.test('settings in their own words, with what has changed since the start', asy
   const store = await startConsole(t);
   const root = await store.visit('root');
   const before = await root.open('/console/settings');
-  t.match(before, { text: /All is as it was when the server started/ });
+  t.match(before, { text: /No setting has changed since the server started/ });
   t.match(before.text, /store_admin_macaroon_sha3_384 set /, 'of a secret only that there is one');
   t.notMatch(before.html, '0'.repeat(96));
   const file = join(store.directory, 'larder.toml');
@@ -65,7 +65,7 @@ t.test('devices, where they are remembered', async (t) => {
     text.replace('# snap = false', 'snap = true').replace('# remember = false', 'remember = true'),
   );
   const none = await (await open.visit('root')).open('/console/devices');
-  t.match(none.text, /No device called in the last 30 days\. One that called before devices were remembered, .*cannot/);
+  t.match(none.text, /No device called in the last 30 days\. The chart does not include devices without a serial/);
   const at = open.clock.now.toISOString();
   for (let number = 0; number < 51; number++) {
     const serial = `pump-${String(number).padStart(3, '0')}`;
@@ -83,7 +83,7 @@ t.test('devices, where they are remembered', async (t) => {
   t.match((await admin.open(next)).text, /pump-050/);
   t.match(await admin.open(`/console/devices/acme/${encodeURIComponent('<b>m')}/pump-003`), {
     status: 200,
-    text: /pump-003 It called now.*It has not said what it holds/,
+    text: /pump-003 Last call now.*The device has not reported any snaps/,
   });
   t.equal((await admin.open('/console/devices/acme/m/other')).status, 404);
 });
@@ -91,14 +91,17 @@ t.test('devices, where they are remembered', async (t) => {
 t.test('brands, with how far their keys have come', async (t) => {
   const store = await startConsole(t);
   const root = await store.visit('root');
-  t.match((await root.open('/console/brands')).text, /There is none: larder brand create/);
+  t.match((await root.open('/console/brands')).text, /There are no brands\..*larder brand create/);
   const brand = await addBrand(store, 'ada', ['bob']);
   const page = await root.open('/console/brands');
   t.match(page.html, `href="/console/brands/${brand}"`);
-  t.match((await root.open(`/console/brands/${brand}`)).text, /None of its keys is registered.*larder key create NAME/);
+  t.match(
+    (await root.open(`/console/brands/${brand}`)).text,
+    /No key of the brand is registered.*larder key create NAME/,
+  );
   await addSigningKey(store, brand, 'rsa4096-a', 'models');
   const bob = await store.visit('bob');
-  t.match((await bob.open(`/console/brands/${brand}`)).text, /not asked for yet/, 'its administrator sees it too');
+  t.match((await bob.open(`/console/brands/${brand}`)).text, /not requested yet/, 'its administrator sees it too');
   const ada = await store.as('ada');
   await ada.post(`/v1/brand/${brand}/model`, { name: 'pump', series: '16' });
   t.match((await bob.open(`/console/brands/${brand}`)).text, /pump no key yet 16/);
@@ -112,7 +115,9 @@ t.test('brands, with how far their keys have come', async (t) => {
 t.test('backups, and what proves that all is whole', async (t) => {
   const store = await startConsole(t);
   const root = await store.visit('root');
-  t.match(await root.open('/console/backups'), { text: /No backup was ever made.*No content is known to be damaged/ });
+  t.match(await root.open('/console/backups'), {
+    text: /No backup has been made yet.*No blob is known to be corrupt/,
+  });
   await larder(`backup ${join(t.testdir(), 'backup.tar')} --data ${store.directory}`);
   t.match((await root.open('/console/backups')).text, /The last backup was made/);
 });

@@ -80,7 +80,7 @@ t.test('approvers that one administrator makes in a browser do not count for 72 
   const address = '/console/waiting/proposals/1';
   for (const { mallory } of made) {
     const page = await mallory.open(address);
-    t.match(page.text, /Your account was changed\. Your approvals count from/);
+    t.match(page.text, /Your account was changed\. Your approvals count again from/);
     t.notMatch(page.html, /value="approve"/);
   }
   // The same through the interface, where no page is in the way.

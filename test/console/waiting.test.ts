@@ -54,8 +54,8 @@ t.test('an upload is seen by those whom it concerns, and approved once, whoever 
   const list = await root.open(waiting);
   t.match(list.text, /One thing waits for you: 1 upload\..*snap\/tiny-app ada .* Approve snap\/tiny-app/);
   const page = await root.open(address);
-  t.match(page.text, /review found nothing that forbids it.*snap\/tiny-app.*by ada.*SHA3-384 [0-9a-f]{96}/);
-  t.match(page.text, /What is inside .*Version .*Confinement strict/);
+  t.match(page.text, /review found no problem.*snap\/tiny-app.*by ada.*SHA3-384 [0-9a-f]{96}/);
+  t.match(page.text, /Contents .*Version .*Confinement strict/);
   t.match(page.html, /href="\/console\/packages\/snap\/tiny-app"/);
 
   t.equal((await store.visitor().open(address)).status, 401, 'nobody');
@@ -74,8 +74,8 @@ t.test('an upload is seen by those whom it concerns, and approved once, whoever 
   const seen = await other.open(address);
   const [one, two] = await Promise.all([root.send(list, `${address}/approve`), other.send(seen, `${address}/approve`)]);
   const told = [one.text, two.text].sort((a, b) => Number(/was quicker/.test(a)) - Number(/was quicker/.test(b)));
-  t.match(told[0], /The upload is approved, and is a revision now\./);
-  t.match(told[1], /Somebody was quicker: .*It is approved, as revision 1\./);
+  t.match(told[0], /The upload is approved and has become a revision\./);
+  t.match(told[1], /Another person has already decided this.*The upload is approved as revision 1\./);
   t.equal(await counted(store, 'approve_upload'), 1, 'one act');
   t.match((await ada.get('/v1/snap/tiny-app/revisions')).body.revisions, [{ revision: 1 }]);
   t.match((await root.open(waiting)).text, /Nothing waits for you\./);
@@ -92,16 +92,16 @@ t.test('an upload is rejected with a sentence, which its publisher finds, whatev
   t.match(await root.send(page, `${address}/reject`, { reason }), {
     status: 200,
     address: `${address}?done=upload-rejected`,
-    text: /its publisher reads your sentence.*It is rejected, and no revision came of it/,
+    text: /Its publisher sees your reason.*The upload is rejected\. No revision was made/,
   });
   const ada = await store.visit('ada');
   const list = await ada.open(waiting);
-  t.match(list.text, /Rejected lately Mend what is said of each.*snap\/tiny-app/);
+  t.match(list.text, /Recently rejected Correct the problems listed here.*snap\/tiny-app/);
   for (const { html, text } of [list, await ada.open(address)]) {
     t.ok(text.includes(reason), 'it is told as it was typed');
     t.notOk(html.includes('<b>No'), 'as text');
   }
-  t.match(await root.send(page, `${address}/reject`, { reason }), { text: /Somebody was quicker/ });
+  t.match(await root.send(page, `${address}/reject`, { reason }), { text: /Another person has already decided this/ });
   t.equal(await counted(store, 'reject_upload'), 1);
 });
 
@@ -130,7 +130,7 @@ t.test('an upload leads to the component that was pushed with it, whose own revi
   await store.appliance.reviewed();
   const visitor = await store.visit('root');
   const page = await visitor.open(`${waiting}/uploads/${upload}`);
-  t.match(page.text, /in channel edge Its component 'words' was not accepted/);
+  t.match(page.text, /release to edge Its component 'words' was not accepted/);
   t.match(page.text, /component words pushed for review/);
   t.match(page.html, `href="${waiting}/uploads/${words}"`);
   t.match((await visitor.open(`${waiting}/uploads/${words}`)).text, /The file is text, but a component is a squashfs/);
@@ -161,8 +161,8 @@ t.test('what is written in an upload is text, and what it wants is told', async 
   );
   const root = await store.visit('root');
   const page = await root.open(`${waiting}/uploads/${id}`);
-  t.match(page.text, /What is wanted with it .*in channel edge\/<i> is done once it is approved/);
-  t.match(page.text, /Resources that it asks for .*config file yes/);
+  t.match(page.text, /After approval .*release to edge\/<i> follows the approval/);
+  t.match(page.text, /Resources that it declares .*config file yes/);
   t.ok(page.text.includes('<script>alert("x")</script>'));
   t.notMatch(page.html, /<script>|<i>/);
 });
@@ -196,7 +196,7 @@ t.test('the list goes on after fifty, and stays short', async (t) => {
   const next = /href="([^"]+)" rel="next"/.exec(first.html)?.[1] ?? '';
   const second = await root.open(next);
   t.equal(second.html.match(/\/approve"/g)?.length, 1);
-  t.match(await root.open(`${waiting}?uploads=nonsense`), { status: 400, text: /no cursor/ });
+  t.match(await root.open(`${waiting}?uploads=nonsense`), { status: 400, text: /cursor does not belong/ });
 });
 
 /** ada publishes snap/hello, stable of which waits for bob, who has the role. */
@@ -252,23 +252,23 @@ t.test('a proposal is approved with password and one-time password alone', async
   t.match(await approve({ password: 'a guess', code: code() }), { status: 403, text: /password is not right/ });
   t.match(await approve({ password, code: '000000' }), { status: 403 });
   const nobody = await store.visit('dave');
-  t.match(await nobody.open(proposal), { status: 404, text: /does not concern this account/ });
+  t.match(await nobody.open(proposal), { status: 404, text: /this account has no access to it/ });
   t.match((await nobody.open(waiting)).text, /Nothing waits for you\./);
   const [carol] = await withBoth('carol');
   const seen = await carol.open(proposal);
-  t.match(seen, { status: 200, text: /The policy does not ask you about it/ });
+  t.match(seen, { status: 200, text: /The approval policy does not name you/ });
   t.notMatch(seen.html, /name="password"/);
-  t.match((await carol.open(waiting)).text, /Nothing waits for you\..*The policy does not ask you about it/);
+  t.match((await carol.open(waiting)).text, /Nothing waits for you\..*The approval policy does not name you/);
   const [ada] = await withBoth('ada');
-  t.match((await ada.open(waiting)).text, /What you proposed .*You proposed it yourself; others approve of it/);
+  t.match((await ada.open(waiting)).text, /Your proposals .*You proposed this change, so other people must approve it/);
   t.match((await ada.open(proposal)).text, /Take it back/);
 
   const both = code();
   const told = await Promise.all([approve({ password, code: both }), approve({ password, code: both })]);
-  t.equal(told.filter(({ text }) => /You approved of it, and that is enough/.test(text)).length, 1);
+  t.equal(told.filter(({ text }) => /You approved the proposal\. It has enough approvals now/.test(text)).length, 1);
   t.equal(await counted(store, 'approve_proposal'), 1, 'one act');
   t.equal((await release(1)).status, 200);
-  t.match((await bob.open(proposal)).text, /and it is done\./);
+  t.match((await bob.open(proposal)).text, /The changes were carried out\./);
 });
 
 t.test('proposals go on after fifty, for whom they concern', async (t) => {
@@ -297,12 +297,12 @@ t.test('proposals go on after fifty, for whom they concern', async (t) => {
   t.match(last.text, /snap\/hello:latest\/stable .*nothing 51 releases/, 'it is judged like the others');
 
   const hers = await (await store.visit('ada')).open(waiting);
-  t.match(hers.text, /Nothing waits for you\..*What you proposed/);
+  t.match(hers.text, /Nothing waits for you\..*Your proposals/);
   t.same(numbersOn(hers).length, 50);
   const nobody = await store.visit('dave');
   t.same(numbersOn(await nobody.open(waiting)), []);
   t.same(numbersOn(await nobody.open(nextOf(first))), [], 'nor on any other page');
-  t.match(await bob.open(`${waiting}?proposals=nonsense`), { status: 400, text: /no cursor/ });
+  t.match(await bob.open(`${waiting}?proposals=nonsense`), { status: 400, text: /cursor does not belong/ });
 });
 
 t.test('a proposal that the policy wants signed takes a signature as a browser sends it', async (t) => {
@@ -310,14 +310,17 @@ t.test('a proposal that the policy wants signed takes a signature as a browser s
   await release(1);
   const [bob, code] = await withBoth('bob');
   const page = await bob.open(proposal);
-  t.match(page.text, /Your signature, where the policy asks for it .*larder approval show 1 --for-signing FILE/);
+  t.match(page.text, /Your signature, if the policy requires it .*larder approval show 1 --for-signing FILE/);
   const approve = (fields: object) => bob.send(page, judge, { verdict: 'approve', password, code: code(), ...fields });
   t.match(await approve({ signature: ' ' }), { status: 403, text: /The policy asks for your signature/ });
   const file = join(folder(t), 'text');
   const { records } = store.beside;
   writeFileSync(file, await textToSign(records, (await records.proposals.find(1))!));
   const signature = sshSigned(bobs, file).replaceAll('\n', '\r\n');
-  t.match(await approve({ signature }), { status: 200, text: /You approved of it, and that is enough/ });
+  t.match(await approve({ signature }), {
+    status: 200,
+    text: /You approved the proposal\. It has enough approvals now/,
+  });
   t.match((await bob.open(proposal)).text, /SHA256:\S{43}/);
   t.equal((await release(1)).status, 200);
 });
@@ -328,8 +331,8 @@ t.test('a proposal is rejected with a sentence', async (t) => {
   const [bob, code] = await withBoth('bob');
   const page = await bob.open(proposal);
   const reject = (reason: string) => bob.send(page, judge, { verdict: 'reject', password, code: code(), reason });
-  t.match(await reject(' '), { status: 400, text: /Say why you reject it/ });
-  t.match((await reject('It <em>crashes</em> on "pumps".')).text, /It is rejected, and is not done\./);
+  t.match(await reject(' '), { status: 400, text: /Enter a reason for the rejection/ });
+  t.match((await reject('It <em>crashes</em> on "pumps".')).text, /The proposal is rejected\./);
   const told = await bob.open(proposal);
   t.match(told.text, /bob rejected it: It <em>crashes<\/em> on "pumps"\./);
   t.notMatch(told.html, /<em>/);
@@ -343,7 +346,7 @@ t.test('whoever has no one-time password yet is told so, and what is changed mea
   const { store, release, withBoth } = await asking(t);
   await release(1);
   const plain = await store.visit('bob');
-  t.match((await plain.open(proposal)).text, /logs in with a one-time password too, and your account has none yet/);
+  t.match((await plain.open(proposal)).text, /needs a one-time password, and your account does not have one yet/);
   const [bob, code] = await withBoth('bob');
   const page = await bob.open(proposal);
   const at = store.clock.now.toISOString();
@@ -352,7 +355,7 @@ t.test('whoever has no one-time password yet is told so, and what is changed mea
     filler(tx, at).release({ packageId: id, channel: 'latest/stable', slot: 'all', revision: 2 }),
   );
   const fell = await bob.send(page, judge, { verdict: 'approve', password, code: code() });
-  t.match(fell.text, /Nothing is approved: what it would change was changed otherwise meanwhile/);
+  t.match(fell.text, /The proposal is no longer valid, because its object has changed since then/);
 });
 
 t.test('invites and offers are answered in the list, once, by whom they are for', async (t) => {
@@ -365,14 +368,14 @@ t.test('invites and offers are answered in the list, once, by whom they are for'
   for (const name of ['third', 'fourth']) await ada.post(`/internal/v1/packages/bin/${name}/offer`, { email });
   const bob = await store.visit('bob');
   const list = await bob.open(waiting);
-  t.match(list.text, /4 things wait for you: 2 invites and 2 packages that are offered\./);
+  t.match(list.text, /4 things wait for you: 2 invites and 2 offered packages\./);
   t.match((await (await store.visit('ada')).open(waiting)).text, /Nothing waits for you/);
 
   const answer = (what: string, yes: string) => bob.send(list, `${waiting}/${what}`, { answer: yes });
   t.match((await answer('invites/bin/hello', 'yes')).text, /You collaborate on the package now/);
   t.match(await answer('invites/bin/hello', 'yes'), { status: 400, text: /no invite/ }, 'once');
   t.match((await answer('invites/bin/other', 'no')).text, /You have declined the invite/);
-  t.match((await answer('offers/bin/third', 'yes')).text, /The package is yours/);
+  t.match((await answer('offers/bin/third', 'yes')).text, /You are now the publisher of the package/);
   t.match((await answer('offers/bin/fourth', 'no')).text, /The package stays with its publisher/);
   t.match((await bob.open(waiting)).text, /Nothing waits for you/);
   const { body } = await ada.get('/v1/bin/hello/collaborators');

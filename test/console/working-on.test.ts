@@ -36,14 +36,14 @@ t.test('what publishers change of a package', async (t) => {
     const page = await atHome.open(describe);
     const other = await root.open(describe);
     const said = { title: marked, website: 'https://example.com/a\nhttps://example.com/b', source: 'git' };
-    t.match(await atHome.send(page, describe, said), { status: 200, text: /This is said of it now/ });
+    t.match(await atHome.send(page, describe, said), { status: 200, text: /The description is changed/ });
     t.match(await metadata(), { title: marked, summary: null, links: { source: ['git'] }, website: /\/a$/ });
     // What was on his page is older than what she said, and he has changed something else.
     t.match(await root.send(other, describe, { summary: 'It greets' }), { status: 200 });
     t.match(await metadata(), { title: marked, summary: 'It greets', links: { website: [/a$/, /b$/] } });
     const again = await atHome.open(describe);
     t.notMatch(again.html, /<b>/);
-    t.match(await atHome.send(again, describe), { text: /Nothing was changed/ });
+    t.match(await atHome.send(again, describe), { text: /No changes were made/ });
     t.equal((await acts()).filter((act) => act === 'update_package_metadata').length, 2, 'nothing was done by that');
     const none = { title: '', website: '', source: '', summary: '' };
     await atHome.send(await atHome.open(describe), describe, {
@@ -74,13 +74,13 @@ t.test('what publishers change of a package', async (t) => {
 
   await t.test('gets the tracks that its guardrails allow', async (t) => {
     const none = await atHome.open(tracks);
-    t.match(none.text, /No track can be made yet: .*larder guardrail add snap\/hello/);
+    t.match(none.text, /No track can be created yet\. .*larder guardrail add snap\/hello/);
     t.notMatch(none.html, /name="track"/);
     await admin.post('/internal/v1/packages/snap/hello/guardrails', { pattern: '[0-9]+' });
     const page = await atHome.open(tracks);
     t.match(page.text, /latest Anything All at once/);
     const made = await atHome.send(page, tracks, { track: '2', 'version-pattern': '2\\.*', phasing: '10' });
-    t.match(made.text, /The track is there.* 2 2\\\.\* By and by, 10 % first/);
+    t.match(made.text, /The track is created.* 2 2\\\.\* 10 % first/);
     t.match(await atHome.send(page, tracks, { track: '2' }), { status: 409, text: /Conflicting track exists/ });
     t.match(await atHome.send(page, tracks, { track: 'two' }), { status: 400, text: /matches no track guardrail/ });
     t.match(await atHome.send(page, tracks, { track: '3', phasing: 'x' }), {
@@ -97,7 +97,7 @@ t.test('what publishers change of a package', async (t) => {
     const described = await atHome.open(describe);
     t.match(await atHome.send(described, describe, { 'default-track': '2' }), { status: 200 });
     const asked = await atHome.open(`${tracks}/2/delete`);
-    t.match(asked.text, /Delete the track 2\? It can be deleted while/);
+    t.match(asked.text, /Delete the track 2\? A track can be deleted only while/);
     t.match(await atHome.send(asked, `${tracks}/2/delete`), { status: 409, text: /is the default track/ });
     await atHome.send(await atHome.open(describe), describe, { 'default-track': '' });
     t.match(await atHome.send(asked, `${tracks}/2/delete`), { status: 200, text: /The track is deleted/ });
@@ -107,15 +107,15 @@ t.test('what publishers change of a package', async (t) => {
 
   await t.test('is worked on by whom its publisher invites', async (t) => {
     const page = await atHome.open(people);
-    t.match(page.text, /ada publishes it.*Nobody collaborates on it yet\. Invite somebody below/);
+    t.match(page.text, /ada publishes this package.*There are no collaborators yet\. Invite one below/);
     t.match(await atHome.send(page, people, { email: 'nobody@example.com' }), {
-      text: /This cannot be done.*nobody@example/,
+      text: /The request failed.*nobody@example/,
     });
     const [bob] = [(await store.beside.records.accounts.find(store.ids.bob))!];
     const invited = await atHome.send(page, people, { email: bob.email });
-    t.match(invited.text, new RegExp(`The invite waits.*${bob.email} 20`));
+    t.match(invited.text, new RegExp(`The invite is made and waits.*${bob.email} 20`));
     const back = await atHome.send(invited, `${people}/revoke`);
-    t.match(back, { status: 200, text: /The invite is taken back.*No invite waits/ });
+    t.match(back, { status: 200, text: /The invite is revoked.*No invite waits/ });
     await atHome.send(back, people, { email: bob.email });
     const [waiting] = (await (await store.as('bob')).get('/internal/v1/invites')).body.invites as object[];
     t.match(waiting, { name: 'hello' });
@@ -131,11 +131,11 @@ t.test('what publishers change of a package', async (t) => {
 
     const remove = `${people}/${bob.id}/remove`;
     const asked = await atHome.open(remove);
-    t.match(asked.text, /Take bob away from snap\/hello\? From the next request on/);
+    t.match(asked.text, /Remove bob from snap\/hello\? From the next request on/);
     t.match(await stranger.open(here), { status: 200 }, 'who only looks has taken nobody away');
-    t.match(await atHome.send(asked, remove), { status: 200, text: /has no part in the package any more/ });
+    t.match(await atHome.send(asked, remove), { status: 200, text: /no longer collaborates on the package/ });
     t.match(await stranger.open(here), { status: 404 });
-    t.match(await atHome.open(remove), { status: 404, text: /Nobody with this account/ });
+    t.match(await atHome.open(remove), { status: 404, text: /This account does not collaborate/ });
   });
 
   const done = new Set(await acts());

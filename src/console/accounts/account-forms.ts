@@ -20,7 +20,7 @@ import { accountAddress } from './address.ts';
 export const consoleAskDisable = screen({
   name: 'console_ask_disable_account',
   path: '/console/people/:account_id/disable',
-  summary: 'Say what ends while an account is disabled, and ask whether to do it.',
+  summary: 'Show the consequences of disabling an account, and ask for confirmation.',
   access: storeAdministrator('store-manage'),
   refuses: ['forbidden'],
 
@@ -29,16 +29,16 @@ export const consoleAskDisable = screen({
     const held = await records.holdings.of(id, timestamp(authority.latestTime()));
     return {
       title: `Disable ${displayName}?`,
-      lead: `From the next request on ${displayName} is let in no more, nor is anything that has a token of the account.`,
-      content: html`<p>Ends while it is disabled: ${endsWith(held)}.</p>
-        <p>Stays: ${staysWith(held)}. Devices go on getting what is released.</p>
+      lead: `From the next request on, the store refuses ${displayName} and every token of the account.`,
+      content: html`<p>Not valid while the account is disabled: ${endsWith(held)}.</p>
+        <p>Unchanged: ${staysWith(held)}. Devices still receive the released revisions.</p>
         ${formOf(
           browsing,
           accountAddress(id, 'disable'),
-          html`${tick('end-tokens', 'End its tokens for good, so that they stay ended when it is let in again')}
+          html`${tick('end-tokens', 'Revoke its tokens permanently, so that they stay invalid after the account is enabled again')}
             <button class="grave">Disable ${displayName}</button>`,
         )}
-        <p><a href="${accountAddress(id)}">Leave it as it is</a></p>`,
+        <p><a href="${accountAddress(id)}">Cancel</a></p>`,
     };
   },
 });
@@ -46,7 +46,7 @@ export const consoleAskDisable = screen({
 export const consoleDisable = formHandler({
   name: 'console_disable_account',
   path: '/console/people/:account_id/disable',
-  summary: 'Let an account in no more.',
+  summary: 'Disable an account.',
   access: storeAdministrator('store-manage'),
   body: 'ConsoleDisable',
   refuses: ['conflict'],
@@ -63,7 +63,7 @@ export const consoleDisable = formHandler({
 export const consoleEnable = formHandler({
   name: 'console_enable_account',
   path: '/console/people/:account_id/enable',
-  summary: 'Let a disabled account in again.',
+  summary: 'Enable a disabled account.',
   access: storeAdministrator('store-manage'),
   body: 'ConsoleForm',
   refuses: ['conflict'],
@@ -78,7 +78,7 @@ export const consoleEnable = formHandler({
 export const consoleAskEndTokens = screen({
   name: 'console_ask_end_tokens',
   path: '/console/people/:account_id/end-tokens',
-  summary: 'Say how many tokens of an account would end, and ask whether to do it.',
+  summary: 'Show how many tokens of an account would be revoked, and ask for confirmation.',
   access: storeAdministrator('store-manage'),
   refuses: ['forbidden'],
 
@@ -86,14 +86,14 @@ export const consoleAskEndTokens = screen({
     const { id, displayName } = await findAccount(params.account_id, records);
     const { tokens } = await records.holdings.of(id, timestamp(authority.latestTime()));
     return {
-      title: `End all tokens of ${displayName}?`,
-      lead: `${formatCount(tokens, 'token and session', 'tokens and sessions')} end at once and for good.`,
+      title: `Revoke all tokens of ${displayName}?`,
+      lead: `${formatCount(tokens, 'token and session', 'tokens and sessions')} will be revoked immediately and permanently.`,
       content: html`<p>
-          ${displayName}, and every machine that has one of them, logs in again or gets a new one. Whoever knows the
-          password can do so too: make a new link to set it where others may know it.
+          ${displayName} and every machine with one of these tokens must log in again or get a new token. The password
+          stays valid: if other people may know it, make a new link to set a password.
         </p>
-        ${formOf(browsing, accountAddress(id, 'end-tokens'), html`<button class="grave">End all tokens</button>`)}
-        <p><a href="${accountAddress(id)}">Leave them as they are</a></p>`,
+        ${formOf(browsing, accountAddress(id, 'end-tokens'), html`<button class="grave">Revoke all tokens</button>`)}
+        <p><a href="${accountAddress(id)}">Cancel</a></p>`,
     };
   },
 });
@@ -101,7 +101,7 @@ export const consoleAskEndTokens = screen({
 export const consoleEndTokens = formHandler({
   name: 'console_end_tokens',
   path: '/console/people/:account_id/end-tokens',
-  summary: 'End all tokens of an account at once and for good.',
+  summary: 'Revoke all tokens of an account immediately and permanently.',
   access: storeAdministrator('store-manage'),
   body: 'ConsoleForm',
 
@@ -116,7 +116,7 @@ export const consoleEndTokens = formHandler({
 export const consoleSetQuota = formHandler({
   name: 'console_set_quota',
   path: '/console/people/:account_id/quota',
-  summary: 'Set how many bytes and packages a publisher may have.',
+  summary: 'Set the quota of a publisher: bytes and packages.',
   access: storeAdministrator('store-manage'),
   body: 'ConsoleQuota',
 

@@ -32,7 +32,7 @@ const maxShownTokens = 10;
 export const consolePerson = screen({
   name: 'console_person',
   path: '/console/people/:account_id',
-  summary: 'Show one account: its roles, its packages, its tokens, its quota, and what can be done about it.',
+  summary: 'Show an account: its roles, packages, tokens and quota, and the forms to change them.',
   access: storeAdministrator('store-view'),
   query: 'ConsolePageQuery',
   refuses: ['forbidden'],
@@ -59,14 +59,16 @@ export const consolePerson = screen({
         ${person.isForeign === 1 ? nothing : renderRoles(person, await records.brands.list())}
         <h2>Tokens</h2>
         ${table({
-          caption: 'What it is let in with, the newest first',
+          caption: 'Tokens and sessions of the account, newest first',
           columns: [purpose, may, until, used, end],
           rows: tokens.slice(0, maxShownTokens),
-          empty: 'It has no token that is good, and nobody is logged in with it.',
+          empty: 'The account has no valid token and no session.',
         })}
         ${
           tokens.length > maxShownTokens
-            ? html`<p class="pager"><a href="${withQuery(tokensAddress, { account: id })}">All of its tokens</a></p>`
+            ? html`<p class="pager">
+                <a href="${withQuery(tokensAddress, { account: id })}">All tokens of the account</a>
+              </p>`
             : nothing
         }
         <h2>Packages</h2>
@@ -74,9 +76,9 @@ export const consolePerson = screen({
         <h2>History</h2>
         <ul>
           <li>
-            <a href="${withQuery('/console/audit', { object: `account/${id}` })}">What was done to the account</a>
+            <a href="${withQuery('/console/audit', { object: `account/${id}` })}">Changes of the account</a>
           </li>
-          <li><a href="${withQuery('/console/audit', { actor: id })}">What it has done</a></li>
+          <li><a href="${withQuery('/console/audit', { actor: id })}">Changes made by the account</a></li>
         </ul>`,
     };
   },
@@ -90,7 +92,7 @@ function factsOf(person: PersonRecord, quota: AccountQuota): Html {
     ['Validation', validation],
     ['Since', time(createdAt)],
     ['State', stateOf({ isForeign, disabledAt })],
-    ['Roles', roles.length === 0 ? 'A publisher, and nothing more' : roles.join(', ')],
+    ['Roles', roles.length === 0 ? 'Publisher only' : roles.join(', ')],
     ['Logs in with', loginCell(person)],
     linkUntil === null ? undefined : ['Link to set a password', html`sent out, until ${time(linkUntil)}`],
     ['Last seen', seenAt(person)],
@@ -99,8 +101,8 @@ function factsOf(person: PersonRecord, quota: AccountQuota): Html {
 }
 
 function stateOf({ isForeign, disabledAt }: Pick<PersonRecord, 'isForeign' | 'disabledAt'>): HtmlContent {
-  if (isForeign === 1) return html`${badge('note', 'of another store')} known from what was carried in`;
-  return disabledAt === null ? badge('good', 'let in') : html`${badge('warn', 'disabled')} since ${time(disabledAt)}`;
+  if (isForeign === 1) return html`${badge('note', 'of another store')} known from a transfer or an import`;
+  return disabledAt === null ? badge('good', 'enabled') : html`${badge('warn', 'disabled')} since ${time(disabledAt)}`;
 }
 
 const used = ({ used: has, limit }: Limit, show: (amount: number) => string): string =>
@@ -111,7 +113,7 @@ function deedsOf(
   browsing: BrowserEvidence['browsing'],
 ): Html {
   if (isForeign === 1) {
-    return html`<p>To make it one of this store, on the host:</p>
+    return html`<p>To turn it into an account of this store, run on the host:</p>
       <pre tabindex="0">larder account create --id ${id} --username NAME --email EMAIL --display-name NAME</pre>`;
   }
   const isIn = disabledAt === null;
@@ -128,10 +130,10 @@ function deedsOf(
               } <a class="button grave" href="${accountAddress(id, 'disable')}">Disable ${displayName}</a>`
           : formOf(browsing, accountAddress(id, 'enable'), html`<button>Let ${displayName} in again</button>`)
       }
-      <a class="button grave" href="${accountAddress(id, 'end-tokens')}">End all tokens</a>
+      <a class="button grave" href="${accountAddress(id, 'end-tokens')}">Revoke all tokens</a>
     </div>
     <details>
-      <summary>One-time passwords that were lost: on the host</summary>
+      <summary>If the authenticator was lost, run on the host</summary>
       <pre tabindex="0">
 larder account totp ${id} --replace --yes
 larder account totp ${id} --remove --yes</pre>
@@ -158,7 +160,7 @@ async function packagesOf(
       { heading: 'Released last', cell: ({ releasedAt }) => (releasedAt === null ? 'Never' : time(releasedAt)) },
     ],
     rows: packages,
-    empty: 'No package yet. Its owner registers a name with snapcraft register or charmcraft register.',
+    empty: 'No package yet. The owner of the account registers a name with snapcraft register or charmcraft register.',
   })}
   ${nextPage(next && withQuery(accountAddress(id), { cursor: writeCursor([next.namespace, next.name]) }))}`;
 }
@@ -168,7 +170,7 @@ const quotaForm = (
   { bytes, packages }: AccountQuota,
   browsing: BrowserEvidence['browsing'],
 ): Html =>
-  html`<h2>How much it may have</h2>
+  html`<h2>Quota</h2>
     ${formOf(
       browsing,
       accountAddress(id, 'quota'),
@@ -177,20 +179,17 @@ const quotaForm = (
           label: 'Bytes',
           value: writeLimit('bytes', bytes),
           maxLength: 32,
-          hint: `Such as 20G or 500M; none for no limit, default for what everybody has. It has ${size(bytes.used)}.`,
+          hint: `A size such as 20G or 500M, none for no limit, or default for the value of the configuration. In use: ${size(bytes.used)}.`,
         })}
         ${field({
           name: 'packages',
           label: 'Packages',
           value: writeLimit('packages', packages),
           maxLength: 32,
-          hint: `A number, none or default. It has ${count(packages.used)}.`,
+          hint: `A number, none or default. In use: ${count(packages.used)}.`,
         })} <button class="second">Set</button>`,
     )}`;
 
 /** The refusal of an invalid limit from the form. */
 export const invalidLimit = (of: 'bytes' | 'packages', text: string): Refusal =>
-  new Refusal(
-    'api-error',
-    `What an account may have is ${limitExamples[of]}, none or default, not '${text}' at /${of}`,
-  );
+  new Refusal('api-error', `A quota is ${limitExamples[of]}, none or default, not '${text}' at /${of}`);

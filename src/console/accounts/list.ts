@@ -24,7 +24,7 @@ import { inviteWithLink } from './set-up-link.ts';
 export const consolePeople = screen({
   name: 'console_people',
   path: peopleAddress,
-  summary: 'Show the accounts, page by page or by what is looked for, and a form that invites somebody.',
+  summary: 'List the accounts, page by page or by a search, with a form to invite a publisher.',
   access: storeAdministrator('store-view'),
   query: 'ConsolePeopleQuery',
   refuses: ['forbidden'],
@@ -36,8 +36,7 @@ export const consolePeople = screen({
     const { entries, next } = await peoplePage(records, text, order, query);
     return {
       title: 'People',
-      lead: html`Who has an account here. What each of them is let in with is under
-        <a href="${tokensAddress}">tokens</a>.`,
+      lead: html`The accounts of this store. Their credentials are listed under <a href="${tokensAddress}">tokens</a>.`,
       content: html`${searchOf(
           peopleAddress,
           'people',
@@ -53,8 +52,8 @@ export const consolePeople = screen({
             sorting: { order, address: (sort) => withQuery(peopleAddress, { q: text, sort }) },
             empty:
               text === ''
-                ? 'There is no account yet. The form below makes one.'
-                : 'Nobody has that in his name or his address. Look for a shorter piece of it.',
+                ? 'There are no accounts yet. Create one with the form below.'
+                : 'No name or address contains this text. Search for a shorter part of it.',
           })}
           ${nextPage(next && withQuery(peopleAddress, { q: text, sort, cursor: next }))}
         </div>
@@ -122,28 +121,28 @@ const columns: readonly Column<PersonRecord>[] = [
 const invitation = (browsing: BrowserEvidence['browsing'], hasTotp: boolean): Html =>
   html`<h2>Invite a publisher</h2>
     <p>
-      The account is made at once. You get a link, once, with which its owner chooses a password; send it to nobody
-      else.
+      The account is created immediately. The link to choose its password is shown once. Send the link to the owner of
+      the account only.
     </p>
     ${formOf(
       browsing,
       peopleAddress,
-      html`${field({ name: 'username', label: 'User name', required: true, maxLength: 64, hint: 'Lower-case letters and digits, to log in with.' })}
-        ${field({ name: 'display-name', label: 'Display name', required: true, maxLength: 128, hint: 'What others are shown.' })}
+      html`${field({ name: 'username', label: 'User name', required: true, maxLength: 64, hint: 'Lower-case letters and digits; used to log in.' })}
+        ${field({ name: 'display-name', label: 'Display name', required: true, maxLength: 128, hint: 'The name that other people see.' })}
         ${field({ name: 'email', label: 'E-mail address', type: 'email', required: true, maxLength: 320 })}
         ${field({
           name: 'id',
           label: 'Account id',
           maxLength: 64,
-          hint: 'Only for somebody who has an account in the online store: the id that it has there. Otherwise a new one is made.',
+          hint: 'If the publisher has an account in the online store, its id there. If empty, the store makes a new id.',
         })}
-        ${credentialFields(browsing, hasTotp)} <button>Make the account and a link</button>`,
+        ${credentialFields(browsing, hasTotp)} <button>Create account and link</button>`,
     )}`;
 
 export const consoleInvitePerson = formHandler({
   name: 'console_invite_person',
   path: peopleAddress,
-  summary: 'Make an account, and a link with which its owner sets a password, which is shown once.',
+  summary: 'Create an account and show, once, the link to set its password.',
   access: storeAdministrator('store-manage'),
   body: 'ConsoleInvite',
   refuses: [...credentialRefusals, 'conflict'],
@@ -151,7 +150,7 @@ export const consoleInvitePerson = formHandler({
   async perform(call) {
     const { body, acts, newId, identity, principal } = call;
     const email = emailAddress(body.email);
-    if (email === undefined) throw new Refusal('api-error', `'${body.email}' is no e-mail address.`);
+    if (email === undefined) throw new Refusal('api-error', `'${body.email}' is not an e-mail address.`);
     await identity.own.prove(principal.accountId, readCredentials(call));
     const requestedId = body.id === undefined || body.id === '' ? undefined : body.id;
     const account = await acts.do(createAccount, caller(call), {

@@ -28,7 +28,7 @@ const mayRefuse = [
 export const consoleOneTimePasswords = screen({
   name: 'console_one_time_passwords',
   path,
-  summary: 'Show whether somebody is asked for one-time passwords, and the form that changes it.',
+  summary: 'Show whether your account uses one-time passwords, and the form to change it.',
   access: account('token'),
 
   async show({ principal, records, browsing }) {
@@ -37,18 +37,18 @@ export const consoleOneTimePasswords = screen({
     return {
       title: 'One-time passwords',
       lead: hasTotp
-        ? 'You are asked for one with each login by password.'
-        : 'With them a password alone lets nobody in: an app on your phone shows six digits, new ones every half minute.',
+        ? 'You are asked for a one-time password at each login with your password.'
+        : 'With one-time passwords, the password alone is not enough to log in. An app on your phone shows six digits that change every 30 seconds.',
       content: html`${
           hasTotp
             ? whatThereIs(browsing, (JSON.parse(secret.recovery) as string[]).length)
             : formOf(browsing, `${path}/begin`, html`${credentialFields(browsing, false)} <button>Begin</button>`)
         }
         <p class="hint">
-          What you approve of counts again three days after you change them. Whoever has lost authenticator and recovery
-          codes asks for another secret from whoever looks after the host.
+          After a change here, your approvals do not count for three days. If you lose the authenticator and the
+          recovery codes, ask the administrator of the host for a new secret.
         </p>
-        <p><a href="/console/myself">Leave it as it is</a></p>`,
+        <p><a href="/console/myself">Cancel</a></p>`,
     };
   },
 });
@@ -57,17 +57,17 @@ export const consoleOneTimePasswords = screen({
 const whatThereIs = (browsing: BrowserEvidence['browsing'], left: number): Html =>
   html`<h2>Recovery codes</h2>
     <p>
-      ${left === 0 ? 'You have none.' : `You have ${formatCount(left, 'recovery code')} left.`} Each lets you in once
-      without your authenticator; it approves of nothing.
+      ${left === 0 ? 'You have none.' : `You have ${formatCount(left, 'recovery code')} left.`} Each works once in place
+      of the authenticator to log in. You cannot approve changes with it.
     </p>
-    ${formOf(browsing, `${path}/recovery-codes`, html`${credentialFields(browsing, true)} <button class="second">Make new ones</button>`)}
-    <h2>Without them</h2>
-    ${formOf(browsing, `${path}/switch-off`, html`${credentialFields(browsing, true)} <button class="grave">Switch them off</button>`)}`;
+    ${formOf(browsing, `${path}/recovery-codes`, html`${credentialFields(browsing, true)} <button class="second">Make new recovery codes</button>`)}
+    <h2>Turn off one-time passwords</h2>
+    ${formOf(browsing, `${path}/switch-off`, html`${credentialFields(browsing, true)} <button class="grave">Turn off</button>`)}`;
 
 export const consoleRenewRecoveryCodes = formHandler({
   name: 'console_renew_recovery_codes',
   path: `${path}/recovery-codes`,
-  summary: 'Make new recovery codes, which are shown once; those that were are good no more.',
+  summary: 'Make new recovery codes and show them once. The old ones become invalid.',
   access: account('token'),
   body: 'ConsoleAgain',
   refuses: [...mayRefuse, 'resource-not-found'],
@@ -79,7 +79,7 @@ export const consoleRenewRecoveryCodes = formHandler({
     return codesPage(
       call,
       'Your new recovery codes',
-      'Those that you had are good no more.',
+      'Your old recovery codes are no longer valid.',
       await identity.own.renewRecoveryCodes(proven, about),
     );
   },
@@ -96,10 +96,9 @@ const codesPage = (
     title,
     lead,
     content: html`<p>
-        Each of these recovery codes lets you in once, in the place of a one-time password, when your authenticator is
-        lost.
+        If you lose your authenticator, enter a recovery code in place of the one-time password. Each code works once.
       </p>
-      ${notice('note', 'They are shown this once, and kept nowhere in a form that anybody can read. Print them, or write them down.')}
+      ${notice('note', 'The codes are shown only now, and the store keeps only their digests. Print them or write them down.')}
       <pre tabindex="0">${codes.join('\n')}</pre>
       <p><a href="/console/myself">I have them</a></p>`,
   });
@@ -108,7 +107,7 @@ export const consoleBeginOneTimePasswords = formHandler({
   name: 'console_begin_one_time_passwords',
   path: `${path}/begin`,
   summary:
-    'Show a secret for an authenticator, as a QR code and as text; it is in force once a first code of it has come.',
+    'Show a secret for an authenticator, as a QR code and as text. It takes effect when a first code confirms it.',
   access: account('token'),
   body: 'ConsoleAgain',
   refuses: mayRefuse,
@@ -123,7 +122,7 @@ export const consoleBeginOneTimePasswords = formHandler({
 export const consoleSwitchOnOneTimePasswords = formHandler({
   name: 'console_switch_on_one_time_passwords',
   path: `${path}/switch-on`,
-  summary: 'Put a secret that was shown in force, by a first code of it.',
+  summary: 'Turn on one-time passwords: confirm the shown secret with a first code.',
   access: account('token'),
   body: 'ConsoleFirstCode',
   refuses: mayRefuse,
@@ -142,7 +141,7 @@ export const consoleSwitchOnOneTimePasswords = formHandler({
     return codesPage(
       call,
       'One-time passwords are on',
-      'From now on you are asked for a one-time password with each login.',
+      'From now on, you are asked for a one-time password at each login.',
       codes,
     );
   },
@@ -151,7 +150,7 @@ export const consoleSwitchOnOneTimePasswords = formHandler({
 export const consoleSwitchOffOneTimePasswords = formHandler({
   name: 'console_switch_off_one_time_passwords',
   path: `${path}/switch-off`,
-  summary: 'Log in with the password alone again, which takes a one-time password.',
+  summary: 'Turn off one-time passwords; needs a one-time password.',
   access: account('token'),
   body: 'ConsoleAgain',
   refuses: [...mayRefuse, 'resource-not-found'],
@@ -171,17 +170,17 @@ const proposalPage = (
   refusal?: Refusal,
 ): Promise<OperationResponse> =>
   renderInFrame(call, {
-    title: 'Read this with your authenticator',
-    lead: 'It is in force once you have entered a first code.',
+    title: 'Scan this with your authenticator',
+    lead: 'The secret takes effect when you enter a first code.',
     ...(refusal && { status: 403 }),
     content: html`${refusal === undefined ? nothing : notice('warn', refusal.message)}
-      ${qrDrawing(address, 'A QR code with the secret; the text below says the same.')}
-      <p>Or type the secret into it: <code>${secret.match(/.{1,4}/g)?.join(' ') ?? secret}</code></p>
+      ${qrDrawing(address, 'A QR code with the secret; the text below contains the same secret.')}
+      <p>Or type this secret: <code>${secret.match(/.{1,4}/g)?.join(' ') ?? secret}</code></p>
       ${formOf(
         call.browsing,
         `${path}/switch-on`,
         html`<input type="hidden" name="proposal" value="${proposal}" /> ${codeField('The first code')}
-          <button>Switch them on</button>`,
+          <button>Turn on</button>`,
       )}
-      <p><a href="/console/myself">Leave it as it is</a></p>`,
+      <p><a href="/console/myself">Cancel</a></p>`,
   });

@@ -25,7 +25,7 @@ const endingAddress = ({ sessionId }: Pick<OwnedMacaroon, 'sessionId'>): string 
 export const consoleMyself = screen({
   name: 'console_myself',
   path: myselfAddress,
-  summary: 'Show somebody himself: his name, how he logs in, his tokens and his logins.',
+  summary: 'Show your own account: name, credentials, tokens and sessions.',
   access: account('token'),
   query: 'ConsolePageQuery',
 
@@ -53,12 +53,10 @@ export const consoleMyself = screen({
           [
             'One-time passwords',
             html`${hasTotp ? badge('good', 'asked for') : badge('note', 'not asked for')}
-              <a href="${myselfAddress}/one-time-passwords"
-                >${hasTotp ? 'Recovery codes, or switch them off' : 'Switch them on'}</a
-              >`,
+              <a href="${myselfAddress}/one-time-passwords">${hasTotp ? 'Recovery codes, or turn off' : 'Turn on'}</a>`,
           ],
         ])}
-        <p class="hint">Your user name and your e-mail address a store administrator changes.</p>
+        <p class="hint">A store administrator can change your user name and your e-mail address.</p>
         ${formOf(
           browsing,
           `${myselfAddress}/name`,
@@ -69,13 +67,13 @@ export const consoleMyself = screen({
               required: true,
               maxLength: 128,
               autocomplete: 'name',
-              hint: 'What others are shown.',
+              hint: 'The name that other people see.',
             })} <button class="second">Change it</button>`,
         )}
         <h2>Tokens and logins</h2>
-        <p>Whoever has one of these is let in as you. End what you do not know.</p>
+        <p>Each of these gives access as you. Revoke any that you do not recognize.</p>
         ${table({
-          caption: 'What is let in as you, the newest first',
+          caption: 'Your tokens and sessions, newest first',
           columns: [purpose, may, since, until, used, end],
           rows: entries,
           empty: 'Nothing is.',
@@ -89,7 +87,7 @@ export const consoleMyself = screen({
 export const consoleUpdateMyself = formHandler({
   name: 'console_update_myself',
   path: '/console/myself/name',
-  summary: "Change one's own display name.",
+  summary: 'Change your own display name.',
   access: account('store', 'account-manage-metadata'),
   body: 'ConsoleDisplayName',
 
@@ -103,7 +101,7 @@ export const consoleUpdateMyself = formHandler({
 export const consoleAskEndOwnToken = screen({
   name: 'console_ask_end_own_token',
   path: '/console/myself/tokens/:session_id/end',
-  summary: "Say which of one's own tokens would end, and ask whether to do it.",
+  summary: 'Show one of your own tokens, and ask whether to revoke it.',
   access: account('token'),
 
   async show({ params, principal, records, browsing }) {
@@ -118,8 +116,8 @@ export const consoleAskEndOwnToken = screen({
     return {
       title: isThis ? 'End this login?' : 'End this token?',
       lead: isThis
-        ? 'It is the one that you look at this with: you log in again then.'
-        : 'From the next request on it lets nobody in. What works with it needs another one.',
+        ? 'You are using this login now. After it ends, you must log in again.'
+        : 'From the next request on, the token is not valid. Programs that use it need another one.',
       content: renderEndTokenForm(browsing, token, { does: endingAddress(token), back: myselfAddress }),
     };
   },
@@ -128,7 +126,7 @@ export const consoleAskEndOwnToken = screen({
 export const consoleEndOwnToken = formHandler({
   name: 'console_end_own_token',
   path: '/console/myself/tokens/:session_id/end',
-  summary: "End one of one's own tokens or logins, at once and for good.",
+  summary: 'Revoke one of your own tokens or logins, immediately and permanently.',
   access: account('token'),
   body: 'ConsoleForm',
 

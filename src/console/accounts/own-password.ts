@@ -14,16 +14,16 @@ const path = '/console/myself/password';
 export const consolePassword = screen({
   name: 'console_password',
   path,
-  summary: 'Show the form with which somebody changes his password.',
+  summary: 'Show the form to change your own password.',
   access: account('token'),
 
   show: async ({ principal, records, browsing }) => ({
     title: 'Change your password',
-    lead: 'From then on you log in with the new one, here and in every tool.',
+    lead: 'The new password then applies here and in every tool.',
     content: html`${formOf(
         browsing,
         path,
-        html`${credentialFields(browsing, await usesOneTimePasswords(principal, records), 'The password that you have now')}
+        html`${credentialFields(browsing, await usesOneTimePasswords(principal, records), 'Your current password')}
           ${field({
             name: 'new-password',
             label: 'The new password',
@@ -35,24 +35,24 @@ export const consolePassword = screen({
           })}
           ${field({
             name: 'again',
-            label: 'The new password again',
+            label: 'Repeat the new password',
             type: 'password',
             required: true,
             maxLength: 1024,
             autocomplete: 'new-password',
           })}
-          ${tick('end-tokens', 'End all my tokens and logins for good, this one too: others may know the old password')}
-          <button>Change it</button>`,
+          ${tick('end-tokens', 'Revoke all my tokens and logins permanently, including this one: other people may know the old password')}
+          <button>Change password</button>`,
       )}
-      <p class="hint">What you approve of counts again three days later.</p>
-      <p><a href="/console/myself">Leave it as it is</a></p>`,
+      <p class="hint">Your approvals do not count for three days after the change.</p>
+      <p><a href="/console/myself">Cancel</a></p>`,
   }),
 });
 
 export const consoleChangePassword = formHandler({
   name: 'console_change_password',
   path,
-  summary: "Change one's own password, which takes the old one.",
+  summary: 'Change your own password; needs the old one.',
   access: account('token'),
   body: 'ConsoleNewPassword',
   refuses: ['invalid-credentials', 'twofactor-required', 'twofactor-failure', 'too-many-requests', 'conflict'],
@@ -60,7 +60,7 @@ export const consoleChangePassword = formHandler({
   async perform(call) {
     const { body, principal, identity, authority, requestId } = call;
     if (body['new-password'] !== body.again) {
-      throw new Refusal('api-error', 'The two are not the same; enter the new password again.');
+      throw new Refusal('api-error', 'The two new passwords differ. Enter the new password again.');
     }
     const proven = await identity.own.prove(principal.accountId, readCredentials(call));
     const endTokensAt = body['end-tokens'] === 'yes' ? timestamp(authority.latestTime()) : null;

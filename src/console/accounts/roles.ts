@@ -22,9 +22,9 @@ const maxBrands = 200;
 
 /** The meaning of each role. */
 const meanings: Readonly<Record<(typeof plainRoles)[number], string>> = {
-  'store-admin': 'Looks at everything, acts as publisher on every package, and manages all accounts.',
-  'transfer-approver': 'Approves of what the approval policy holds back.',
-  auditor: 'Reads the audit log, and what has left the host.',
+  'store-admin': 'Reads everything, acts as publisher on every package, and manages all accounts.',
+  'transfer-approver': 'Approves changes that the approval policy holds back.',
+  auditor: 'Reads the audit log and the list of exports.',
 };
 
 const meaningOf = (role: AccountRole): string =>
@@ -45,17 +45,17 @@ export function renderRoles({ id, displayName, roles }: PersonRecord, brands: re
       caption: `Roles of ${displayName}`,
       columns: [
         { heading: 'Role', cell: (role: string) => role },
-        { heading: 'What comes with it', cell: (role) => meaningOf(role as AccountRole) },
+        { heading: 'Rights', cell: (role) => meaningOf(role as AccountRole) },
         {
           heading: 'Do',
           cell: (role) =>
             html`<a href="${withQuery(roleAddress, { role, remove: 'yes' })}"
-              >Take it away<span class="unseen">: ${role}</span></a
+              >Remove<span class="unseen"> ${role}</span></a
             >`,
         },
       ],
       rows: roles,
-      empty: 'None: a publisher, and nothing more.',
+      empty: 'No role: the account is only a publisher.',
     })}
     ${
       others.length === 0
@@ -64,7 +64,7 @@ export function renderRoles({ id, displayName, roles }: PersonRecord, brands: re
             ${choice(
               { name: 'role', label: 'Another role' },
               others.map((role) => [role, role]),
-            )} <button class="second">Give it</button>
+            )} <button class="second">Give role</button>
           </form>`
     }`;
 }
@@ -72,7 +72,7 @@ export function renderRoles({ id, displayName, roles }: PersonRecord, brands: re
 export const consoleAskChangeRole = screen({
   name: 'console_ask_change_role',
   path: '/console/people/:account_id/role',
-  summary: 'Say what comes with a role, and ask whether to give it or to take it away.',
+  summary: 'Show the rights of a role, and ask whether to give or remove it.',
   access: storeAdministrator('store-manage'),
   query: 'ConsoleRoleQuery',
   refuses: ['forbidden'],
@@ -82,10 +82,10 @@ export const consoleAskChangeRole = screen({
     const role = parseRole(query.role ?? 'auditor');
     const takes = query.remove === 'yes';
     return {
-      title: takes ? `Take ${role} from ${displayName}?` : `Make ${displayName} ${role}?`,
+      title: takes ? `Remove ${role} from ${displayName}?` : `Make ${displayName} ${role}?`,
       lead: takes
-        ? `The account ${username} loses it with its next request, and so does every token of it.`
-        : `The account ${username} has it with its next request, and so has every token of it that is out already.`,
+        ? `The account ${username} and all its tokens lose the role with the next request.`
+        : `The account ${username} and all its tokens, including existing ones, have the role from the next request on.`,
       content: html`<p>${meaningOf(role)}</p>
         <p class="hint">${approvalPauseNotice}</p>
         ${formOf(
@@ -94,9 +94,9 @@ export const consoleAskChangeRole = screen({
           html`<input type="hidden" name="role" value="${role}" />
             <input type="hidden" name="remove" value="${takes ? 'yes' : 'no'}" />
             ${credentialFields(browsing, await usesOneTimePasswords(principal, records))}
-            ${takes ? html`<button class="grave">Take ${role} away</button>` : html`<button>Give ${role}</button>`}`,
+            ${takes ? html`<button class="grave">Remove ${role}</button>` : html`<button>Give ${role}</button>`}`,
         )}
-        <p><a href="${accountAddress(id)}">Leave it as it is</a></p>`,
+        <p><a href="${accountAddress(id)}">Cancel</a></p>`,
     };
   },
 });
@@ -104,7 +104,7 @@ export const consoleAskChangeRole = screen({
 export const consoleChangeRole = formHandler({
   name: 'console_change_role',
   path: '/console/people/:account_id/role',
-  summary: 'Give a role to an account, or take it away.',
+  summary: 'Give a role to an account, or remove it.',
   access: storeAdministrator('store-manage'),
   body: 'ConsoleRole',
   refuses: [...credentialRefusals, 'conflict'],

@@ -19,7 +19,7 @@ import { accountAddress } from './address.ts';
 export const consoleAskSetUpLink = screen({
   name: 'console_ask_set_up_link',
   path: '/console/people/:account_id/set-up-link',
-  summary: 'Say what a link to choose a password does, and ask whether to make one.',
+  summary: 'Explain a link to choose a password, and ask whether to make one.',
   access: storeAdministrator('store-manage'),
   refuses: ['forbidden'],
 
@@ -27,7 +27,7 @@ export const consoleAskSetUpLink = screen({
     const { id, displayName } = await findAccount(params.account_id, records);
     return {
       title: `A link for ${displayName}?`,
-      lead: `With it ${displayName} chooses a new password, once. An earlier link is void.`,
+      lead: `${displayName} can choose a new password with the link, once. Earlier links become invalid.`,
       content: html`<p class="hint">${approvalPauseNotice}</p>
         ${formOf(
           browsing,
@@ -35,18 +35,18 @@ export const consoleAskSetUpLink = screen({
           html`${credentialFields(browsing, await usesOneTimePasswords(principal, records))}
             <button>Make the link</button>`,
         )}
-        <p><a href="${accountAddress(id)}">Leave it as it is</a></p>`,
+        <p><a href="${accountAddress(id)}">Cancel</a></p>`,
     };
   },
 });
 
 /** Shown before a change of an account. */
-export const approvalPauseNotice = 'For 72 hours after a change of an account its approvals do not count.';
+export const approvalPauseNotice = 'After a change of an account, its approvals do not count for 72 hours.';
 
 export const consoleMakeSetUpLink = formHandler({
   name: 'console_make_set_up_link',
   path: '/console/people/:account_id/set-up-link',
-  summary: 'Make a link with which an account gets a new password, which is shown once; an earlier one is void.',
+  summary: 'Make a link to set a new password for an account, and show it once. Earlier links become invalid.',
   access: storeAdministrator('store-manage'),
   body: 'ConsoleAgain',
   refuses: [...credentialRefusals, 'conflict'],
@@ -74,11 +74,11 @@ export async function inviteWithLink(
   await acts.do(inviteAccount, actor, { id, digest, until });
   return renderInFrame(call, {
     title: `A link for ${displayName}`,
-    lead: html`Good once, and until ${time(until)}.`,
-    content: html`${notice('note', 'It is shown this once. Whoever has it can set the password of the account, so send it to nobody else.')}
+    lead: html`Works once, until ${time(until)}.`,
+    content: html`${notice('note', 'The link is shown only now. It allows its holder to set the password of the account, so send it to the owner only.')}
       <h2>The link</h2>
       <pre tabindex="0">${link}</pre>
-      <h2>What to write</h2>
+      <h2>Message to send</h2>
       <pre class="letter" tabindex="0">
 Hello ${displayName}, you have an account at our package store ${baseUrl}; your user name is ${username}. Open this link to choose your password. It works once, and until ${until.slice(0, 16).replace('T', ' ')} UTC:
 ${link}</pre>

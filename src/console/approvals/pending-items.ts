@@ -99,18 +99,18 @@ export async function findApprovalObstacle(
 ): Promise<string | undefined> {
   if (proposal.actor === accountId) {
     return state === 'approved'
-      ? 'Enough people have approved: do it once more, the same as before, and it is done.'
-      : 'You proposed it yourself; others approve of it.';
+      ? 'There are enough approvals. Repeat the same change now to carry it out.'
+      : 'You proposed this change, so other people must approve it.';
   }
   const approval = approvals.find((entry) => entry.accountId === accountId);
-  if (approval !== undefined) return `You approved of it at ${approval.at}.`;
+  if (approval !== undefined) return `You approved this change at ${approval.at}.`;
   const may = mayApprove.find((entry) => entry.accountId === accountId);
-  if (may === undefined) return 'The policy does not ask you about it.';
+  if (may === undefined) return 'The approval policy does not name you as an approver of this change.';
   if (may.from !== null) {
-    return `Your account was changed. Your approvals count from ${may.from} on.`;
+    return `Your account was changed. Your approvals count again from ${may.from} on.`;
   }
   if ((await totpSecrets.find(accountId)) !== undefined) return undefined;
-  return 'Whoever approves logs in with a one-time password too, and your account has none yet.';
+  return 'An approval needs a one-time password, and your account does not have one yet.';
 }
 
 /** Requested keys of the brands that the account administers. */

@@ -27,7 +27,7 @@ import { addressOfUpload, nameOf, uploadBadge } from '../uploads/upload-parts.ts
 export const consoleWaiting = screen({
   name: 'console_waiting',
   path: '/console/waiting',
-  summary: 'Show what waits for whoever looks, and what he waits for himself.',
+  summary: 'Show the work that waits for you, and your own proposals and uploads that wait.',
   access: account('packages'),
   query: 'ConsoleWaitingQuery',
 
@@ -68,7 +68,7 @@ function leadOf({ uploads, transfers, proposals, invites, offers, keys }: Accoun
     [transfers.length, 'transfer'],
     [toApprove, 'proposal'],
     [invites.length, 'invite'],
-    [offers.length, 'package that is offered', 'packages that are offered'],
+    [offers.length, 'offered package', 'offered packages'],
     [keys.length, 'key request'],
   ] as const;
   const all = kinds.reduce((sum, [number]) => sum + number, 0);
@@ -86,10 +86,10 @@ const since = (moment: string, now: Date): Html => html`<span>${time(moment)}, $
 
 function uploadsOf({ uploads: { entries, next } }: AccountPendingItems, { browsing, now }: PendingPageContext): Html {
   return html`<section>
-    <h2>Uploads that wait for your verdict</h2>
+    <h2>Uploads that wait for your decision</h2>
     ${table<WaitingUpload>({
-      caption: 'Uploads that wait for a person, the longest waiting first',
-      empty: html`No upload waits. Those of a package wait for a person after
+      caption: 'Uploads that wait for a person, oldest first',
+      empty: html`No upload waits. To let a person review all uploads to a package, run
         <code>larder package manual-review NAMESPACE/NAME on</code>.`,
       rows: entries,
       columns: [
@@ -144,14 +144,15 @@ function proposalsOf({ proposals: { entries, next } }: AccountPendingItems, abou
   );
   return html`<section>
       <h2>Proposals that wait for approvals</h2>
-      ${proposalTable(others, 'Proposals of others, the oldest first', 'No proposal waits for you.', about)} ${further}
+      ${proposalTable(others, 'Proposals of other people, oldest first', 'No proposal waits for you.', about)}
+      ${further}
     </section>
     ${
       own.length === 0
         ? nothing
         : html`<section>
-            <h2>What you proposed</h2>
-            ${proposalTable(own, 'Proposals of yours, the oldest first', '', about)}
+            <h2>Your proposals</h2>
+            ${proposalTable(own, 'Your proposals, oldest first', '', about)}
           </section>`
     }`;
 }
@@ -227,9 +228,9 @@ function offersOf({ offers }: AccountPendingItems, { browsing, now }: PendingPag
   if (offers.length === 0) return nothing;
   return html`<section>
     <h2>Packages that are offered to you</h2>
-    <p>Whoever takes one publishes it from then on.</p>
+    <p>If you accept a package, you become its publisher.</p>
     ${table<OfferOfPackage>({
-      caption: 'Packages that their publishers would hand to you',
+      caption: 'Packages that their publishers offer to you',
       empty: '',
       rows: offers,
       columns: [
@@ -264,9 +265,9 @@ function answers(
 function keysOf({ keys }: AccountPendingItems): Html {
   if (keys.length === 0) return nothing;
   return html`<section>
-    <h2>Key requests that wait to be carried</h2>
+    <h2>Key requests for the online store</h2>
     ${table<RequestedKey>({
-      caption: 'Keys whose registration was asked for, and that have not come back',
+      caption: 'Keys with a registration request and no account-key yet',
       empty: '',
       rows: keys,
       columns: [
@@ -289,7 +290,7 @@ function ownOf({ own }: AccountPendingItems, { now }: PendingPageContext): Html 
   return html`<section id="own-uploads" ${moves ? refreshAttributes('own-uploads', '/console/waiting') : nothing}>
     <h2>Your uploads under review</h2>
     ${table<AccountPendingItems['own'][number]>({
-      caption: 'Uploads to packages of yours, the longest waiting first',
+      caption: 'Uploads to your packages, oldest first',
       empty: '',
       rows: own,
       columns: [
@@ -305,10 +306,10 @@ function ownOf({ own }: AccountPendingItems, { now }: PendingPageContext): Html 
 function rejectedOf({ rejected }: AccountPendingItems): Html {
   if (rejected.length === 0) return nothing;
   return html`<section>
-    <h2>Rejected lately</h2>
-    <p>Mend what is said of each, and push it again; nothing of these is kept but what is said here.</p>
+    <h2>Recently rejected</h2>
+    <p>Correct the problems listed here, and push again. The store keeps only these messages, not the files.</p>
     ${table<RejectedUpload>({
-      caption: 'Uploads to packages of yours that were rejected in the last two weeks, the newest first',
+      caption: 'Uploads to your packages that were rejected in the last two weeks, newest first',
       empty: '',
       rows: rejected,
       columns: [

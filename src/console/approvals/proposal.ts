@@ -29,7 +29,7 @@ import { addressOfProposal, stateBadge } from './proposal-parts.ts';
 export const consoleProposal = screen({
   name: 'console_proposal',
   path: '/console/waiting/proposals/:number',
-  summary: 'Show what is proposed, what it changes, who has approved, and whether whoever looks may.',
+  summary: 'Show a proposal: its changes, its approvals, and whether you may approve it.',
   access: account('store'),
   query: 'ConsolePageQuery',
 
@@ -60,15 +60,15 @@ function leadOf({ state, missing, proposal }: ProposalStatus, who: (actor: strin
     case 'waits':
       return `${clause}, which ${lines.length === 1 ? 'waits' : 'wait'} for ${formatCount(missing, 'more approval')}.`;
     case 'approved':
-      return `${clause}, of which enough people approve: ${who(actor)} does it by doing the same once more.`;
+      return `${clause} and has enough approvals. ${who(actor)} carries it out by repeating the same request.`;
     case 'done':
-      return `${clause}, and it is done.`;
+      return `${clause}. The changes were carried out.`;
     case 'rejected':
-      return `${clause}; ${who(endedBy)} rejected it: ${because ?? ''}`;
+      return `${clause}. ${who(endedBy)} rejected it: ${because ?? ''}`;
     case 'fallen':
-      return `${clause}; what it would change was changed otherwise meanwhile, so it counts no more.`;
+      return `${clause}. The proposal is no longer valid, because its object has changed since then.`;
     case 'expired':
-      return `${clause}; not enough people approved in time.`;
+      return `${clause}. It expired without enough approvals.`;
   }
 }
 
@@ -90,18 +90,18 @@ function linesOf({ proposal }: ProposalStatus, from: number): Html {
   const { number } = proposal;
   const lines = shortenLines(proposal.lines);
   const next = from + pageSize;
-  return html`<h2>What it changes</h2>
+  return html`<h2>Changes</h2>
     ${
       lines.length > pageSize
         ? html`<p>
-            ${count(from + 1)} to ${count(Math.min(next, lines.length))} of ${formatCount(lines.length, 'change')};
-            whoever approves approves of all.
+            ${count(from + 1)} to ${count(Math.min(next, lines.length))} of ${formatCount(lines.length, 'change')}. An
+            approval covers all changes.
           </p>`
         : nothing
     }
     ${table<ShownLine>({
-      caption: 'Each change, with what there is now and what comes',
-      empty: 'It changes nothing.',
+      caption: 'Each change, with the state before and after it',
+      empty: 'No changes.',
       rows: lines.slice(from, next),
       columns: [
         { heading: 'What', cell: ({ on }) => on },
@@ -118,7 +118,7 @@ function peopleOf({ approvals, mayApprove, state }: ProposalStatus): Html {
   return html`<h2>Who approves</h2>
     ${table<ProposalStatus['approvals'][number]>({
       caption: 'Who has approved',
-      empty: 'Nobody has approved yet.',
+      empty: 'There are no approvals yet.',
       rows: approvals,
       columns: [
         { heading: 'Approved by', cell: ({ username, displayName }) => `${displayName} (${username})` },
@@ -130,10 +130,10 @@ function peopleOf({ approvals, mayApprove, state }: ProposalStatus): Html {
       state !== 'waits' && state !== 'approved'
         ? nothing
         : html`<p>
-            Who may still approve:
+            May still approve:
             ${
               mayApprove.length === 0
-                ? 'nobody.'
+                ? 'no account.'
                 : html`${mayApprove
                     .slice(0, pageSize)
                     .map(({ username, from }, at) => [
@@ -161,10 +161,10 @@ const judging = (browsing: Browsing, number: number, mayApprove: boolean): Html 
           required: true,
           autocomplete: 'one-time-code',
           inputMode: 'numeric',
-          hint: 'The six digits that your authenticator shows now. Each is good once.',
+          hint: 'The six digits that your authenticator shows now. Each code works once.',
         })}
         ${mayApprove ? signatureField(number) : nothing}
-        ${field({ name: 'reason', label: mayApprove ? 'Why, if you reject it' : 'Why', maxLength: 1000, hint: 'One sentence, which whoever proposed it reads.' })}
+        ${field({ name: 'reason', label: mayApprove ? 'Reason, if you reject it' : 'Reason', maxLength: 1000, hint: 'One sentence for the account that proposed the change.' })}
         <div class="row">
           ${mayApprove ? html`<button name="verdict" value="approve">Approve</button>` : nothing}
           <button class="grave" name="verdict" value="reject">Reject</button>
@@ -174,16 +174,17 @@ const judging = (browsing: Browsing, number: number, mayApprove: boolean): Html 
 const signatureField = (number: number): Html =>
   longField({
     name: 'signature',
-    label: 'Your signature, where the policy asks for it',
+    label: 'Your signature, if the policy requires it',
     maxLength: maxSshSignatureLength,
-    hint: html`<code>larder approval show ${String(number)} --for-signing FILE</code> on the host writes what is signed;
-      <code>ssh-keygen -Y sign -n ${approvalNamespace} -f KEY FILE</code> signs it where your key is.`,
+    hint: html`<code>larder approval show ${String(number)} --for-signing FILE</code> on the host writes the text to
+      sign; <code>ssh-keygen -Y sign -n ${approvalNamespace} -f KEY FILE</code> signs it on the machine that has your
+      key.`,
   });
 
 export const consoleJudgeProposal = formHandler({
   name: 'console_judge_proposal',
   path: '/console/waiting/proposals/:number/judge',
-  summary: 'Approve of what is proposed, or reject it, with password and one-time password.',
+  summary: 'Approve or reject a proposal, with password and one-time password.',
   access: account('store'),
   body: 'ConsoleJudgeProposal',
   refuses: ['conflict', 'invalid-credentials', 'twofactor-required', 'twofactor-failure', 'too-many-requests'],
@@ -194,7 +195,10 @@ export const consoleJudgeProposal = formHandler({
     await proposalFor(principal, params.number, records, timestamp(now()));
     const { password, code, verdict, reason = '', signature = '' } = body;
     if (verdict === 'reject' && reason.trim() === '') {
-      throw new Refusal('api-error', 'Say why you reject it, in a sentence for whoever proposed it.');
+      throw new Refusal(
+        'api-error',
+        'Enter a reason for the rejection, one sentence for the account that proposed the change.',
+      );
     }
     const login = await logIn(call, { password, 'one-time-password': code });
     if (verdict === 'reject') {

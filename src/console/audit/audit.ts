@@ -23,7 +23,7 @@ const address = '/console/audit';
 export const consoleAudit = screen({
   name: 'console_audit',
   path: address,
-  summary: 'Show the audit log, the newest entry first, and whether it is whole.',
+  summary: 'Show the audit log, newest entry first, and whether it is intact.',
   access: overseer('auditor'),
   refuses: ['forbidden'],
   query: 'ConsoleAuditQuery',
@@ -58,8 +58,8 @@ export const consoleAudit = screen({
             },
             empty:
               page.next === undefined
-                ? 'The log has no such entry.'
-                : `There is no such entry among the ${count(maxSearchedEntries.byPeople)} that were looked at.`,
+                ? 'The audit log has no such entry.'
+                : `There is no such entry among the ${count(maxSearchedEntries.byPeople)} that were searched.`,
           })}
           ${page.next === undefined ? nothing : further(query, page)}
         </div>
@@ -111,7 +111,7 @@ const fieldsOf = ({ actor, act, object, from, to }: ConsoleAuditQuery): Html =>
     ${field({ name: 'object', label: 'To what', type: 'search', value: object, maxLength: 512 })}
     ${field({ name: 'from', label: 'From the day', type: 'date', value: from, maxLength: 10 })}
     ${field({ name: 'to', label: 'To the day', type: 'date', value: to, maxLength: 10 })}
-    <button class="second">Look</button>`;
+    <button class="second">Search</button>`;
 
 const narrowedBy = ({ actor, act, object, from, to }: ConsoleAuditQuery) => ({ actor, act, object, from, to });
 
@@ -157,12 +157,11 @@ function summaryOf(details: string): string {
 
 async function leadOf(records: HandlerRecords, now: Date): Promise<HtmlContent> {
   const proof = await readRecordsProof(records);
-  if (proof === undefined)
-    return 'Whether the log is whole has not been proven yet; the store does so soon after it starts.';
-  if (proof.problems === 0) return `The log was whole when it was proven last, ${distance(proof.at, now)}.`;
+  if (proof === undefined) return 'The log has not been verified yet. The store does this soon after it starts.';
+  if (proof.problems === 0) return `The log was intact at its last verification, ${distance(proof.at, now)}.`;
   return (
-    `When the records were proven last, ${distance(proof.at, now)}, something was wrong with them: ` +
-    `${proof.first ?? 'see the guide on recovery'}.`
+    `The last verification of the records, ${distance(proof.at, now)}, found a problem: ` +
+    `${proof.first ?? 'see the recovery guide'}.`
   );
 }
 
@@ -173,23 +172,23 @@ async function wholeness(records: HandlerRecords): Promise<Html> {
     readRecordsProof(records),
   ]);
   const text = head === undefined ? undefined : `${String(head.seq)}:${head.hash}`;
-  return html`<h2>Is it whole?</h2>
+  return html`<h2>Integrity</h2>
     <p>
-      Every entry holds the hash of the one before, and heads of that chain are sealed under a key of the store. Copy
-      the head now and then to a place off this host: whoever puts the whole store back to an earlier state is found out
-      by it alone.
+      Each entry contains the hash of the entry before it, and the store seals the head of this chain with a key. Copy
+      the head to another machine from time to time: without such a copy, the store cannot detect that all its data was
+      reset to an earlier state.
     </p>
     ${facts([
       ['Head', text === undefined ? 'The log is empty.' : html`<code>${text}</code>`],
       ['Last seal', seal === undefined ? 'None yet' : html`entry ${count(seal.seq)}, of ${time(seal.at)}`],
-      ['Proven', proof === undefined ? 'Not yet' : html`${time(proof.at)} ${proofBadge(proof)}`],
+      ['Last verified', proof === undefined ? 'Not yet' : html`${time(proof.at)} ${proofBadge(proof)}`],
     ])}
-    <p>To prove it again, from the first entry to this head, on the host:</p>
+    <p>To verify the log from the first entry to this head, run on the host:</p>
     <pre tabindex="0">larder audit verify${text === undefined ? nothing : ` --head ${text}`}</pre>
-    <h2>Take it along</h2>
-    <p>To write the whole log to a file, one entry a line, on the host:</p>
+    <h2>Export</h2>
+    <p>To write the whole log to a file, one entry per line, run on the host:</p>
     <pre tabindex="0">larder audit export ./audit.jsonl</pre>
-    <p>Programs read it page by page with a token, by <code>GET /internal/v1/audit</code>.</p>`;
+    <p>Programs read the log page by page with <code>GET /internal/v1/audit</code> and a token.</p>`;
 }
 
 const proofBadge = ({ problems }: RecordsCheckResult): Html =>

@@ -20,7 +20,7 @@ const about = new Set(['Backups', 'Blobs', 'Scrub', 'Records', 'Signing key', 'S
 export const consoleBackups = screen({
   name: 'console_backups',
   path: '/console/backups',
-  summary: 'Show when the store was backed up, and what proves that what is here is whole.',
+  summary: 'Show the backups of the store, and the last verification of its data.',
   access: storeAdministrator('store-view'),
 
   async show({ records, examined, now }) {
@@ -28,20 +28,21 @@ export const consoleBackups = screen({
     const backups = left.filter(({ what: kind }) => kind === 'backup').slice(0, pageSize);
     const last = (await records.audit.newestOf('backup'))?.at;
     return {
-      title: 'Backups and proof',
-      lead: last === undefined ? 'No backup was ever made.' : html`The last backup was made ${distance(last, now())}.`,
+      title: 'Backups and integrity',
+      lead:
+        last === undefined ? 'No backup has been made yet.' : html`The last backup was made ${distance(last, now())}.`,
       content: html`<div class="cards">
           ${(await examined()).filter(({ what: name }) => about.has(name)).map((examination) => card(toCard(examination)))}
         </div>
-        <h2>Proof</h2>
+        <h2>Integrity</h2>
         ${await proof(records, now())} ${await damaged(records)}
-        <h2>Backups that left</h2>
+        <h2>Backups</h2>
         ${tableOf(backups)}
         <p class="hint">
-          <code>larder backup FILE</code> on the host makes one while the store serves;
-          <code>larder backup --check FILE</code> reads all of it again, also on another machine, and
-          <code>larder restore FILE</code> makes the store of it. A backup holds neither <code>site.key</code> nor
-          <code>master.key</code>: keep copies of both elsewhere.
+          <code>larder backup FILE</code> on the host makes a backup while the store runs;
+          <code>larder backup --check FILE</code> verifies a backup, also on another machine; and
+          <code>larder restore FILE</code> restores the store from it. A backup contains neither
+          <code>site.key</code> nor <code>master.key</code>: keep copies of both elsewhere.
         </p>`,
     };
   },
@@ -51,15 +52,15 @@ async function proof(records: Pick<HandlerRecords, 'appliance'>, now: Date): Pro
   const proven = await readRecordsProof(records);
   if (proven === undefined)
     return html`<p>
-      The records have not been proven yet; the store does so soon after it starts, and again and again.
+      The records have not been verified yet. The store does this soon after it starts, and regularly after that.
     </p>`;
   const { at, problems, first } = proven;
   return problems === 0
-    ? html`<p>
-        Every row of the records was as it was written when it was proven last, ${distance(at, now)} (${time(at)}).
-      </p>`
+    ? html`<p>All rows of the records were intact at the last verification, ${distance(at, now)} (${time(at)}).</p>`
     : html`<p>
-        <strong>${formatCount(problems, 'thing')} wrong with the records, found ${distance(at, now)}:</strong>
+        <strong
+          >The last verification found ${formatCount(problems, 'problem')} in the records, ${distance(at, now)}:</strong
+        >
         ${first ?? ''}
       </p>`;
 }
@@ -67,7 +68,7 @@ async function proof(records: Pick<HandlerRecords, 'appliance'>, now: Date): Pro
 async function damaged({ damagedBlobs }: Pick<HandlerRecords, 'damagedBlobs'>): Promise<Html> {
   const blobs = await damagedBlobs.list(pageSize);
   return table({
-    caption: 'Damaged contents, which serve nobody until they come in again',
+    caption: 'Corrupt blobs; out of service until their publishers send them again',
     shown: blobs.length > 0,
     columns: [
       { heading: 'SHA3-384', cell: ({ sha3_384 }: (typeof blobs)[number]) => html`<code>${sha3_384}</code>` },
@@ -75,13 +76,13 @@ async function damaged({ damagedBlobs }: Pick<HandlerRecords, 'damagedBlobs'>): 
       { heading: 'Found', cell: (blob) => time(blob.foundAt) },
     ],
     rows: blobs,
-    empty: 'No content is known to be damaged.',
+    empty: 'No blob is known to be corrupt.',
   });
 }
 
 const tableOf = (backups: readonly Export[]): Html =>
   table<Export>({
-    caption: 'Backups, the newest first',
+    caption: 'Backups, newest first',
     columns: [
       { heading: 'When', cell: ({ at }) => time(at) },
       { heading: 'By', cell: ({ actor }) => html`<code>${actor}</code>` },
@@ -90,5 +91,5 @@ const tableOf = (backups: readonly Export[]): Html =>
       { heading: 'Medium', cell: ({ media }) => media ?? 'not said' },
     ],
     rows: backups,
-    empty: html`None has been made: <code>larder backup FILE</code> on the host makes the first.`,
+    empty: html`No backup has been made yet. Make the first with <code>larder backup FILE</code> on the host.`,
   });

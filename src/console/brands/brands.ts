@@ -17,7 +17,7 @@ type BrandListRow = Pick<Brand, 'accountId' | 'name' | 'createdAt' | 'createdBy'
 export const consoleBrands = screen({
   name: 'console_brands',
   path: '/console/brands',
-  summary: 'Show the brands of the store.',
+  summary: 'List the brands of the store.',
   access: storeAdministrator('store-view'),
   query: 'ConsoleListQuery',
 
@@ -27,7 +27,7 @@ export const consoleBrands = screen({
     const { entries, next } = pageOf(brands, pageSize, ({ accountId }) => [accountId]);
     return {
       title: 'Brands',
-      lead: 'Whoever makes devices signs for them here: models, serials, and what the store says of its snaps.',
+      lead: 'Brands make devices. They have models and signing keys, and the store signs serials and the assertions of snaps with these keys.',
       content: html`${table<BrandListRow>({
         caption: 'Brands by the ids of their accounts',
         columns: [
@@ -39,8 +39,8 @@ export const consoleBrands = screen({
           { heading: 'Made', cell: ({ createdAt }) => time(createdAt) },
         ],
         rows: entries,
-        empty: html`There is none: <code>larder brand create ACCOUNT --name NAME</code> on the host makes one of an
-          account.`,
+        empty: html`There are no brands. Turn an account into a brand with
+          <code>larder brand create ACCOUNT --name NAME</code> on the host.`,
       })}
       ${nextPage(next === null ? undefined : `/console/brands?cursor=${next}`)}`,
     };
@@ -50,7 +50,7 @@ export const consoleBrands = screen({
 export const consoleBrand = screen({
   name: 'console_brand',
   path: '/console/brands/:brand_account_id',
-  summary: 'Show a brand with its models and signing keys, and how far each key has come.',
+  summary: 'Show a brand with its models and signing keys, and the state of each key.',
   access: brandAdministrator('account-manage-metadata', true),
 
   async show({ brand, records, now }) {
@@ -61,8 +61,8 @@ export const consoleBrand = screen({
       title: brand.name,
       lead:
         good > 0
-          ? 'It has a key that the online store knows.'
-          : 'None of its keys is registered, so devices believe nothing that it signs.',
+          ? 'The brand has a key that is registered with the online store.'
+          : 'No key of the brand is registered, so devices do not trust its signatures.',
       content: html`${facts([
           ['Account', html`<code>${brand.accountId}</code>`],
           ['Made', time(brand.createdAt)],
@@ -124,8 +124,8 @@ async function keysOf(
 }
 
 const words: Readonly<Record<Registration, readonly [Gravity, string]>> = {
-  new: ['note', 'not asked for yet'],
-  requested: ['note', 'asked for, not back yet'],
+  new: ['note', 'not requested yet'],
+  requested: ['note', 'requested, no answer yet'],
   registered: ['good', 'registered'],
   expired: ['warn', 'expired'],
   revoked: ['warn', 'revoked'],
@@ -137,13 +137,14 @@ const keyTable = (keys: readonly BrandSigningKeyRow[], { accountId }: Brand): Ht
     columns: [
       { heading: 'Key', cell: ({ name }) => name },
       { heading: 'State', cell: ({ status }): HtmlContent => badge(...words[status]) },
-      { heading: 'Good until', cell: ({ until }) => (until === undefined ? 'not said' : time(until)) },
+      { heading: 'Valid until', cell: ({ until }) => (until === undefined ? 'not said' : time(until)) },
       { heading: 'Made', cell: ({ createdAt }) => time(createdAt) },
       { heading: 'Id (SHA3-384)', cell: ({ sha3_384 }) => html`<code>${sha3_384}</code>` },
     ],
     rows: keys,
-    empty: html`It has none: <code>larder key create NAME --brand ${accountId}</code> on the host makes one, and
-      <code>larder key request</code> writes what is carried to the online store.`,
+    empty: html`The brand has no signing keys. On the host,
+      <code>larder key create NAME --brand ${accountId}</code> makes one, and <code>larder key request</code> writes the
+      request for the online store.`,
   });
 
 const modelTable = (models: readonly ModelWithSigner[]): Html =>
@@ -157,7 +158,7 @@ const modelTable = (models: readonly ModelWithSigner[]): Html =>
       { heading: 'Made', cell: ({ createdAt }) => time(createdAt) },
     ],
     rows: models,
-    empty: html`It has none; <code>POST /v1/brand/${accountIdWord}/model</code> makes one (<a
+    empty: html`The brand has no models. Create one with <code>POST /v1/brand/${accountIdWord}/model</code> (<a
         href="/docs/operations-brands"
         >the operations</a
       >).`,

@@ -20,7 +20,7 @@ import { screen } from '../screen.ts';
 export const consoleDevices = screen({
   name: 'console_devices',
   path: '/console/devices',
-  summary: 'Show the devices that called while they were remembered, and when each did last.',
+  summary: 'List the devices that the store remembers, with their last calls.',
   access: storeAdministrator('store-view'),
   query: 'ConsoleDevicesQuery',
 
@@ -31,8 +31,8 @@ export const consoleDevices = screen({
     return {
       title: 'Devices',
       lead: config.devices.remember
-        ? 'Each device that proved its serial here, with the moment of its last call.'
-        : 'Devices are not remembered (devices.remember is off).',
+        ? 'The devices that proved their serials to this store, with the time of their last call.'
+        : 'The store does not remember devices (devices.remember is off).',
       content: html`${query.cursor === undefined ? await callsByDay({ records, config, now }) : nothing}
       ${table<SeenDevice>({
         caption: 'Devices',
@@ -85,8 +85,8 @@ async function callsByDay({ records, config, now }: Pick<Services, 'records' | '
   if (amounts.every((amount) => amount === 0)) {
     if (!config.devices.remember) return nothing;
     return html`<p class="empty">
-      No device called in the last ${String(drawn)} days. One that called before devices were remembered, or that proves
-      no serial, cannot be drawn.
+      No device called in the last ${String(drawn)} days. The chart does not include devices without a serial, or calls
+      before devices.remember was turned on.
     </p>`;
   }
   return html`${renderDayChart(days, ({ devices }) => devices, `Devices that called: ${summarizeAmounts(amounts)}`)}
@@ -101,14 +101,14 @@ const drawn = 30;
 
 const emptyList = ({ snap, remember }: { snap: boolean; remember: boolean }): Html => {
   if (!snap)
-    return html`No device can call: <code>devices.snap = true</code> in <code>larder.toml</code> lets them in (<a
+    return html`The store does not serve devices. Set <code>devices.snap = true</code> in <code>larder.toml</code> (<a
         href="/docs/devices"
         >the guide</a
       >).`;
   if (!remember)
-    return html`Set <code>devices.remember = true</code> in <code>larder.toml</code>, and each that calls from then on
-      stands here.`;
-  return html`None has called yet: <code>larder device snippet</code> prints how one is pointed here.`;
+    return html`The store does not remember devices. To list the devices that call, set
+      <code>devices.remember = true</code> in <code>larder.toml</code>.`;
+  return html`No device has called yet. <code>larder device snippet</code> prints how to point a device here.`;
 };
 
 const addressOf = ({ brandId, model, serial }: Pick<SeenDevice, 'brandId' | 'model' | 'serial'>): string =>
@@ -117,27 +117,27 @@ const addressOf = ({ brandId, model, serial }: Pick<SeenDevice, 'brandId' | 'mod
 export const consoleDevice = screen({
   name: 'console_device',
   path: '/console/devices/:brand_id/:model/:serial',
-  summary: 'Show when a device called last, and what it said to hold.',
+  summary: 'Show the last call of a device, and the snaps that it reported.',
   access: storeAdministrator('store-view'),
 
   async show({ params, records, now }) {
     const seen = await records.seenDevices.find(params.brand_id, params.model, params.serial);
     if (seen === undefined) {
-      throw new Refusal('resource-not-found', 'No such device has called, or devices.remember was off when it did.');
+      throw new Refusal('resource-not-found', 'This device has not called while devices.remember was on.');
     }
     const names = await records.inventory.names(seen.holds.map(({ packageId }) => packageId));
     return {
       title: seen.serial,
-      lead: `It called ${distance(seen.lastAt, now())}.`,
+      lead: `Last call ${distance(seen.lastAt, now())}.`,
       content: html`${facts([
           ['Brand', html`<code>${seen.brandId}</code>`],
           ['Model', seen.model],
           ['First call', time(seen.firstAt)],
           ['Last call', time(seen.lastAt)],
         ])}
-        <h2>What it said to hold</h2>
+        <h2>Reported snaps</h2>
         ${table({
-          caption: 'Snaps that the device said to hold',
+          caption: 'Snaps that the device reported',
           columns: [
             {
               heading: 'Snap',
@@ -146,7 +146,7 @@ export const consoleDevice = screen({
             { heading: 'Revision', cell: ({ revision }) => revision, number: true },
           ],
           rows: seen.holds,
-          empty: 'It has not said what it holds.',
+          empty: 'The device has not reported any snaps.',
         })}`,
     };
   },

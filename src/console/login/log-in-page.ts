@@ -49,8 +49,8 @@ export function logInPage({
       <main id="main" class="alone">
         <h1>Log in</h1>
         ${says === undefined ? nothing : notice(failed ? 'warn' : 'note', says)}
-        ${fromElsewhere ? html`<p><a href="${to}">Go on</a>, if you are logged in already.</p>` : nothing}
-        ${typed === undefined ? nothing : notice('note', 'What you had typed is kept, and comes back when you have logged in.')}
+        ${fromElsewhere ? html`<p><a href="${to}">Continue</a> if you are already logged in.</p>` : nothing}
+        ${typed === undefined ? nothing : notice('note', 'The text that you typed is kept and appears again after you log in.')}
         <form method="post" action="/console/log-in">
           <input type="hidden" name="to" value="${to}" />
           ${typed === undefined ? nothing : html`<input type="hidden" name="typed" value="${JSON.stringify(typed)}" />`}
@@ -61,7 +61,7 @@ export function logInPage({
             label: 'One-time password',
             maxLength: 16,
             autocomplete: 'one-time-code',
-            hint: 'Six digits, where your account asks for them, or a recovery code; empty otherwise.',
+            hint: 'Six digits or a recovery code, if your account uses one-time passwords; else empty.',
           })}
           <button>Log in</button>
         </form>
@@ -69,7 +69,7 @@ export function logInPage({
       </main>
       <footer>
         <p>
-          This is the package store of this site. It asks nobody outside for anything. <a href="/docs/">Documents</a>
+          This is the package store of this site. It loads nothing from other addresses. <a href="/docs/">Documents</a>
         </p>
       </footer>
     </body>`,

@@ -30,7 +30,7 @@ export const consoleLogIn = operation({
   name: 'console_log_in',
   method: 'GET',
   path: '/console/log-in',
-  summary: 'Show the page on which somebody logs in to the console.',
+  summary: 'Show the login page of the console.',
   query: 'ConsoleLogInQuery',
   refuses: ['forbidden'],
   handle: ({ query, config, address }) =>
@@ -47,11 +47,11 @@ export const consoleSubmitLogIn = operation({
   name: 'console_submit_log_in',
   method: 'POST',
   path: '/console/log-in',
-  summary: 'Log in to the console with what the page was filled in with.',
+  summary: 'Log in to the console with the input of the login page.',
   consumes: 'application/x-www-form-urlencoded',
   bodyLimit: 128 * 1024,
   body: 'ConsoleLogIn',
-  also: { 303: 'Logged in; the browser goes to where somebody wanted to go.' },
+  also: { 303: 'Logged in; the browser goes to the requested page.' },
   headers: ['location'],
   refuses: ['forbidden', 'invalid-credentials', 'twofactor-required', 'twofactor-failure', 'too-many-requests'],
   handle(call) {
@@ -109,8 +109,8 @@ async function logIn(
   return renderInFrame(
     { request, config, records, version, browsing },
     {
-      title: 'Look it through, and send it',
-      lead: 'You are logged in again. This is what you had typed; nothing of it has been done.',
+      title: 'Check your input and send it again',
+      lead: 'You are logged in again. Your input is below. It has not been carried out yet.',
       content: renderRestoredForm(browsing, to, typed, []),
       headers,
     },

@@ -28,7 +28,7 @@ const isPublisher = (role: string): boolean => role !== 'collaborator';
 export const consoleCollaborators = screen({
   name: 'console_collaborators',
   path,
-  summary: 'Show who works on a package and who is invited to, and the forms that invite and take away.',
+  summary: 'List the collaborators and pending invites of a package, with forms to invite and remove them.',
   access: onPackage('package-view-acl'),
   query: 'ConsolePageQuery',
   refuses: ['forbidden'],
@@ -44,9 +44,9 @@ export const consoleCollaborators = screen({
         >Take away<span class="unseen"> ${nameOf(accountId)}</span></a
       >`;
     return {
-      title: `Who works on ${subject.namespace}/${subject.name}`,
-      lead: html`${subject.publisher.username} publishes it. A collaborator pushes and releases as its publisher does,
-        and cannot say who else may. <a href="${addressOf(subject)}">To the package</a>`,
+      title: `Collaborators on ${subject.namespace}/${subject.name}`,
+      lead: html`${subject.publisher.username} publishes this package. Collaborators can push and release as the
+        publisher can, but cannot invite or remove others. <a href="${addressOf(subject)}">To the package</a>`,
       content: html`${table<Collaborator>({
         caption: 'Collaborators',
         columns: [
@@ -56,8 +56,8 @@ export const consoleCollaborators = screen({
         ],
         rows: collaborators,
         empty: isHis
-          ? 'Nobody collaborates on it yet. Invite somebody below.'
-          : 'Nobody collaborates on it. Its publisher invites people.',
+          ? 'There are no collaborators yet. Invite one below.'
+          : 'There are no collaborators. The publisher of the package can invite them.',
       })}
       ${isHis ? inviting(subject, invites, browsing) : ''}`,
     };
@@ -83,7 +83,7 @@ const inviting = (
               browsing,
               addressOf(subject, 'collaborators', 'revoke'),
               html`<input type="hidden" name="email" value="${email}" />
-                <button class="second">Take back<span class="unseen"> the invite of ${email}</span></button>`,
+                <button class="second">Revoke<span class="unseen"> the invite of ${email}</span></button>`,
             ),
         },
       ],
@@ -95,11 +95,11 @@ const inviting = (
       addressOf(subject, 'collaborators'),
       html`${field({
           name: 'email',
-          label: 'E-mail address of somebody who has an account here',
+          label: 'E-mail address of an account of this store',
           maxLength: 320,
           required: true,
           type: 'email',
-          hint: 'The invite waits under What waits, where that person accepts or declines it.',
+          hint: 'The invited person accepts or declines the invite under What waits.',
         })} <button>Invite</button>`,
     )}`;
 
@@ -141,7 +141,7 @@ export const consoleRevokeInvite = formHandler({
 export const consoleAskRemoveCollaborator = screen({
   name: 'console_ask_remove_collaborator',
   path: ofOne,
-  summary: 'Say whose part in a package would end, and ask whether to do it.',
+  summary: 'Ask whether to remove a collaborator from a package.',
   access: manages,
   refuses: ['forbidden'],
 
@@ -150,16 +150,17 @@ export const consoleAskRemoveCollaborator = screen({
       ({ accountId }) => accountId === params.account_id,
     );
     const account = collaborator && (await records.accounts.find(collaborator.accountId));
-    if (account === undefined) throw new Refusal('resource-not-found', 'Nobody with this account collaborates on it.');
+    if (account === undefined)
+      throw new Refusal('resource-not-found', 'This account does not collaborate on the package.');
     return {
-      title: `Take ${account.username} away from ${subject.namespace}/${subject.name}?`,
-      lead: `From the next request on ${account.displayName} has no part in it any more, nor has any token of the account.`,
+      title: `Remove ${account.username} from ${subject.namespace}/${subject.name}?`,
+      lead: `From the next request on, ${account.displayName} and all tokens of the account lose access to the package.`,
       content: html`${formOf(
           browsing,
           addressOf(subject, 'collaborators', account.id, 'remove'),
-          html`<button class="grave">Take ${account.username} away</button>`,
+          html`<button class="grave">Remove ${account.username}</button>`,
         )}
-        <p><a href="${addressOf(subject, 'collaborators')}">No, leave it as it is</a></p>`,
+        <p><a href="${addressOf(subject, 'collaborators')}">Cancel</a></p>`,
     };
   },
 });
@@ -167,7 +168,7 @@ export const consoleAskRemoveCollaborator = screen({
 export const consoleRemoveCollaborator = formHandler({
   name: 'console_remove_collaborator',
   path: ofOne,
-  summary: 'Take a collaborator away from a package, from the next request on.',
+  summary: 'Remove a collaborator from a package, from the next request on.',
   access: manages,
   body: 'ConsoleForm',
 

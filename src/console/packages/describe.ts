@@ -61,7 +61,7 @@ const digestOf = (text: string): string => createHash('sha256').update(asSent(te
 export const consoleAskDescribe = screen({
   name: 'console_ask_describe',
   path,
-  summary: 'Show the form with which a package is described, and which track it has unless one is named.',
+  summary: 'Show the form to edit the metadata and the default track of a package.',
   access,
   query: 'ConsolePageQuery',
   refuses: ['forbidden'],
@@ -73,7 +73,7 @@ export const consoleAskDescribe = screen({
     const page = addressOf(subject);
     return {
       title: `Describe ${subject.namespace}/${subject.name}`,
-      lead: 'What people read of it before they take it. A title, summary or description that is empty follows what is uploaded.',
+      lead: 'People see this before they install the package. An empty title, summary or description is taken from the uploaded file.',
       content: html`${formOf(
           browsing,
           addressOf(subject, 'describe'),
@@ -82,13 +82,13 @@ export const consoleAskDescribe = screen({
               ['', 'None, which means latest'],
               ...tracks.map((track) => [track, track] as const),
             ])}
-            ${choice({ name: 'seen', label: 'It is seen', value: fields.seen }, [
-              ['by everybody', 'By everybody'],
-              ['by its people', 'By its publisher and collaborators alone'],
+            ${choice({ name: 'seen', label: 'Visible', value: fields.seen }, [
+              ['by everybody', 'To everyone'],
+              ['by its people', 'Only to its publisher and collaborators'],
             ])}
-            ${kindNames.map((kind) => linkField(kind, fields))} <button>Say this</button>`,
+            ${kindNames.map((kind) => linkField(kind, fields))} <button>Save</button>`,
         )}
-        <p><a href="${page}">Leave it as it is</a></p>`,
+        <p><a href="${page}">Cancel</a></p>`,
     };
   },
 });
@@ -106,14 +106,14 @@ const linkField = (kind: PackageLinkKind, fields: PackageMetadataFields): Html =
     maxLength: 10_240,
     hint:
       kind === 'contact' || kind === 'website'
-        ? 'Addresses that begin with https://, http:// or mailto:, one a line, at most five.'
-        : 'One a line, at most five.',
+        ? 'Addresses that begin with https://, http:// or mailto:, one per line, at most five.'
+        : 'One per line, at most five.',
   });
 
 export const consoleDescribe = formHandler({
   name: 'console_describe',
   path,
-  summary: 'Change what is said about a package.',
+  summary: 'Change the metadata of a package.',
   access,
   body: 'ConsoleDescribe',
   bodyLimit: 1024 * 1024,

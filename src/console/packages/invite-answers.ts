@@ -10,7 +10,7 @@ import { formHandler } from '../screen.ts';
 export const consoleAnswerInvite = formHandler({
   name: 'console_answer_invite',
   path: '/console/waiting/invites/:namespace/:name',
-  summary: 'Accept an invite to collaborate on a package, or decline it.',
+  summary: 'Accept or decline an invite to collaborate on a package.',
   access: invited,
   body: 'ConsoleAnswer',
   refuses: ['invalid-token'],
@@ -27,7 +27,7 @@ export const consoleAnswerInvite = formHandler({
 export const consoleAnswerOffer = formHandler({
   name: 'console_answer_offer',
   path: '/console/waiting/offers/:namespace/:name',
-  summary: 'Take a package that is offered, or leave it to its publisher.',
+  summary: 'Accept or decline an offered package.',
   access: invited,
   body: 'ConsoleAnswer',
   refuses: ['conflict'],

@@ -22,7 +22,7 @@ const listAddress = '/console/packages';
 export const consolePackages = screen({
   name: 'console_packages',
   path: listAddress,
-  summary: 'Show the packages of whoever looks, or those of the whole store to its administrators, by name or title.',
+  summary: 'List your packages, by name or title. Administrators see all packages of the store.',
   access: account('packages', 'account-view-packages'),
   query: 'ConsolePackagesQuery',
   refuses: ['forbidden'],
@@ -77,7 +77,7 @@ function wantedBy(query: ConsolePackagesQuery, principal: Principal, seesAll: bo
     throw new Refusal('api-error', `There is no namespace '${namespace}'.`);
   }
   if (of === 'all' && !seesAll) {
-    throw new Refusal('permission-required', 'Only a store administrator sees the packages of everybody.');
+    throw new Refusal('permission-required', 'Only a store administrator can list all packages of the store.');
   }
   return {
     of: seesAll && of !== 'own' ? null : principal.accountId,
@@ -137,11 +137,11 @@ const stableOf = (versions: readonly string[]): string =>
     : `${versions.slice(0, maxVersions).join(', ')}${versions.length > maxVersions ? ' and others' : ''}`;
 
 function emptyOf({ isSearch, isAll, isMore }: Record<'isSearch' | 'isAll' | 'isMore', boolean>): HtmlContent {
-  if (isMore) return 'None so far; the next page looks on.';
-  if (isSearch) return 'No package has that in its name or its title. Look for a shorter piece of it.';
+  if (isMore) return 'No match on this page. The search continues on the next page.';
+  if (isSearch) return 'No name or title contains this text. Search for a shorter part of it.';
   const nextStep = isAll
     ? html`A publisher registers a name with <code>snapcraft register NAME</code> or
-        <code>charmcraft register NAME</code>, and on the host of the store it is
+        <code>charmcraft register NAME</code>. On the host of the store, run
         <code>larder package register snap/NAME --account ID</code>`
     : html`Register a name first, with <code>snapcraft register NAME</code> or <code>charmcraft register NAME</code>`;
   return html`There is no package yet. ${nextStep}.`;

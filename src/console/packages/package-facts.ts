@@ -29,9 +29,11 @@ export async function renderPackageFacts(
       ],
       [
         'Comes from',
-        isForeign ? 'Another store: its publisher is an account of that one, and it is carried in' : 'This store',
+        isForeign
+          ? 'Another store. The publisher is an account of that store, and the package arrives by transfers.'
+          : 'This store',
       ],
-      ['Who may see it', subject.private ? 'Its publisher and collaborators: it is private' : 'Everybody'],
+      ['Visible to', subject.private ? 'Its publisher and collaborators (private)' : 'Everybody'],
       ['Default track', subject.defaultTrack ?? 'None, which means latest'],
       ['Registered', time(subject.createdAt)],
       ['Last release', figures.releasedAt === null ? 'Never' : time(figures.releasedAt)],
@@ -40,9 +42,9 @@ export async function renderPackageFacts(
       ...linksOf(subject),
     ])}
     <p class="row">
-      <a href="${addressOf(subject, 'describe')}">Describe it</a>
+      <a href="${addressOf(subject, 'describe')}">Edit metadata</a>
       <a href="${addressOf(subject, 'tracks')}">Tracks</a>
-      <a href="${addressOf(subject, 'collaborators')}">Who works on it</a>
+      <a href="${addressOf(subject, 'collaborators')}">Collaborators</a>
     </p>`;
 }
 

@@ -20,7 +20,7 @@ const lastReleases = 10;
 export const consolePackage = screen({
   name: 'console_package',
   path: '/console/packages/:namespace/:name',
-  summary: 'Show a package: its channels, its revisions, its releases, its downloads, and how to work on it.',
+  summary: 'Show a package: its channels, revisions, releases and downloads, and the commands to publish it.',
   access: onPackage('package-view-releases'),
   query: 'ConsolePackageQuery',
   refuses: ['forbidden'],
@@ -40,14 +40,14 @@ export const consolePackage = screen({
         ${await renderReleases(records, subject, {}, lastReleases)}
         <h2>Revisions</h2>
         ${await renderRevisions(records, subject, {})}
-        ${principal.storeAdministrator ? html`<p><a href="/console/audit?object=${encodeURIComponent(`${subject.namespace}/${subject.name}`)}">What was done to it</a>, in the audit log.</p>` : nothing}`,
+        ${principal.storeAdministrator ? html`<p><a href="/console/audit?object=${encodeURIComponent(`${subject.namespace}/${subject.name}`)}">Changes of the package</a> in the audit log.</p>` : nothing}`,
     };
   },
 });
 
 /** A sentence about the released revisions. */
 function leadOf(releases: readonly Release[]): string {
-  if (releases.length === 0) return 'Nothing of it is released.';
+  if (releases.length === 0) return 'No revision is released.';
   const open = new Set(releases.map(({ channel }) => channel)).size;
   const stable = releases.find(
     ({ channel, progressive }) => channel.endsWith('/stable') && !isProgressive(progressive),

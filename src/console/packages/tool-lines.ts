@@ -20,7 +20,7 @@ export function renderToolLines(config: Pick<Config, 'http' | 'registry'>, subje
           ? html`These lines point ${tool} at this store. The token in them is made on the host of the store:
               <code>larder token issue --account ID --for ${tool} --package ${namespace}:${name} --ttl 86400</code>
               prints all of them with it.`
-          : html`These lines are for the host of the store.`
+          : html`Run these lines on the host of the store.`
       }
     </p>
     <pre tabindex="0" role="region" aria-label="Lines for ${tool}"><code>${lines.join('\n')}</code></pre>`;

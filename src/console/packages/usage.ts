@@ -58,8 +58,8 @@ function downloadsOf({ days, downloads: { total, 'as-delta': deltas } }: Package
   const recent = amounts.reduce((sum, amount) => sum + amount, 0);
   return html`<p>
       ${formatCount(recent, 'download')} in the last ${String(days.length)} days; ${count(total)} in
-      all${deltas === 0 ? '' : `, ${count(deltas)} of them as a delta`}. Counted is whatever this store handed out
-      itself.
+      all${deltas === 0 ? '' : `, ${count(deltas)} of them as a delta`}. The numbers include only downloads from this
+      store itself.
     </p>
     ${recent === 0 ? nothing : renderDayChart(days, ({ downloads }) => downloads, `Downloads: ${summarizeAmounts(amounts)}`)}`;
 }
@@ -70,24 +70,23 @@ function devicesByDay({ days, remembered }: PackageUsageResponse): Html {
   const drawing = renderDayChart(
     days,
     ({ devices }) => devices,
-    `Devices that called with it: ${summarizeAmounts(amounts)}`,
+    `Devices that called with the package: ${summarizeAmounts(amounts)}`,
   );
   if (amounts.some((amount) => amount > 0)) return html`${drawing} ${remembered ? nothing : notRemembered}`;
   return remembered
     ? html`<p class="empty">
-        No device called with it in these ${String(days.length)} days. Counted is a device that proves its serial and
-        says what it holds; one that called before devices were remembered cannot be drawn.
+        No device with the package called in the last ${String(days.length)} days. The store counts devices that prove
+        their serial and report their snaps, since devices.remember was turned on.
       </p>`
     : html`<p class="empty">
-        Devices are not remembered here, so none that called can be drawn. Whoever administers the store turns that on
-        with
-        <code>remember = true</code> under <code>[devices]</code>; they are counted from that day on.
+        The store does not remember devices. An administrator can turn this on with <code>remember = true</code> under
+        <code>[devices]</code>. The store counts devices from then on.
       </p>`;
 }
 
 /** Shown below earlier counts if devices are no longer remembered. */
 const notRemembered = html`<p class="hint">
-  Devices are not remembered any more (<code>devices.remember</code> is off), so none was counted since.
+  The store no longer remembers devices (<code>devices.remember</code> is off), so the numbers end there.
 </p>`;
 
 /** The revisions on devices, and the progress of refreshes. */
@@ -98,14 +97,14 @@ async function devicesOf({ records, config }: PackageUsageInput, { id }: Publish
   const devices = holds.reduce((sum, [, number]) => sum + number, 0);
   return html`<p>${describeDeviceCount(devices, looked)}</p>
     ${table({
-      caption: 'What devices hold',
+      caption: 'Revisions on devices',
       columns: [
         { heading: 'Revision', cell: ([revision]) => revision },
         { heading: 'Devices', number: true, cell: ([, number]) => count(number) },
         { heading: 'Share', cell: ([, number]) => shareOf(number, devices) },
       ],
       rows: holds.slice(0, maxRows),
-      empty: 'No device has said that it holds this.',
+      empty: 'No device has reported this package.',
     })}
     ${offers.length === 0 ? nothing : offersTable(offers.slice(0, maxRows))}`;
 }
@@ -113,8 +112,8 @@ async function devicesOf({ records, config }: PackageUsageInput, { id }: Publish
 /** The number of devices, with the number of devices looked at if that is limited. */
 export const describeDeviceCount = (devices: number, looked: number): string =>
   looked >= maxDevices
-    ? `Of the ${formatCount(looked, 'device')} that called last, ${count(devices)} say to hold it.`
-    : `Of ${formatCount(looked, 'device')} that ever called, ${count(devices)} say to hold it.`;
+    ? `Of the last ${formatCount(looked, 'device')} that called, ${count(devices)} have the package.`
+    : `Of ${formatCount(looked, 'device')} that have called, ${count(devices)} have the package.`;
 
 function shareOf(part: number, whole: number): Html {
   const percent = `${String(Math.round((100 * part) / Math.max(1, whole)))} %`;
@@ -123,7 +122,7 @@ function shareOf(part: number, whole: number): Html {
 
 const offersTable = (offers: readonly OfferCounts[]): Html =>
   table({
-    caption: 'How far refreshes have come',
+    caption: 'Progress of refreshes',
     shown: true,
     columns: [
       { heading: 'Revision', cell: ({ revision }) => revision },

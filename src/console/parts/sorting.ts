@@ -58,4 +58,6 @@ export async function sortedPage<Entry>(
 
 /** A hint below a list that is too long to be sorted as a whole. */
 export const sortLimitHint = (isCut: boolean, words: string): Html =>
-  isCut ? html`<p class="hint">Sorted are ${words}; look for a piece of a name to sort among others.</p>` : nothing;
+  isCut
+    ? html`<p class="hint">Only ${words} are sorted. Search for a part of a name to sort other entries.</p>`
+    : nothing;

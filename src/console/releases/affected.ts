@@ -13,9 +13,9 @@ export async function renderAffected(
   const isKnown = namespace === 'snap' && config.devices.snap && config.devices.remember;
   const seen = isKnown ? await records.seenDevices.holding(id, maxDevices) : undefined;
   const devices = seen?.holds.reduce((sum, [, number]) => sum + number, 0) ?? 0;
-  return html`<h2>Who is affected</h2>
+  return html`<h2>Affected devices</h2>
     <ul>
-      ${seen === undefined ? html`<li>Which devices hold this package is not known here.</li>` : html`<li>${describeDeviceCount(devices, seen.looked)} They follow at their next refresh.</li>`}
-      <li>${formatCount(recent, 'download')} of it in the last 30 days.</li>
+      ${seen === undefined ? html`<li>This store does not know which devices have this package.</li>` : html`<li>${describeDeviceCount(devices, seen.looked)} They change at their next refresh.</li>`}
+      <li>${formatCount(recent, 'download')} in the last 30 days.</li>
     </ul>`;
 }

@@ -43,7 +43,7 @@ export async function renderChannelMap(
   const versions = new Map(heldRevisions.map(({ revision, version }) => [revision, version]));
   return html`<h2>Channels</h2>
     ${table({
-      caption: 'What each channel holds',
+      caption: 'Revisions in each channel',
       columns: columnsOf(subject, versions),
       rows: shown,
       empty: html`Nothing is released${track === undefined ? '' : ` in the track ${track}`} yet. Release a revision with

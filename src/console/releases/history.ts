@@ -18,7 +18,7 @@ import { readActorNames, type ConsoleActorNames } from '../packages/actor-names.
 export const consoleReleaseHistory = screen({
   name: 'console_release_history',
   path: '/console/packages/:namespace/:name/history',
-  summary: 'Show what was released of a package and when, the newest first.',
+  summary: 'List the releases of a package, newest first.',
   access: onPackage('package-view-releases'),
   query: 'ConsoleHistoryQuery',
   refuses: ['forbidden'],
@@ -55,7 +55,7 @@ export async function renderReleases(
     columns: columnsOf(subject, names),
     rows,
     sorting: { order: sort === '' ? '-when' : sort, address: (sort) => withQuery(historyAddress, { sort }) },
-    empty: 'Nothing was ever released.',
+    empty: 'No revision has been released yet.',
   })}
   ${nextPage(next && withQuery(historyAddress, { sort, cursor: next }), sort === 'when' ? 'Newer releases' : 'Older releases')}`;
 }

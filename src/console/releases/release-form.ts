@@ -27,10 +27,10 @@ export function parseReleaseForm({
   close = '',
 }: ReleaseFormFields): PushReleasesRequest {
   const isClosing = close !== '';
-  if (!isClosing && revision === '') throw new Refusal('api-error', 'Say which revision is to be released.');
+  if (!isClosing && revision === '') throw new Refusal('api-error', 'Enter the revision to release.');
   const progressive = { percentage: Number(percentage), paused: paused === 'yes' };
   const resourcePins = pieces(resources).map(readResource);
-  if (pieces(channels).length === 0) throw new Refusal('api-error', 'Name a channel, such as latest/edge.');
+  if (pieces(channels).length === 0) throw new Refusal('api-error', 'Enter a channel, such as latest/edge.');
   const releases = [...new Set(pieces(channels))].map((channel) => ({
     channel,
     revision: isClosing ? null : Number(revision),
@@ -49,7 +49,7 @@ function readResource(text: string): { name: string; revision: number } {
   if (revision !== undefined) return { name, revision: Number(revision) };
   throw new Refusal(
     'api-error',
-    `'${text.slice(0, 100)}' is no revision of a resource; write name:revision, such as image:3.`,
+    `'${text.slice(0, 100)}' is not a revision of a resource. Write name:revision, such as image:3.`,
   );
 }
 
@@ -91,9 +91,9 @@ export const renderReleaseForm = (subject: PublishedPackage, filled: ReleaseForm
             value: filled.percentage,
             maxLength: 5,
             inputMode: 'numeric',
-            hint: 'To so many percent of the devices; empty for all of them at once.',
+            hint: 'Percentage of devices that get the release; empty for all at once.',
           })}
-          ${tick('paused', 'Paused: nobody else gets it before it goes on', filled.paused === 'yes')}`
+          ${tick('paused', 'Paused: further devices wait until the release continues', filled.paused === 'yes')}`
         : null
     }
     ${
@@ -103,9 +103,9 @@ export const renderReleaseForm = (subject: PublishedPackage, filled: ReleaseForm
             label: 'Resources',
             value: filled.resources,
             maxLength: 4000,
-            hint: html`Such as <code>image:3, config:1</code>; one that is left out stays what it was.`,
+            hint: html`Such as <code>image:3, config:1</code>; other resources keep their revision.`,
           })
         : null
     }
-    <button class="second">See what changes</button>
+    <button class="second">Preview</button>
   </form>`;

@@ -39,8 +39,7 @@ type ReleasePageCall = Services & PackageEvidence & BrowserEvidence;
 export const consolePreviewRelease = screen({
   name: 'console_preview_release',
   path,
-  summary:
-    'Say what a release would change in the channels of a package, who is affected, and who has to approve of it.',
+  summary: 'Preview a release: the changes in channels, the affected devices, and the approvals that it needs.',
   access,
   query: 'ConsoleReleaseQuery',
   refuses: ['forbidden'],
@@ -51,14 +50,12 @@ export const consolePreviewRelease = screen({
     const closes = query.close === 'yes';
     return {
       title: closes ? `Close channels of ${packageName}?` : `Release a revision of ${packageName}`,
-      lead: isComplete(query)
-        ? 'Nothing is done yet: this is what would change.'
-        : 'Say what is to be released, and where.',
+      lead: isComplete(query) ? 'This is a preview. Nothing has changed yet.' : 'Choose a revision and channels.',
       content: html`${isComplete(query) ? await preview(call, query) : nothing}
         ${
           closes
             ? nothing
-            : html`<h2>${isComplete(query) ? 'Something else' : 'What'}</h2>
+            : html`<h2>${isComplete(query) ? 'Change the release' : 'Release'}</h2>
                 ${renderReleaseForm(subject, query)}`
         }
         <p><a href="${addressOf(subject)}">Back to the package</a></p>`,
@@ -112,7 +109,7 @@ const changesTable = (lines: readonly ApprovalLine[]): Html =>
       { heading: 'Holds then', cell: ({ from, to }) => (from === to ? 'The same' : (to ?? 'Nothing')) },
     ],
     rows: lines.slice(0, maxLines),
-    empty: 'These channels hold nothing, so nothing changes.',
+    empty: 'These channels are empty, so nothing changes.',
   });
 
 /** Consequences that the table does not show. */
@@ -120,8 +117,8 @@ function whatElse({ channel, revision }: ReleaseRequest): Html {
   const safer = fallback(channel);
   if (revision === null) {
     return html`<p>
-      Whoever follows ${channel.name} then gets
-      ${safer === null ? 'nothing, and keeps what he has' : html`what ${safer} holds`}.
+      Devices that follow ${channel.name} then
+      ${safer === null ? 'keep their revision and get no further ones' : html`get the revision of ${safer}`}.
     </p>`;
   }
   return channel.branch === null
@@ -146,21 +143,22 @@ function approvals(judged: ApprovalStatus | undefined): Html {
   if (proposal === undefined) {
     return notice(
       'note',
-      `The approval policy holds this: it is proposed, and waits for ${formatCount(missing, 'approval')}. ${approvers}`,
+      `The approval policy requires ${formatCount(missing, 'approval')}. The release becomes a proposal first. ${approvers}`,
     );
   }
   const link = html`<a href="/console/waiting/proposals/${proposal.number}">proposal ${proposal.number}</a>`;
   if (proposal.state === 'rejected') {
     return notice(
       'warn',
-      html`It was rejected, as ${link}: ${proposal.because}. It can be proposed again from ${time(proposal.endsAt)} on.`,
+      html`This release was rejected as ${link}: ${proposal.because}. You can propose it again from
+      ${time(proposal.endsAt)} on.`,
     );
   }
-  if (missing === 0) return notice('good', html`It is approved, as ${link}. Now it can be done.`);
+  if (missing === 0) return notice('good', html`This release is approved as ${link}. You can carry it out now.`);
   return notice(
     'note',
-    html`It waits for ${formatCount(missing, 'more approval')}, as ${link}, until ${time(proposal.endsAt)}. ${approvers}
-    When it is approved, the button for it is here.`,
+    html`This release waits as ${link} for ${formatCount(missing, 'more approval')}, until ${time(proposal.endsAt)}.
+    ${approvers} After the approval, you can release here.`,
   );
 }
 

@@ -26,7 +26,7 @@ const maxShown = 200;
 export const consoleTracks = screen({
   name: 'console_tracks',
   path,
-  summary: 'Show the tracks of a package, which ones may be made, and the form that makes one.',
+  summary: 'List the tracks of a package, with a form to create one.',
   access: onPackage('package-view-releases'),
   query: 'ConsolePageQuery',
   refuses: ['forbidden'],
@@ -36,19 +36,19 @@ export const consoleTracks = screen({
     const patterns = (await records.guardrails.list(subject.id)).map(({ pattern }) => pattern);
     return {
       title: `Tracks of ${subject.namespace}/${subject.name}`,
-      lead: html`Each has channels of its own. <a href="${addressOf(subject)}">To the package</a>`,
+      lead: html`Each track has its own channels. <a href="${addressOf(subject)}">To the package</a>`,
       content: html`${table<Track>({
           caption: 'Tracks',
           columns: [
             { heading: 'Track', cell: ({ name }) => html`<a href="${addressOf(subject, 'tracks', name)}">${name}</a>` },
-            { heading: 'Its versions look like', cell: ({ versionPattern }) => versionPattern ?? 'Anything' },
-            { heading: 'A release reaches devices', cell: phasingOf },
+            { heading: 'Version pattern', cell: ({ versionPattern }) => versionPattern ?? 'Anything' },
+            { heading: 'Phasing', cell: phasingOf },
             { heading: 'Since', cell: ({ createdAt }) => time(createdAt) },
             {
               heading: 'Channels',
               cell: ({ name }) =>
                 html`<a href="${addressOf(subject)}?track=${encodeURIComponent(name)}"
-                  >What they hold<span class="unseen"> in ${name}</span></a
+                  >Show<span class="unseen"> the channels of ${name}</span></a
                 >`,
             },
           ],
@@ -56,14 +56,14 @@ export const consoleTracks = screen({
           empty: '',
         })}
         ${tracks.length > maxShown ? html`<p class="hint"><code>larder track list</code> shows all of them.</p>` : nothing}
-        <h2>A new track</h2>
+        <h2>New track</h2>
         ${newTrack(subject, patterns, browsing)}`,
     };
   },
 });
 
 const phasingOf = ({ automaticPhasingPercentage: phasing }: Track): string =>
-  phasing === null ? 'All at once' : `By and by, ${String(phasing)} % first`;
+  phasing === null ? 'All at once' : `${String(phasing)} % first`;
 
 function newTrack(
   subject: PublishedPackage,
@@ -73,7 +73,7 @@ function newTrack(
   if (patterns.length === 0) {
     const line = `larder guardrail add ${subject.namespace}/${subject.name} '[0-9]+(\\.[0-9]+)?'`;
     return html`<p class="empty">
-      No track can be made yet: whoever administers the store says first what they may be called, such as with
+      No track can be created yet. An administrator of the store must allow names first, for example with
       <code>${line}</code>.
     </p>`;
   }
@@ -85,14 +85,14 @@ function newTrack(
         label: 'Name',
         maxLength: 28,
         required: true,
-        hint: html`It has to match one of these as a whole:
+        hint: html`The whole name must match one of these patterns:
         ${joined(
           patterns.slice(0, maxShown).map((pattern) => html`<code>${pattern}</code>`),
           ', ',
         )}.
-        A track is made once; it can be deleted while its channels hold nothing.`,
+        A track can be deleted only while its channels are empty.`,
       })}
-      ${settings({ versionPattern: null, automaticPhasingPercentage: null })} <button>Make it</button>`,
+      ${settings({ versionPattern: null, automaticPhasingPercentage: null })} <button>Create track</button>`,
   );
 }
 
@@ -101,14 +101,14 @@ type TrackFormSettings = Pick<Track, 'versionPattern' | 'automaticPhasingPercent
 const settings = ({ versionPattern, automaticPhasingPercentage: phasing }: TrackFormSettings): Html =>
   html`${field({
     name: 'version-pattern',
-    label: 'Its versions look like',
+    label: 'Version pattern',
     value: versionPattern ?? '',
     maxLength: 256,
-    hint: html`A pattern such as <code>2.*</code>, which tools show; empty for any.`,
+    hint: html`A pattern such as <code>2.*</code> that tools show; empty for any.`,
   })}
   ${field({
     name: 'phasing',
-    label: 'Share of the devices that get a release first, in percent',
+    label: 'Share of devices that get a release first, in percent',
     value: phasing === null ? '' : String(phasing),
     maxLength: 10,
     inputMode: 'numeric',
@@ -148,7 +148,7 @@ export const consoleCreateTrack = formHandler({
 export const consoleTrack = screen({
   name: 'console_track',
   path: ofOne,
-  summary: 'Show a track, and the forms that change or delete it.',
+  summary: 'Show a track, with the forms to change or delete it.',
   access: onPackage('package-view-releases'),
   query: 'ConsolePageQuery',
   refuses: ['forbidden'],
@@ -158,17 +158,17 @@ export const consoleTrack = screen({
     const trackAddress = addressOf(subject, 'tracks', track.name);
     return {
       title: `Track ${track.name} of ${subject.namespace}/${subject.name}`,
-      lead: html`<a href="${addressOf(subject)}?track=${encodeURIComponent(track.name)}">What its channels hold</a>`,
+      lead: html`<a href="${addressOf(subject)}?track=${encodeURIComponent(track.name)}">Channels of the track</a>`,
       content: html`${facts([
           ['Since', time(track.createdAt)],
           ['Default track', subject.defaultTrack === track.name ? 'Yes' : 'No'],
         ])}
-        <h2>Change it</h2>
-        ${formOf(browsing, trackAddress, html`${settings(track)} <button>Change it</button>`)}
+        <h2>Change</h2>
+        ${formOf(browsing, trackAddress, html`${settings(track)} <button>Save</button>`)}
         ${
           track.name === 'latest'
             ? nothing
-            : html`<h2>End it</h2>
+            : html`<h2>Delete</h2>
                 <p><a class="button grave" href="${trackAddress}/delete">Delete the track</a></p>`
         }
         <p><a href="${addressOf(subject, 'tracks')}">All tracks</a></p>`,
@@ -179,7 +179,7 @@ export const consoleTrack = screen({
 export const consoleUpdateTrack = formHandler({
   name: 'console_update_track',
   path: ofOne,
-  summary: 'Change the pattern of the versions of a track, and how its releases reach devices by and by.',
+  summary: 'Change the version pattern and the phasing of a track.',
   access: beyondChannels('package-manage-releases'),
   body: 'ConsoleTrack',
 
@@ -193,7 +193,7 @@ export const consoleUpdateTrack = formHandler({
 export const consoleAskDeleteTrack = screen({
   name: 'console_ask_delete_track',
   path: `${ofOne}/delete`,
-  summary: 'Say what ends with a track, and ask whether to delete it.',
+  summary: 'Ask whether to delete a track.',
   access: manages,
   refuses: ['forbidden'],
 
@@ -202,9 +202,9 @@ export const consoleAskDeleteTrack = screen({
     const trackAddress = addressOf(subject, 'tracks', name);
     return {
       title: `Delete the track ${name}?`,
-      lead: `It can be deleted while its channels and branches hold nothing. Devices that follow it find it no more.`,
+      lead: `A track can be deleted only while its channels and branches are empty. Devices that follow it receive no further revisions.`,
       content: html`${formOf(browsing, `${trackAddress}/delete`, html`<button class="grave">Delete ${name}</button>`)}
-        <p><a href="${trackAddress}">No, leave it as it is</a></p>`,
+        <p><a href="${trackAddress}">Cancel</a></p>`,
     };
   },
 });
@@ -212,7 +212,7 @@ export const consoleAskDeleteTrack = screen({
 export const consoleDeleteTrack = formHandler({
   name: 'console_delete_track',
   path: `${ofOne}/delete`,
-  summary: 'Delete a track whose channels and branches hold nothing.',
+  summary: 'Delete a track with no revisions in its channels and branches.',
   access: manages,
   body: 'ConsoleForm',
   refuses: ['conflict'],

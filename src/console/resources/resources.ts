@@ -22,7 +22,7 @@ export async function renderResources(
       ? `charmcraft upload-resource ${name} RESOURCE --filepath=FILE`
       : 'snapcraft upload --component';
   return html`<h2>Resources</h2>
-    <p>What the newest revision declares. Another revision of one is pushed with <code>${line}</code>.</p>
+    <p>The resources that the newest revision declares. Push a new revision of a resource with <code>${line}</code>.</p>
     ${table({
       caption: 'Resources',
       columns: [

@@ -23,7 +23,7 @@ const maxItems = 100;
 export const consoleRevision = screen({
   name: 'console_revision',
   path: '/console/packages/:namespace/:name/revisions/:revision',
-  summary: 'Show a revision: its digests, what is inside, the channels that hold it, its assertions.',
+  summary: 'Show a revision: its digests, contents, channels and assertions.',
   access: onPackage('package-view-revisions'),
   query: 'ConsolePageQuery',
   refuses: ['forbidden'],
@@ -56,10 +56,10 @@ export async function findRevision(
 }
 
 function leadOf({ version, withdrawnAt, deletedAt }: Revision, held: readonly Release[]): string {
-  if (deletedAt !== null) return `Version ${version}, which is deleted.`;
-  if (withdrawnAt !== null) return `Version ${version}, which is withdrawn: nobody gets it.`;
+  if (deletedAt !== null) return `Version ${version}, deleted.`;
+  if (withdrawnAt !== null) return `Version ${version}, withdrawn: the store does not offer it.`;
   const channels = [...new Set(held.map(({ channel }) => channel))];
-  return `Version ${version}, ${channels.length === 0 ? 'which no channel holds' : `held by ${channels.slice(0, maxItems).join(', ')}`}.`;
+  return `Version ${version}, ${channels.length === 0 ? 'in no channel' : `in ${channels.slice(0, maxItems).join(', ')}`}.`;
 }
 
 function toKnow(
@@ -69,8 +69,8 @@ function toKnow(
   if (deletedAt !== null) {
     return notice(
       'note',
-      html`Deleted by ${names(deletedBy)}, ${time(deletedAt)}: ${deletedBecause}. The same file pushed again brings it
-      back.`,
+      html`Deleted by ${names(deletedBy)}, ${time(deletedAt)}: ${deletedBecause}. Push the same file again to restore
+      it.`,
     );
   }
   if (withdrawnAt === null) return nothing;
@@ -91,29 +91,29 @@ const factsOf = (revision: Revision, names: ConsoleActorNames): Html =>
 function deedsOf(subject: PublishedPackage, { revision, withdrawnAt, deletedAt }: Revision): Html {
   if (deletedAt !== null) return nothing;
   const withdraw = addressOf(subject, 'revisions', revision, 'withdraw');
-  if (withdrawnAt !== null) return html`<p><a class="button" href="${withdraw}">Bring it back</a></p>`;
+  if (withdrawnAt !== null) return html`<p><a class="button" href="${withdraw}">Restore</a></p>`;
   return html`<p class="row">
-    <a class="button" href="${addressOf(subject, 'release')}?revision=${revision}">Release it</a>
-    <a href="${withdraw}">Withdraw it</a>
+    <a class="button" href="${addressOf(subject, 'release')}?revision=${revision}">Release</a>
+    <a href="${withdraw}">Withdraw</a>
   </p>`;
 }
 
 const heldBy = (subject: PublishedPackage, held: readonly Release[]): Html =>
   html`<h2>Channels</h2>
     ${table({
-      caption: 'Channels that hold it',
+      caption: 'Channels with this revision',
       columns: [
         { heading: 'Channel', cell: ({ channel }) => channel },
         { heading: 'For', cell: ({ slot }) => (slot === '*' ? 'All' : slot) },
         {
           heading: 'How far',
           cell: ({ progressive: { percentage, paused } }) =>
-            percentage === null ? 'Everybody' : `${String(percentage)} %${paused === true ? ', paused' : ''}`,
+            percentage === null ? 'All devices' : `${String(percentage)} %${paused === true ? ', paused' : ''}`,
         },
         { heading: 'Since', cell: ({ releasedAt }) => time(releasedAt) },
       ],
       rows: held.slice(0, maxItems),
-      empty: html`No channel holds it. <a href="${addressOf(subject)}">The package</a> says what they hold.`,
+      empty: html`The revision is in no channel. See <a href="${addressOf(subject)}">the channels of the package</a>.`,
     })}`;
 
 /** The details that the review found in the file. */
@@ -137,7 +137,7 @@ function inside({ details }: Revision): Html {
   ).flatMap(([name, value]): [string, string][] => (value === undefined || value === null ? [] : [[name, value]]));
   return pairs.length === 0
     ? nothing
-    : html`<h2>What is inside</h2>
+    : html`<h2>Contents</h2>
         ${notices.map((text) => notice('note', text))} ${facts(pairs)}`;
 }
 

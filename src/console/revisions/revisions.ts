@@ -18,7 +18,7 @@ import { readActorNames, type ConsoleActorNames } from '../packages/actor-names.
 export const consoleRevisions = screen({
   name: 'console_revisions',
   path: '/console/packages/:namespace/:name/revisions',
-  summary: 'Show the revisions of a package, the newest first.',
+  summary: 'List the revisions of a package, newest first.',
   access: onPackage('package-view-revisions'),
   query: 'ConsoleRevisionsQuery',
   refuses: ['forbidden'],

@@ -20,7 +20,7 @@ const access = beyondChannels('package-manage-releases');
 export const consoleAskWithdraw = screen({
   name: 'console_ask_withdraw',
   path,
-  summary: 'Ask whether a revision is to be withdrawn, or brought back, and say who is affected.',
+  summary: 'Ask whether to withdraw or restore a revision, and show the affected devices.',
   access,
   query: 'ConsolePageQuery',
   refuses: ['forbidden', 'conflict'],
@@ -32,24 +32,24 @@ export const consoleAskWithdraw = screen({
     const below = addressOf(subject, 'revisions', revision);
     if (withdrawnAt !== null) {
       return {
-        title: `Bring back ${called}?`,
-        lead: `Version ${version} may be released again then. No channel holds it before that.`,
-        content: html`${formOf(browsing, `${below}/restore`, html`<button>Bring it back</button>`)} ${back(below)}`,
+        title: `Restore ${called}?`,
+        lead: `Version ${version} can then be released again. It is in no channel until then.`,
+        content: html`${formOf(browsing, `${below}/restore`, html`<button>Restore</button>`)} ${back(below)}`,
       };
     }
     return {
       title: `Withdraw ${called}?`,
-      lead: 'Nobody gets it any more, and it cannot be released before it is brought back.',
+      lead: 'The store no longer offers the revision. It cannot be released until it is restored.',
       content: html`${await whatEnds(call, subject, revision)}
       ${formOf(
         browsing,
         `${below}/withdraw`,
         html`${field({
             name: 'reason',
-            label: 'Why',
+            label: 'Reason',
             maxLength: 1000,
             required: true,
-            hint: 'One line; its publisher and whoever looks at the revision read it.',
+            hint: 'One line, shown to everyone who can see the revision.',
           })} <button class="grave">Withdraw ${called}</button>`,
       )}
       ${back(below)}`,
@@ -57,7 +57,7 @@ export const consoleAskWithdraw = screen({
   },
 });
 
-const back = (address: string): Html => html`<p><a href="${address}">No, leave it as it is</a></p>`;
+const back = (address: string): Html => html`<p><a href="${address}">Cancel</a></p>`;
 
 async function whatEnds(
   call: Pick<Services, 'records' | 'now' | 'config'>,
@@ -67,7 +67,7 @@ async function whatEnds(
   const held = await call.records.releases.holding(subject.id, revision, timestamp(call.now()));
   const channels = [...new Set(held.map(({ channel }) => channel))];
   return html`<p>
-      ${channels.length === 0 ? 'No channel holds it.' : html`These channels hold it, and hold nothing then: ${channels.slice(0, 100).join(', ')}.`}
+      ${channels.length === 0 ? 'The revision is in no channel.' : html`The revision is removed from these channels, which are then empty: ${channels.slice(0, 100).join(', ')}.`}
     </p>
     ${channels.length === 0 ? nothing : await renderAffected(call, subject)}`;
 }
@@ -90,7 +90,7 @@ export const consoleWithdraw = formHandler({
 export const consoleRestore = formHandler({
   name: 'console_restore',
   path: '/console/packages/:namespace/:name/revisions/:revision/restore',
-  summary: 'Bring back a revision that was withdrawn.',
+  summary: 'Restore a withdrawn revision.',
   access,
   body: 'ConsoleForm',
   refuses: ['conflict'],

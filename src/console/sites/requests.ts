@@ -12,7 +12,7 @@ import { screen } from '../screen.ts';
 export const consoleRequests = screen({
   name: 'console_requests',
   path: '/console/carry/requests',
-  summary: 'Show what this site wishes for, and the request that was made last.',
+  summary: 'List the subscriptions of this site, and show its last request.',
   access: overseer('transfer-approver', 'auditor'),
   query: 'ConsolePageQuery',
 
@@ -27,13 +27,13 @@ export const consoleRequests = screen({
       title: 'Requests',
       lead:
         request === undefined
-          ? 'Nothing was asked for yet.'
+          ? 'No request has been made yet.'
           : html`Request ${count(request.number)} was made last: ${time(request.madeAt)},
             ${distance(request.madeAt, now())}, by ${who(request.madeBy)}, ${size(request.bytes)}.`,
-      content: html`<h2>What is wished for</h2>
+      content: html`<h2>Subscriptions</h2>
         ${table<Subscription>({
-          caption: 'Packages that this site wishes for, by channel and architecture',
-          empty: html`Nothing is wished for yet. On the host: <code>larder subscription add snap/hello</code>`,
+          caption: 'Packages that this site requests, by channel and architecture',
+          empty: html`There are no subscriptions. Add one on the host: <code>larder subscription add snap/hello</code>`,
           rows: wishes,
           columns: [
             { heading: 'Package', cell: (subscription) => `${subscription.namespace}/${subscription.name}` },
@@ -43,10 +43,10 @@ export const consoleRequests = screen({
           ],
         })}
         ${nextPage(subscriptions.length > pageSize && last !== undefined ? `/console/carry/requests?cursor=${writeCursor([last.namespace, last.name])}` : undefined)}
-        <h2>Asking for it</h2>
+        <h2>Make a request</h2>
         <p>
-          On the host, with a stick in it: <code>larder transfer request /media/stick</code> shows all that leaves, and
-          writes it. <code>--dry-run</code> only shows it.
+          Insert a USB stick into the host and run <code>larder transfer request /media/stick</code>. The command shows
+          all data that leaves the site and writes it. With <code>--dry-run</code> it only shows the data.
         </p>`,
     };
   },

@@ -16,7 +16,7 @@ type FrontPageCall = OperationCall<'/console', BrowserEvidence & { principal: Pr
 export const consoleFront = screen({
   name: 'console_front',
   path: '/console',
-  summary: 'Say whether all is well, and what is to be done if not.',
+  summary: 'Show the problems of the store and their remedies.',
   access: account('token'),
   async show(call) {
     if (call.principal.storeAdministrator) return storeFront(call);
@@ -37,11 +37,12 @@ async function storeFront(call: FrontPageCall): Promise<View> {
 }
 
 function answer(wrong: number, toKnow: number): string {
-  if (wrong > 0) return `${wrong === 1 ? 'One thing is' : `${String(wrong)} things are`} wrong; the worst comes first.`;
-  return toKnow === 0 ? 'All is well.' : 'All is well; there is something to know of.';
+  if (wrong === 1) return 'There is 1 problem.';
+  if (wrong > 1) return `There are ${String(wrong)} problems, the most severe first.`;
+  return toKnow === 0 ? 'All is well.' : 'All is well. There are notices below.';
 }
 
 const more: Html = html`<p class="hint">
-  This page looks at what takes no long while. <code>larder doctor</code> on the host looks at the files and at every
-  row of the database too, and <code>larder verify</code> reads every byte.
+  This page shows quick checks only. On the host, <code>larder doctor</code> also checks the files and every row of the
+  database, and <code>larder verify</code> reads every byte.
 </p>`;

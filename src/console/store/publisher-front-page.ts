@@ -40,12 +40,12 @@ export async function publisherFrontPage(
   const url = config.http.base_url;
   return {
     title: `Hello, ${name}`,
-    lead: cards.length === 0 ? 'Nothing needs you here.' : `${formatCount(cards.length, 'thing')} to look at.`,
+    lead: cards.length === 0 ? 'There is nothing for you to do.' : `${formatCount(cards.length, 'thing')} to look at.`,
     content: html`<div class="cards">${cards.map(card)}</div>
       <ul>
-        <li><a href="/console/packages">Your packages</a>: what their channels hold, and who may do what.</li>
-        <li><a href="/console/waiting">What waits</a>: uploads under review, and what you are asked for.</li>
-        ${oversees ? html`<li><a href="/console/carry">Carry</a>: what came in from elsewhere, and what goes out.</li>` : null}
+        <li><a href="/console/packages">Your packages</a>: channels, releases and collaborators.</li>
+        <li><a href="/console/waiting">What waits</a>: uploads under review, invites and approvals.</li>
+        ${oversees ? html`<li><a href="/console/carry">Carry</a>: incoming transfers and outgoing requests.</li>` : null}
         <li><a href="/console/myself">Yourself</a>: password, one-time passwords, tokens.</li>
         <li>
           <a href="/docs/publisher">How to publish here</a>, with the lines for snapcraft and charmcraft at
@@ -58,13 +58,13 @@ export async function publisherFrontPage(
 const endingCard = (tokens: number): Card => ({
   gravity: 'note',
   title: tokens === 1 ? 'A token ends soon' : `${tokens === maxCountedTokens ? 'Many' : count(tokens)} tokens end soon`,
-  words: 'What uses it is refused from then on.',
-  mend: html`Make another one under <a href="/console/myself">Yourself</a>, and put it where the old one is.`,
+  words: 'The store will then refuse programs that use it.',
+  mend: html`Make a new token under <a href="/console/myself">Yourself</a> and replace the old one.`,
 });
 
 const withoutCode: Card = {
   gravity: 'note',
-  title: 'Your password alone lets you in',
-  words: 'Whoever learns it is you.',
+  title: 'Your account has no second factor',
+  words: 'Your password alone gives full access as you.',
   mend: html`Turn one-time passwords on under <a href="/console/myself">Yourself</a>.`,
 };

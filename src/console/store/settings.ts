@@ -18,7 +18,7 @@ interface SettingsPageRow {
 export const consoleSettings = screen({
   name: 'console_settings',
   path: '/console/settings',
-  summary: 'Show the configuration as it stands, and what of it has changed since the start.',
+  summary: 'Show the configuration, and the settings that have changed since the start.',
   access: storeAdministrator('store-view'),
 
   show({ config, startedWith }) {
@@ -37,12 +37,11 @@ export const consoleSettings = screen({
       title: 'Settings',
       lead:
         changed === 0
-          ? 'All is as it was when the server started.'
+          ? 'No setting has changed since the server started.'
           : `${formatCount(changed, 'setting')} changed since the server started.`,
       content: html`<p>
-          They stand in <code>larder.toml</code> in the data directory on the host. A server takes changes up by
-          <code>systemctl reload larder</code>, or by the signal HUP; where only a restart makes one count, its log says
-          so.
+          The settings are in <code>larder.toml</code> in the data directory on the host. Apply changes with
+          <code>systemctl reload larder</code> or the signal HUP. If a change needs a restart, the log says so.
         </p>
         ${sections.map(
           ({ section, description, settings }) =>
@@ -60,10 +59,10 @@ const tableOf = (section: string, settings: readonly SettingsPageRow[]): Html =>
     columns: [
       { heading: 'Key', cell: ({ name }) => html`<code>${name}</code>` },
       { heading: 'Value', cell: shown },
-      { heading: 'What it is', cell: ({ key }) => key.description },
+      { heading: 'Description', cell: ({ key }) => key.description },
     ],
     rows: settings,
-    empty: 'There are none.',
+    empty: 'No settings.',
   });
 
 function shown(setting: SettingsPageRow): HtmlContent {

@@ -28,7 +28,7 @@ const maxOldRevisions = 1000;
 export const consoleStorage = screen({
   name: 'console_storage',
   path: '/console/storage',
-  summary: 'Show what fills the disk: the publishers and the packages for whom most lies there.',
+  summary: 'List the publishers and packages that use the most disk space.',
   access: storeAdministrator('store-view'),
 
   async show({ records, disk, config, now }) {
@@ -42,22 +42,22 @@ export const consoleStorage = screen({
     const names = await accounts.byIds(publishers.map(({ owner }) => owner));
     return {
       title: 'Storage',
-      lead: `${size(whole)} lie here for all packages, each content once.`,
+      lead: `All packages use ${size(whole)}. Shared content counts once.`,
       content: html`${room(disk(), config)}
-        <h2>Publishers for whom most lies there</h2>
+        <h2>Largest publishers</h2>
         ${table<OwnerStorageUsage>({
-          caption: 'Publishers by what lies on the disk for them',
+          caption: 'Publishers by disk usage',
           columns: [
             { heading: 'Publisher', cell: ({ owner }) => publisher(owner, names.get(owner)?.username ?? owner) },
             { heading: 'Packages', cell: (usage) => count(usage.packages), number: true },
             { heading: 'On the disk', cell: (usage) => size(usage.bytes), number: true },
           ],
           rows: publishers,
-          empty: 'Nobody has pushed anything yet.',
+          empty: 'No publisher has pushed a package yet.',
         })}
-        <h2>Packages for which most lies there</h2>
+        <h2>Largest packages</h2>
         ${table<PackageStorageUsage>({
-          caption: 'Packages by what lies on the disk for them',
+          caption: 'Packages by disk usage',
           columns: [
             { heading: 'Package', cell: ({ owner }) => html`<a href="/console/packages/${owner}">${owner}</a>` },
             { heading: 'On the disk', cell: (usage) => size(usage.bytes), number: true },
@@ -68,11 +68,11 @@ export const consoleStorage = screen({
             },
           ],
           rows: packageUsages,
-          empty: 'Nothing has been pushed yet.',
+          empty: 'No package has been pushed yet.',
         })}
         <p class="hint">
-          Old is what no channel, branch, build or waiting release needs, beside the newest revisions that are kept.
-          Contents that several revisions share stay as long as one of them does, so less may be freed.
+          A revision is old if no channel, branch, build or pending release needs it and it is not among the newest that
+          are kept. Content that several revisions share is freed only with the last of them, so deleting may free less.
         </p>`,
     };
   },
@@ -110,9 +110,9 @@ function room(
     [
       'Old revisions',
       keep === undefined
-        ? html`stay until somebody deletes them: <code>larder revision delete NAME --keep 10</code> shows first what
-            would go and how much that frees; <code>revisions.keep</code> lets it happen by itself`
-        : `${formatCount(keep, 'revision')} of each package stay, and what channels hold; others go after ${formatCount(days, 'day')} (revisions.keep)`,
+        ? html`stay until they are deleted. <code>larder revision delete NAME --keep 10</code> first shows the revisions
+            and the freed space; <code>revisions.keep</code> deletes old revisions automatically`
+        : `${formatCount(keep, 'revision')} of each package stay, and all revisions in channels; others are deleted after ${formatCount(days, 'day')} (revisions.keep)`,
     ],
   ]);
 }

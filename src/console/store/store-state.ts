@@ -47,13 +47,13 @@ export async function renderStoreState({ records, disk, lastHour, config, now }:
   const ago = (moment: string, maxAgeMs: number | undefined): Html => {
     const words = distance(moment, now());
     const portion = maxAgeMs === undefined ? undefined : (now().getTime() - Date.parse(moment)) / maxAgeMs;
-    return html`${portion === undefined ? null : bar(portion, `${words}, of the time that it may take`)}<span
+    return html`${portion === undefined ? null : bar(portion, `${words}, as a share of the allowed time`)}<span
         >${words}</span
       >
       <span class="hint">${time(moment)}</span>`;
   };
   const { expected_days: expected } = config.transfers;
-  return html`<h2>How it stands</h2>
+  return html`<h2>Status</h2>
     ${facts([
       ['Disk', room(disk(), config.uploads.reserve)],
       ['Requests in the last hour', requests(await lastHour.minutes())],
@@ -62,7 +62,7 @@ export async function renderStoreState({ records, disk, lastHour, config, now }:
         backup === undefined ? html`never: <code>larder backup FILE</code>` : ago(backup, maxBackupAgeMs),
       ],
       [
-        'Last transfer let in',
+        'Last accepted transfer',
         transfer === null
           ? html`never: <a href="/console/carry">Carry</a>`
           : ago(transfer, expected === undefined ? undefined : days(expected)),
@@ -99,7 +99,7 @@ function requests(minutes: Awaited<ReturnType<Services['lastHour']['minutes']>>)
     minutes.reduce((sum, minute) => sum + minute.answered, 0),
     minutes.reduce((sum, minute) => sum + minute.failed, 0),
   ];
-  const words = `${formatCount(answered, 'request')}, ${failed === 0 ? 'none of which failed' : `${count(failed)} of which failed`}`;
+  const words = `${formatCount(answered, 'request')}, ${failed === 0 ? 'no failures' : `${count(failed)} failed`}`;
   return html`${pillars(
       minutes.map((minute) => ({ all: minute.answered, bad: minute.failed })),
       `${words}, by the minute`,

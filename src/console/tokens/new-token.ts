@@ -54,38 +54,38 @@ function lifeChoices(longestLife: number): (readonly [string, string])[] {
 export const consoleNewToken = screen({
   name: 'console_new_token',
   path,
-  summary: 'Show the form that makes a token for a tool.',
+  summary: 'Show the form to make a token for a tool.',
   access: account('token'),
 
   async show({ principal, records, authority, browsing }) {
     const choices = lifeChoices(authority.longestLife());
     return {
       title: 'New token',
-      lead: 'What a tool or a machine is let in with as you, and no further than you say here.',
+      lead: 'A token gives a tool or a machine access as you, limited to the choices below.',
       content: html`${formOf(
           browsing,
           path,
           html`${choice(
-              { name: 'purpose', label: 'What it may do', value: 'publish' },
+              { name: 'purpose', label: 'Permissions', value: 'publish' },
               Object.entries(purposes).map(([name, [words]]) => [name, words] as const),
             )}
             ${field({
               name: 'package',
               label: 'Only for this package',
               maxLength: 128,
-              hint: 'Such as snap/hello; empty for all of yours. One that goes to edge needs it.',
+              hint: 'For example snap/hello; empty for all your packages. Required for a token that releases to edge.',
             })}
-            ${choice({ name: 'days', label: 'How long', value: choices.some(([life]) => life === '30') ? '30' : '1' }, choices)}
+            ${choice({ name: 'days', label: 'Valid for', value: choices.some(([life]) => life === '30') ? '30' : '1' }, choices)}
             ${field({
               name: 'description',
-              label: 'What for',
+              label: 'Description',
               required: true,
               maxLength: 128,
-              hint: 'Such as nightly builds of hello; lists of tokens show it.',
+              hint: 'For example "nightly builds of hello"; shown in lists of tokens.',
             })}
-            ${credentialFields(browsing, await usesOneTimePasswords(principal, records))} <button>Make it</button>`,
+            ${credentialFields(browsing, await usesOneTimePasswords(principal, records))} <button>Make token</button>`,
         )}
-        <p><a href="/console/myself">Make none</a></p>`,
+        <p><a href="/console/myself">Cancel</a></p>`,
     };
   },
 });
@@ -93,7 +93,7 @@ export const consoleNewToken = screen({
 export const consoleMakeToken = formHandler({
   name: 'console_make_token',
   path,
-  summary: "Make a token of one's own, which is shown once, with the lines for the tools.",
+  summary: 'Make a token for yourself and show it once, with the lines for the tools.',
   access: account('token'),
   body: 'ConsoleNewToken',
   refuses: [
@@ -127,7 +127,7 @@ async function allowedBy(
   if (packageText.trim() !== '')
     return { permissions, channels, packages: [await ownPackage(packageText.trim(), accountId, records)] };
   if (purpose !== 'edge') return { permissions, channels, packages: null };
-  throw new Refusal('api-error', 'Say for which package, such as snap/hello, at /package');
+  throw new Refusal('api-error', 'Enter the package of the token, such as snap/hello, at /package');
 }
 
 /** A package that the account publishes or collaborates on, for a token that is valid for this package only. */
@@ -138,7 +138,7 @@ async function ownPackage(text: string, accountId: string, { packages }: Handler
     const match = own ?? (await packages.sharedWith(accountId, namespace)).find((candidate) => candidate.name === name);
     if (match !== undefined) return { type: match.type, name: match.name };
   }
-  throw new Refusal('resource-not-found', `You have no part in a package '${text}'; write snap/NAME or charm/NAME.`);
+  throw new Refusal('resource-not-found', `You do not work on a package '${text}'. Write snap/NAME or charm/NAME.`);
 }
 
 interface NewTokenView {
@@ -151,10 +151,10 @@ const tools: readonly (readonly [Tool, string, string])[] = [
   [
     'snapcraft',
     'snapcraft',
-    'Paste this into the shell in which you work, or into the variables of a pipeline; then no login is needed.',
+    'Paste this into your shell or into the variables of a pipeline. No login is needed then.',
   ],
   ['charmcraft', 'charmcraft', 'The same for charmcraft.'],
-  ['curl', 'CI and scripts', 'Keep the token as a secret of the pipeline, and send it as a header.'],
+  ['curl', 'CI and scripts', 'Store the token as a secret of the pipeline, and send it as a header.'],
 ];
 
 function tokenPage(
@@ -171,10 +171,10 @@ ${linesFor(tool, token, store)}${tool === 'curl' ? '\ncurl -H "$auth" "$base/v1/
   return renderInFrame(call, {
     title: 'Your new token',
     lead: html`${purposes[purpose][0]}, until ${time(validUntil)}.`,
-    content: html`${notice('note', 'It is shown this once, and kept nowhere. Whoever has it may do what it allows.')}
+    content: html`${notice('note', 'The token is shown only now, and the store does not keep it. Keep it secret: it gives its holder all that it allows.')}
       <h2>The token</h2>
       <pre tabindex="0">${token}</pre>
       ${tools.map(section)}
-      <p><a href="/console/myself">To your tokens, where you can end it</a></p>`,
+      <p><a href="/console/myself">Your tokens, where you can revoke it</a></p>`,
   });
 }

@@ -74,12 +74,12 @@ export function describePermissions(token: OwnedMacaroon): HtmlContent {
   const allowed = storedRestrictions(token);
   if (allowed === undefined) {
     return token.kind === 'console'
-      ? 'All that the account may, in the console'
-      : 'Not known: an earlier release issued it';
+      ? 'All permissions of the account, in the console'
+      : 'Not known: issued by an earlier release';
   }
   const { permissions } = allowed;
   const [channels, packages] = [shownChannels(allowed), inCommon(allowed.packages)];
-  return html`${permissions === null ? 'All that the account may' : permissions.length === 0 ? 'Nothing' : permissions.join(', ')}
+  return html`${permissions === null ? 'All permissions of the account' : permissions.length === 0 ? 'Nothing' : permissions.join(', ')}
   ${packages === null ? nothing : html`<br />Packages: ${packages.map(({ type, name, id }) => `${type}:${name ?? id ?? ''}`).join(', ')}`}
   ${channels === null ? nothing : html`<br />Channels: ${channels.join(', ')}`}`;
 }

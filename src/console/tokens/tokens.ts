@@ -30,7 +30,7 @@ const endsSoonMs = days(30);
 export const consoleTokens = screen({
   name: 'console_tokens',
   path: tokensAddress,
-  summary: 'Show the tokens and the sessions of everybody, those that are good or those that end soon.',
+  summary: 'List the tokens and sessions of all accounts: all valid ones, or only the ones that expire soon.',
   access: storeAdministrator('store-view'),
   query: 'ConsoleTokensQuery',
   refuses: ['forbidden'],
@@ -55,7 +55,7 @@ export const consoleTokens = screen({
     });
     return {
       title: 'Tokens',
-      lead: html`What programs and browsers are let in with. A token itself is kept nowhere.
+      lead: html`The credentials of programs and browsers. The store does not keep the tokens themselves.
         <a href="/console/people">People</a>`,
       content: html`${search({ account, show, sort })}
         <div id="tokens">
@@ -88,35 +88,34 @@ const search = ({ account, show, sort }: Record<'account' | 'show' | 'sort', str
   searchOf(
     tokensAddress,
     'tokens',
-    html`${field({ name: 'account', label: 'Whose: user name, e-mail address or id', type: 'search', value: account, maxLength: 320 })}
+    html`${field({ name: 'account', label: 'Account: user name, e-mail address or id', type: 'search', value: account, maxLength: 320 })}
       ${choice({ name: 'show', label: 'Which', value: show }, [
-        ['good', 'Those that are good'],
-        ['ending', 'Those that end within 30 days'],
-        ['all', 'Also those that have ended'],
-      ])} <button class="second">Look</button>`,
+        ['good', 'Valid'],
+        ['ending', 'Expiring within 30 days'],
+        ['all', 'All, including expired and revoked'],
+      ])} <button class="second">Search</button>`,
     sort,
   );
 
 const emptyOf = (show: string, account: string): string =>
   account !== ''
-    ? 'There is no such token of that account, or no such account.'
+    ? 'The account has no such token, or does not exist.'
     : show === 'ending'
-      ? 'No token ends within 30 days.'
-      : 'There is no token. Everybody makes his own under his name in the menu, and larder token issue makes them on the host.';
+      ? 'No token expires within 30 days.'
+      : 'There are no tokens. Publishers make tokens under their name in the menu; administrators run larder token issue on the host.';
 
 export const consoleAskEndToken = screen({
   name: 'console_ask_end_token',
   path: '/console/people/tokens/:session_id/end',
-  summary: 'Say whose token would end, and ask whether to do it.',
+  summary: 'Show a token and its account, and ask whether to revoke it.',
   access: storeAdministrator('store-manage'),
   refuses: ['forbidden'],
 
   async show({ params, records, browsing }) {
     const token = await findOwnedToken(records, params.session_id);
     return {
-      title: 'End this token?',
-      lead: html`From the next request on it lets nobody in. Whoever works with it, ${token.username}, needs another
-      one.`,
+      title: 'Revoke this token?',
+      lead: html`From the next request on, the token is not valid. Its owner, ${token.username}, needs another one.`,
       content: renderEndTokenForm(browsing, token, { does: endTokenAddress(token), back: tokensAddress }),
     };
   },
@@ -125,7 +124,7 @@ export const consoleAskEndToken = screen({
 export const consoleEndToken = formHandler({
   name: 'console_end_token',
   path: '/console/people/tokens/:session_id/end',
-  summary: "End one token of anybody's, at once and for good.",
+  summary: 'Revoke a token of any account, immediately and permanently.',
   access: storeAdministrator('store-manage'),
   body: 'ConsoleForm',
 
@@ -152,8 +151,8 @@ export const renderEndTokenForm = (
   token: OwnedMacaroon,
   { does, back }: { does: string; back: string },
 ): Html =>
-  html`${tokenFacts(token, browsing)} ${formOf(browsing, does, html`<button class="grave">End it now</button>`)}
-    <p><a href="${back}">Leave it as it is</a></p>`;
+  html`${tokenFacts(token, browsing)} ${formOf(browsing, does, html`<button class="grave">Revoke now</button>`)}
+    <p><a href="${back}">Cancel</a></p>`;
 
 const tokenFacts = (token: OwnedMacaroon, { principal }: BrowserEvidence['browsing']): Html =>
   facts([

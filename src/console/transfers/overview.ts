@@ -23,7 +23,7 @@ import { addressOfTransfer, transferBadge } from './transfer-parts.ts';
 export const consoleCarry = screen({
   name: 'console_carry',
   path: '/console/carry',
-  summary: 'Show what must go out, what came in, what is missing, and which sources are believed.',
+  summary: 'Show incoming transfers, outgoing requests, missing packages and trusted sources.',
   access: overseer('transfer-approver', 'auditor'),
   query: 'ConsolePageQuery',
 
@@ -78,30 +78,32 @@ interface OutgoingOverview {
 function leadOf(waiting: number, { keys, declarations }: OutgoingOverview): string {
   const out = keys.length + declarations.length;
   const came =
-    waiting === 0 ? 'No transfer waits to be let in' : `${formatCount(waiting, 'transfer')} to be let in or not`;
-  return `${came}, and ${out === 0 ? 'nothing waits for the online store' : `${formatCount(out, 'thing')} to be carried to the online store`}.`;
+    waiting === 0
+      ? 'No transfer waits for a decision'
+      : `${formatCount(waiting, 'transfer')} ${waiting === 1 ? 'waits' : 'wait'} for a decision`;
+  return `${came}, and ${out === 0 ? 'nothing waits for the online store' : `${formatCount(out, 'thing')} to take to the online store`}.`;
 }
 
 /** Whether the expected transfers from other sites arrive. */
 function lateness({ expected, lastIn, now }: OutgoingOverview): Html {
   if (expected === undefined) return nothing;
-  const expectation = html`and every ${formatCount(expected, 'day')} something should
+  const expectation = html`and a transfer is expected every ${formatCount(expected, 'day')}
   (<code>transfers.expected_days</code>)`;
-  if (lastIn === null) return notice('note', html`Nothing was ever let in here, ${expectation}.`);
+  if (lastIn === null) return notice('note', html`No transfer has been accepted yet, ${expectation}.`);
   const since = Math.floor((now.getTime() - Date.parse(lastIn)) / days(1));
   return since < expected
-    ? html`<p>The last transfer was let in at ${time(lastIn)}, ${distance(lastIn, now)}, ${expectation}.</p>`
+    ? html`<p>The last transfer was accepted at ${time(lastIn)}, ${distance(lastIn, now)}, ${expectation}.</p>`
     : notice(
         'note',
-        html`Nothing has come for ${formatCount(since, 'day')}, ${expectation}. Ask for it by a request, below.`,
+        html`The last transfer was accepted ${formatCount(since, 'day')} ago, ${expectation}. Make a request, see below.`,
       );
 }
 
 const cameIn = (rows: ReceivedTransfer[], who: OutgoingOverview['who'], now: Date): Html =>
-  html`<h2>What came in</h2>
+  html`<h2>Incoming</h2>
     ${table<ReceivedTransfer>({
-      caption: 'Transfers that came in, the newest first',
-      empty: html`No transfer came yet. On the host, with the stick or the disc in it:
+      caption: 'Received transfers, newest first',
+      empty: html`No transfer has been received yet. Insert the USB stick or the disc into the host and run
         <code>larder transfer receive /media/stick</code>`,
       rows,
       columns: [
@@ -112,7 +114,7 @@ const cameIn = (rows: ReceivedTransfer[], who: OutgoingOverview['who'], now: Dat
         },
         { heading: 'State', cell: (transfer) => transferBadge(transfer) },
         {
-          heading: 'Came',
+          heading: 'Received',
           cell: ({ receivedAt }) => html`<span>${time(receivedAt)}, ${distance(receivedAt, now)}</span>`,
         },
         {
@@ -126,12 +128,13 @@ const cameIn = (rows: ReceivedTransfer[], who: OutgoingOverview['who'], now: Dat
 function goesOut({ request, who, site, now, wishes }: OutgoingOverview): Html {
   const last =
     request === undefined
-      ? html`No request was made yet.`
+      ? html`No request has been made yet.`
       : html`The last request is number ${count(request.number)}, of ${size(request.bytes)}: made
         ${time(request.madeAt)}, ${distance(request.madeAt, now)}, by ${who(request.madeBy)}.`;
-  return html`<h2>What must go out</h2>
+  return html`<h2>Outgoing</h2>
     <p>
-      This site wishes for ${wishes === maxCounted ? 'a thousand packages or more' : formatCount(wishes, 'package')} (<a
+      This site has subscriptions to
+      ${wishes === maxCounted ? 'a thousand packages or more' : formatCount(wishes, 'package')} (<a
         href="/console/carry/requests"
         >which</a
       >). ${last}
@@ -139,24 +142,28 @@ function goesOut({ request, who, site, now, wishes }: OutgoingOverview): Html {
     ${
       site === undefined
         ? html`<p>
-            It has no name yet, and signs nothing: <code>larder site init NAME</code> on the host gives it one.
+            The site has no name yet and cannot sign requests. Name it with <code>larder site init NAME</code> on the
+            host.
           </p>`
-        : html`<p>On the host, with a stick in it, as ${site}: <code>larder transfer request /media/stick</code></p>`
+        : html`<p>
+            To make a request as ${site}, insert a USB stick into the host and run
+            <code>larder transfer request /media/stick</code>
+          </p>`
     }`;
 }
 
 const keysOut = (keys: readonly RequestedKey[]): Html =>
   keys.length === 0
     ? nothing
-    : html`<h3>Keys to be registered</h3>
+    : html`<h3>Keys to register</h3>
         ${table<RequestedKey>({
-          caption: 'Signing keys whose registration was asked for, and whose account-keys have not come back',
+          caption: 'Signing keys with a registration request and no account-key yet',
           empty: '',
           rows: keys.slice(0, pageSize),
           columns: [
             { heading: 'Key', cell: ({ name }) => name },
-            { heading: 'Of the brand', cell: ({ brandAccountId }) => html`<code>${brandAccountId}</code>` },
-            { heading: 'Asked for', cell: ({ requestedAt }) => time(requestedAt) },
+            { heading: 'Brand', cell: ({ brandAccountId }) => html`<code>${brandAccountId}</code>` },
+            { heading: 'Requested', cell: ({ requestedAt }) => time(requestedAt) },
             {
               heading: 'On the host',
               cell: ({ name, brandAccountId }) =>
@@ -164,19 +171,20 @@ const keysOut = (keys: readonly RequestedKey[]): Html =>
             },
           ],
         })}
-        <p>What comes back is taken in by <code>larder assertion import return.assert</code>.</p>`;
+        <p>Import the answer with <code>larder assertion import return.assert</code>.</p>`;
 
 const declarationsOut = (some: readonly RequestProvenance[]): Html =>
   some.length === 0
     ? nothing
-    : html`<h3>Declarations to be changed</h3>
+    : html`<h3>Declarations to change</h3>
         <p>
-          Revisions of these wait to be signed here. At the online store their publisher lets these accounts sign, and
-          the new declaration comes back by <code>snap known --remote snap-declaration series=16 snap-id=ID</code> and
+          Revisions of these snaps wait for a signature of this site. Their publisher must allow these accounts to sign,
+          at the online store. Then fetch and import the new declaration with
+          <code>snap known --remote snap-declaration series=16 snap-id=ID</code> and
           <code>larder assertion import</code>.
         </p>
         ${table<RequestProvenance>({
-          caption: 'Snaps whose declaration must let accounts of this site sign',
+          caption: 'Snaps that accounts of this site must be allowed to sign',
           empty: '',
           rows: some.slice(0, pageSize),
           columns: [
@@ -190,20 +198,21 @@ const declarationsOut = (some: readonly RequestProvenance[]): Html =>
 /** The result of the examination of the closure: packages that packages here need. */
 function missing(examinations: readonly ExaminationResult[]): Html {
   const closure = examinations.find(({ what: name }) => name === 'Closure');
-  return html`<h2>What is missing</h2>
+  return html`<h2>Missing packages</h2>
     ${closure === undefined ? nothing : html`<div class="cards">${card(toCard(closure))}</div>`}
     <p class="hint">
-      <code>larder closure</code> on the host lists what each package here needs; a request asks for what is missing of
-      it.
+      <code>larder closure</code> on the host lists the dependencies of each package. A request includes the missing
+      ones.
     </p>`;
 }
 
 const believed = (sources: readonly TransferSource[]): Html =>
-  html`<h2>Sources that are believed</h2>
+  html`<h2>Trusted sources</h2>
     ${table<TransferSource>({
-      caption: 'Whose transfers come in, by which keys, and what they may bring',
-      empty: html`No source is believed yet. On the host, with what <code>larder site show --export</code> wrote there:
-        <code>larder site trust FILE --fingerprint FINGERPRINT</code>`,
+      caption: 'Trusted sources with their keys and allowed packages',
+      empty: html`No source is trusted yet. Export the identity of a source with
+        <code>larder site show --export</code> there, and run
+        <code>larder site trust FILE --fingerprint FINGERPRINT</code> on this host`,
       rows: sources.slice(0, pageSize),
       columns: [
         { heading: 'Source', cell: ({ name }) => name },
@@ -215,13 +224,13 @@ const believed = (sources: readonly TransferSource[]): Html =>
             >`,
         },
         {
-          heading: 'May bring',
+          heading: 'Allowed packages',
           cell: ({ packages, mayRelease }) => `${packages.join(', ')}${mayRelease ? '' : ', without releases'}`,
         },
         {
-          heading: 'Last let in',
+          heading: 'Last accepted',
           cell: ({ floor, floorInDoubt }) =>
-            `${floor === 0 ? 'nothing yet' : `number ${count(floor)}`}${floorInDoubt ? ', in doubt since a restore' : ''}`,
+            `${floor === 0 ? 'nothing yet' : `number ${count(floor)}`}${floorInDoubt ? ', uncertain since a restore' : ''}`,
         },
       ],
     })}`;

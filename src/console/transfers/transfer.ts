@@ -27,7 +27,7 @@ import { addressOfTransfer, transferBadge } from './transfer-parts.ts';
 export const consoleTransfer = screen({
   name: 'console_transfer',
   path: '/console/carry/transfers/:transfer',
-  summary: 'Show what a transfer would change, or what its receipt says, and who approves of it.',
+  summary: 'Show the preview of a transfer or its receipt, and its approvals.',
   access: overseer('transfer-approver', 'auditor'),
   query: 'ConsoleTransferQuery',
   refuses: ['conflict'],
@@ -63,10 +63,10 @@ export const consoleTransfer = screen({
 });
 
 const leads: Readonly<Record<ReceivedTransfer['status'], string>> = {
-  waiting: 'It waits: nothing of it shows before it is let in.',
-  accepted: 'It was let in, and this is its receipt.',
-  withdrawn: 'It was let in, and its releases were put back later; its revisions stay.',
-  discarded: 'It was thrown away; it may be received again.',
+  waiting: 'This transfer waits for a decision. Its content is not visible until it is accepted.',
+  accepted: 'This transfer was accepted. Its receipt is below.',
+  withdrawn: 'This transfer was accepted, and its releases were rolled back later. Its revisions stay.',
+  discarded: 'This transfer was discarded. It can be received again.',
 };
 
 interface TransferReportView {
@@ -83,7 +83,7 @@ async function toldOf(transfer: ReceivedTransfer, transfers: TransferDesk, typed
   if (transfer.status === 'discarded') return {};
   if (transfer.status !== 'waiting') {
     const report = await transfers.receipt(transfer);
-    return report === undefined ? { reason: 'This site has no name yet, so that it signs no receipts.' } : { report };
+    return report === undefined ? { reason: 'This site has no name yet, so it signs no receipts.' } : { report };
   }
   try {
     const { report, preview } = await transfers.preview(transfer.id, parseExclusions(typed));
@@ -111,7 +111,7 @@ function shown(
 ): Html {
   const next = from + pageSize;
   return html`${sentences.map((sentence) => html`<p>${sentence}</p>`)}
-    <h2>What it changes</h2>
+    <h2>Changes</h2>
     ${
       changes.length > pageSize
         ? html`<p>
@@ -121,8 +121,8 @@ function shown(
         : nothing
     }
     ${table<PlanLine>({
-      caption: 'What it changes, and on whose word',
-      empty: 'It changes nothing here.',
+      caption: 'Changes, each with the authority that vouches for it',
+      empty: 'The transfer changes nothing.',
       rows: changes.slice(from, next),
       columns: [
         { heading: 'Package', cell: (line) => line.package },
@@ -162,7 +162,7 @@ async function approvalsOf({ id }: ReceivedTransfer, records: HandlerRecords, at
   );
   return html`<h2>Approvals</h2>
     ${table<ProposalStatus>({
-      caption: 'What is proposed of it',
+      caption: 'Proposals for this transfer',
       empty: '',
       rows: about.slice(0, pageSize),
       columns: [
@@ -191,8 +191,8 @@ async function approvalsOf({ id }: ReceivedTransfer, records: HandlerRecords, at
       ],
     })}
     <p>
-      When it has enough approvals, the account that proposed it does the same again. If packages were left out, leave
-      the same packages out again.
+      When the proposal has enough approvals, the account that made it repeats the same request. If packages were left
+      out, leave out the same packages again.
     </p>`;
 }
 
@@ -211,15 +211,18 @@ function settling(
 ): Html {
   const address = addressOfTransfer(id);
   if (status === 'accepted') {
-    return html`<h2>Putting its releases back</h2>
+    return html`<h2>Roll back releases</h2>
       ${formOf(
         browsing,
         `${address}/withdraw`,
-        html`<p>Devices get again what the channels held before it was let in. Its revisions stay.</p>
+        html`<p>
+            The channels get the revisions from before this transfer. The revisions of the transfer stay in the store.
+          </p>
           <label class="tick"
-            ><input type="checkbox" name="sure" value="yes" required /> I have seen what it released.</label
+            ><input type="checkbox" name="sure" value="yes" required /> I have checked the releases of this
+            transfer.</label
           >
-          <button class="grave">Put its releases back</button>`,
+          <button class="grave">Roll back releases</button>`,
       )}`;
   }
   if (status !== 'waiting') return nothing;
@@ -232,21 +235,21 @@ function settling(
             `${address}/accept`,
             html`<input type="hidden" name="seen" value="${seen}" />
               <input type="hidden" name="without" value="${typed}" />
-              ${typed === '' ? nothing : html`<p>These packages stay out: ${formatExclusions(parseExclusions(typed))}.</p>`}
+              ${typed === '' ? nothing : html`<p>These packages are left out: ${formatExclusions(parseExclusions(typed))}.</p>`}
               <p>
-                All that is shown above comes in, and its releases reach devices. Where the policy asks others, it waits
-                for them.
+                The store accepts all changes shown above, and devices get its releases. If the approval policy requires
+                approvals, the transfer waits for them.
               </p>
-              <button>Let it in</button>`,
+              <button>Accept</button>`,
           )
     }
     ${blocked === undefined ? nothing : renderExclusionForm(id, { typed, blocked })}
-    <h2>Discard it</h2>
+    <h2>Discard</h2>
     ${formOf(
       browsing,
       `${address}/discard`,
-      html`<p>Thrown away, it may be received again.</p>
-        <button class="grave">Throw it away</button>`,
+      html`<p>A discarded transfer can be received again.</p>
+        <button class="grave">Discard</button>`,
     )}`;
 }
 
@@ -259,7 +262,7 @@ export const consoleAcceptTransfer = formHandler({
   ...settles,
   name: 'console_accept_transfer',
   path: '/console/carry/transfers/:transfer/accept',
-  summary: 'Let in a transfer that waits, as it was looked at.',
+  summary: 'Accept a waiting transfer exactly as previewed.',
   body: 'ConsoleAcceptTransfer',
 
   async perform(call) {
@@ -281,7 +284,7 @@ export const consoleWithdrawTransfer = formHandler({
   ...settles,
   name: 'console_withdraw_transfer',
   path: '/console/carry/transfers/:transfer/withdraw',
-  summary: 'Put the channels back to what they held before a transfer was let in.',
+  summary: 'Roll back the releases of an accepted transfer.',
   body: 'ConsoleSure',
 
   async perform(call) {
@@ -298,7 +301,7 @@ export const consoleDiscardTransfer = formHandler({
   ...settles,
   name: 'console_discard_transfer',
   path: '/console/carry/transfers/:transfer/discard',
-  summary: 'Throw away a transfer that waits.',
+  summary: 'Discard a waiting transfer.',
   body: 'ConsoleForm',
 
   async perform(call) {

@@ -10,7 +10,7 @@ export const nameOf = ({ namespace, name, resource }: { namespace: string; name:
   `${namespace}/${name}${resource === null ? '' : `, resource ${resource}`}`;
 
 const states: Readonly<Record<UploadStatus, readonly [Gravity, string]>> = {
-  new: ['note', 'the store looks at it'],
+  new: ['note', 'under review'],
   scanned: ['note', 'waits for a person'],
   approved: ['good', 'approved'],
   rejected: ['warn', 'rejected'],

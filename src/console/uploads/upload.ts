@@ -20,7 +20,7 @@ import { addressOfUpload, nameOf, uploadBadge } from './upload-parts.ts';
 export const consoleUpload = screen({
   name: 'console_upload',
   path: '/console/waiting/uploads/:upload_id',
-  summary: 'Show an upload: why it waits, what is inside, and what came of it.',
+  summary: 'Show an upload: its state, its contents and the result of its review.',
   access: onUpload('package-view-revisions'),
   query: 'ConsolePageQuery',
 
@@ -56,39 +56,39 @@ export const consoleUpload = screen({
 function leadOf({ status, revision }: Review, called: string): HtmlContent {
   switch (status) {
     case 'new':
-      return 'The store has not looked at it yet; that takes seconds, or minutes for large files.';
+      return 'The review has not finished yet. It takes seconds, or minutes for large files.';
     case 'scanned':
-      return `The review found nothing that forbids it. It waits because uploads to ${called} wait for a person.`;
+      return `The review found no problem. The upload waits because a person reviews all uploads to ${called}.`;
     case 'approved':
-      return `It is approved, as revision ${String(revision)}.`;
+      return `The upload is approved as revision ${String(revision)}.`;
     case 'rejected':
-      return 'It is rejected, and no revision came of it.';
+      return 'The upload is rejected. No revision was made.';
   }
 }
 
 function whatIsWrong({ status, errors }: Review): Html {
   if (status !== 'rejected') return nothing;
   return html`${(errors ?? []).map(({ message }) => notice('warn', message))}
-    <p>Mend what is said, and push it again; each push is looked at anew.</p>`;
+    <p>Correct these problems, and push again. The store reviews each push from the start.</p>`;
 }
 
 function renderFollowUps(wishes: readonly FollowUp[]): Html {
   if (wishes.length === 0) return nothing;
-  return html`<h2>What is wanted with it</h2>
+  return html`<h2>After approval</h2>
     ${table<FollowUp>({
-      caption: 'Channels that are to hold the revision, and components beside it',
+      caption: 'Releases to channels, and components pushed with the upload',
       empty: '',
       rows: wishes.slice(0, 100),
       columns: [
         {
-          heading: 'Wanted',
-          cell: ({ kind, name }) => (kind === 'channel' ? `in channel ${name}` : `component ${name}`),
+          heading: 'Step',
+          cell: ({ kind, name }) => (kind === 'channel' ? `release to ${name}` : `component ${name}`),
         },
         {
-          heading: 'How it stands',
+          heading: 'State',
           cell: ({ settled, error, component }) => {
             if (error !== null) return error.message;
-            if (!settled) return 'is done once it is approved';
+            if (!settled) return 'follows the approval';
             // A component has its own review, which may reject it.
             return component === null ? 'done' : html`<a href="${addressOfUpload(component)}">pushed for review</a>`;
           },
@@ -100,8 +100,8 @@ function renderFollowUps(wishes: readonly FollowUp[]): Html {
 /** The details that the review found in the file. */
 function inside(findings: Findings): Html {
   if (findings.kind === 'resource') {
-    return html`<h2>What is inside</h2>
-      <p>The content of a resource, which the store does not look into.</p>
+    return html`<h2>Contents</h2>
+      <p>The store does not inspect the content of a resource.</p>
       ${facts([
         ['SHA-384', html`<code>${findings.sha384}</code>`],
         ['SHA-512', html`<code>${findings.sha512}</code>`],
@@ -111,7 +111,7 @@ function inside(findings: Findings): Html {
   const listed = (some: readonly string[] | undefined): HtmlContent =>
     some === undefined || some.length === 0 ? undefined : some.slice(0, 100).join(', ');
   const bases = details.bases?.map(({ name, channel, architecture }) => `${name} ${channel} (${architecture})`);
-  return html`<h2>What is inside</h2>
+  return html`<h2>Contents</h2>
     ${(details.notices ?? []).map((text) => notice('note', text))}
     ${facts(
       [
@@ -134,18 +134,18 @@ function inside(findings: Findings): Html {
       declares.length === 0
         ? nothing
         : table<ResourceDeclaration>({
-            caption: 'Resources that it asks for',
+            caption: 'Resources that it declares',
             shown: true,
             empty: '',
             rows: declares.slice(0, 100),
             columns: [
               { heading: 'Resource', cell: ({ name }) => name },
               { heading: 'Type', cell: ({ type }) => type },
-              { heading: 'Needed', cell: ({ optional }) => (optional ? 'no' : 'yes') },
+              { heading: 'Required', cell: ({ optional }) => (optional ? 'no' : 'yes') },
             ],
           })
     }
-    ${text('Its metadata, as it is written', packageYaml)} ${text('How it was built', craftYaml)}`;
+    ${text('Metadata file', packageYaml)} ${text('How it was built', craftYaml)}`;
 }
 
 /** Limits the length of a page, however long the texts are. */
@@ -157,15 +157,15 @@ const text = (heading: string, written: string | null): Html =>
     : html`<details>
         <summary>${heading}</summary>
         <pre tabindex="0">${written.slice(0, maxTextLength)}</pre>
-        ${written.length > maxTextLength ? html`<p class="hint">It goes on; this is its beginning.</p>` : nothing}
+        ${written.length > maxTextLength ? html`<p class="hint">Only the beginning is shown.</p>` : nothing}
       </details>`;
 
 const judging = (browsing: Browsing, id: string): Html =>
-  html`<h2>Your verdict</h2>
+  html`<h2>Your decision</h2>
     ${formOf(
       browsing,
       `${addressOfUpload(id)}/approve`,
-      html`<p>Approved, it becomes a revision, and what is wanted with it is done.</p>
+      html`<p>An approved upload becomes a revision, and the steps above follow.</p>
         <button>Approve</button>`,
     )}
     ${formOf(
@@ -173,8 +173,8 @@ const judging = (browsing: Browsing, id: string): Html =>
       `${addressOfUpload(id)}/reject`,
       html`${longField({
           name: 'reason',
-          label: 'What is wrong with it',
-          hint: 'A sentence for its publisher, who mends it and pushes it again.',
+          label: 'Reason',
+          hint: 'One sentence for the publisher: what to correct before the next push.',
           required: true,
           maxLength: 2000,
         })} <button class="grave">Reject</button>`,
@@ -203,7 +203,7 @@ export const consoleApproveUpload = formHandler({
 export const consoleRejectUpload = formHandler({
   name: 'console_reject_upload',
   path: '/console/waiting/uploads/:upload_id/reject',
-  summary: 'Reject an upload that waits for a person, with a sentence for its publisher.',
+  summary: 'Reject an upload that waits for a person, with a reason for its publisher.',
   access: storeAdministratorOnUpload('store-manage'),
   body: 'ConsoleRejectUpload',
 

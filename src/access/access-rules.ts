@@ -295,7 +295,7 @@ export const overseer = (...roles: readonly AssignedRole[]): Access<{ principal:
     if (roles.some((role) => held.includes(role))) return { principal };
     throw new Refusal(
       'permission-required',
-      `Only a store administrator may do this, or who is ${roles.join(' or ')}.`,
+      `Only a store administrator may do this, or an account that is ${roles.join(' or ')}.`,
     );
   },
 });
@@ -324,7 +324,7 @@ export const missingPermission = (permission: Permission): Refusal =>
 export const packageOutOfScope = (subject: { name: string } | undefined): Refusal =>
   new Refusal(
     'permission-required',
-    `Package access not allowed: this token is not good for ${subject === undefined ? 'it' : `'${subject.name}'`}.`,
+    `Package access not allowed: this token is not valid for ${subject === undefined ? 'it' : `'${subject.name}'`}.`,
   );
 
 /** Whether the caller may act like a publisher because they administer the store and their token allows it. */

@@ -16,7 +16,7 @@ export const beyondChannels = (permission: Permission): Access<PackageEvidence> 
       if (evidence.principal.channels === null) return evidence;
       throw new Refusal(
         'permission-required',
-        'This token is good for the channels that it names, not for this; use one that names no channels.',
+        'This token is restricted to certain channels and does not allow this. Use a token without a restriction to channels.',
       );
     },
   };

@@ -32,7 +32,7 @@ export interface DeviceRights {
 export const device: Access<DeviceEvidence> = {
   about: 'public',
   permissions: [],
-  who: 'anyone; a device is known by its session',
+  who: 'anyone; a device is identified by its session',
   async admit(accessRequest) {
     const text = presented(accessRequest);
     const sessionDevice = text === undefined ? undefined : await deviceOf(text, accessRequest);
@@ -89,8 +89,8 @@ async function deviceOf(
 ): Promise<Device> {
   const [, text = ''] = /^macaroon root="?([\w=-]+)"?$/i.exec(header.trim()) ?? [];
   const session = deviceSessions.read(text);
-  if (session === undefined) throw needsRefresh('The session of the device is none of this store, or it has ended.');
-  if (session.store !== config.store.id) throw needsRefresh('The session of the device is one of another store.');
+  if (session === undefined) throw needsRefresh('The session of the device is not from this store, or it has ended.');
+  if (session.store !== config.store.id) throw needsRefresh('The session of the device belongs to another store.');
   const { brand, model, serial } = session.device;
   if ((await records.revokedSerials.find(serial, `${brand}/${model}`)) !== null) {
     throw needsRefresh('The serial of the device is revoked here.');
@@ -103,7 +103,7 @@ async function deviceOf(
       const state = keyState(assertion, now());
       if (state !== 'valid') throw needsRefresh(`The key that signed the serial of the device is ${state}.`);
     } else if (!isOfDevice(assertion, session.deviceKeyId)) {
-      throw needsRefresh('The serial of the device belongs to another one now.');
+      throw needsRefresh('The serial now belongs to another device.');
     }
   }
   return session.device;

@@ -79,7 +79,7 @@ async function holder(
   const token = registry.tokens.read(text);
   const credential = token === undefined ? undefined : await registry.credentials.find(token.credential);
   if (token === undefined || credential === undefined) {
-    throw challenge(accessRequest, 'The token is none of this registry, or it has ended.', scope, 'invalid_token');
+    throw challenge(accessRequest, 'The token is not from this registry, or it has expired.', scope, 'invalid_token');
   }
   if (credential.kind === 'push') registry.credentials.moves(credential.id);
   return { token, credential };

@@ -17,14 +17,14 @@ export function checkTokenScope(
   if (channels !== null && (about === 'store' || about === 'collaborators' || method === 'DELETE')) {
     throw new Refusal(
       'permission-required',
-      'This token is good for the channels that it names, not for this; use one that names no channels.',
+      'This token is restricted to certain channels and does not allow this. Use a token without a restriction to channels.',
     );
   }
   if (packages === null || about === 'packages') return;
   if (about === 'store') {
     throw new Refusal(
       'permission-required',
-      'This token is good for the packages that it names, and this is about none; use one that names no packages.',
+      'This token is restricted to certain packages, and this operation concerns no single package. Use a token without a restriction to packages.',
     );
   }
   const subject = 'package' in evidence ? (evidence.package as Parameters<typeof reachesPackage>[1]) : undefined;

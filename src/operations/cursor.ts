@@ -15,5 +15,5 @@ export function readCursor(cursor: string, members: number): string[] {
   } catch {
     // Refused below, like any other invalid text.
   }
-  throw new Refusal('api-error', 'This is no cursor of this list; begin again without one at /cursor');
+  throw new Refusal('api-error', 'This cursor does not belong to this list. Start again without a cursor at /cursor');
 }

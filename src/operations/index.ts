@@ -198,12 +198,12 @@ import { storageUse } from './store/storage-use.ts';
 export const sections: readonly OperationSection[] = [
   {
     title: 'Service',
-    about: 'What this store is.',
+    about: 'Basic facts about this store.',
     operations: [root],
   },
   {
     title: 'Tokens',
-    about: 'Getting, exchanging, narrowing and revoking tokens.',
+    about: 'Get, exchange, attenuate and revoke tokens.',
     operations: [
       getMacaroon,
       issueMacaroon,
@@ -220,7 +220,7 @@ export const sections: readonly OperationSection[] = [
   },
   {
     title: 'Accounts',
-    about: 'Accounts and their tokens, for those who administer the store.',
+    about: 'Accounts and their tokens, for store administrators.',
     operations: [
       updateAccount,
       updateOwnAccount,
@@ -237,7 +237,7 @@ export const sections: readonly OperationSection[] = [
   },
   {
     title: 'The store',
-    about: 'What the store holds as a whole, for those who administer it.',
+    about: 'Packages, accounts, uploads and the audit log of the whole store, for store administrators.',
     operations: [
       listPackages,
       readPackage,
@@ -257,7 +257,7 @@ export const sections: readonly OperationSection[] = [
   },
   {
     title: 'Names',
-    about: 'Registering package names, and what is known of them.',
+    about: 'Register package names, and edit the metadata of packages.',
     operations: [
       listRegisteredNames,
       registerName,
@@ -269,7 +269,7 @@ export const sections: readonly OperationSection[] = [
   },
   {
     title: 'Revisions',
-    about: 'Uploading files, having them reviewed, and what comes of it.',
+    about: 'Upload files, push them for review, and manage the resulting revisions.',
     operations: [
       uploadBlob,
       pushRevision,
@@ -295,7 +295,7 @@ export const sections: readonly OperationSection[] = [
   },
   {
     title: 'Releases',
-    about: 'Which revision is in which channel.',
+    about: 'Release revisions to channels, and manage tracks.',
     operations: [
       listReleases,
       pushReleases,
@@ -309,17 +309,18 @@ export const sections: readonly OperationSection[] = [
   },
   {
     title: 'Approvals',
-    about: 'What waits until others approve of it: a release, a transfer, whatever the policy asks for.',
+    about:
+      'Proposals: releases, transfers and other changes that the approval policy holds until other people approve them.',
     operations: [listProposals, readProposal, readProposalText, approveProposal, rejectProposal],
   },
   {
     title: 'Transfers',
-    about: 'What came across the gap: what it would change, and whether it comes in.',
+    about: 'Transfers received from other sites: preview, accept, roll back or discard them.',
     operations: [listTransfers, readTransfer, acceptTransfer, withdrawTransfer, discardTransfer],
   },
   {
     title: 'Collaborators',
-    about: 'Who publishes a package together with its publisher.',
+    about: 'Invite accounts to collaborate on a package, and offer it to another publisher.',
     operations: [
       inviteCollaborators,
       revokeInvites,
@@ -346,7 +347,7 @@ export const sections: readonly OperationSection[] = [
   },
   {
     title: 'Builds',
-    about: 'How builds of packages go: read by publishers, written by the machines that build.',
+    about: 'The state of builds, reported by build hosts and read by publishers.',
     operations: [
       buildsetStatus,
       filterCommitWorkflows,
@@ -358,7 +359,7 @@ export const sections: readonly OperationSection[] = [
   },
   {
     title: 'Package access',
-    about: 'Who may do and fetch what, as device gateways and other machines of the site ask.',
+    about: 'Access rights of accounts, for device gateways and other machines of the site.',
     operations: [packageAccess, packagePermissions],
   },
   {
@@ -391,7 +392,7 @@ export const sections: readonly OperationSection[] = [
   },
   {
     title: 'Images',
-    about: 'The registry of images inside, as the OCI distribution specification has it.',
+    about: 'The built-in image registry, as in the OCI distribution specification.',
     operations: [
       registryVersion,
       registryToken,
@@ -412,7 +413,7 @@ export const sections: readonly OperationSection[] = [
   },
   {
     title: 'Devices',
-    about: 'What snapd asks: for a serial and a session, for assertions, for what it installs, and for its files.',
+    about: 'The interface for snapd: serials, sessions, assertions, refreshes and downloads.',
     operations: [
       deviceRequestId,
       deviceRequestIdOfOld,
@@ -442,12 +443,12 @@ export const sections: readonly OperationSection[] = [
   },
   {
     title: 'Charms for juju',
-    about: 'What juju asks: it finds, deploys and refreshes the charms and bundles that are public here.',
+    about: 'The interface for juju: find, deploy and refresh public charms and bundles.',
     operations: [findCharms, charmInfo, refreshCharms, charmResourceRevisions, downloadCharm, downloadCharmResource],
   },
   {
     title: 'Older tools',
-    about: 'What stock snapcraft asks of the store that it was written for.',
+    about: 'The interface of the public store that unmodified snapcraft uses.',
     operations: [
       dashboardAcl,
       dashboardWhoami,
@@ -476,7 +477,7 @@ export const sections: readonly OperationSection[] = [
   },
   {
     title: 'The appliance',
-    about: 'What this store offers beside the interface: health, metrics, documents, its authority.',
+    about: 'Health, metrics, documents and the certificate authority of this store.',
     operations: [
       caCertificate,
       metrics,

@@ -27,7 +27,7 @@ export function numberBefore(query: PageQuery): number {
 /** Parses a number in a cursor. */
 export function numberIn(text: string): number {
   if (/^(?:0|[1-9]\d{0,15})$/.test(text)) return Number(text);
-  throw new Refusal('api-error', 'This is no cursor of this list; begin again without one at /cursor');
+  throw new Refusal('api-error', 'This cursor does not belong to this list. Start again without a cursor at /cursor');
 }
 
 /** One page of the found entries. The caller reads one entry more than `size`; if it exists, there is a next page. */

@@ -28,7 +28,7 @@ const keepsOut = (op: Operation): { otherPackage: boolean; channels: boolean } =
 /** 401 is a login that has ended for whoever speaks as the dashboard's clients do: they get 403. */
 const isKeptOut = ({ status, body }: Reply, { errors }: Operation): boolean =>
   status === (errors === 'dashboard' ? 403 : 401) &&
-  /This token is good for the (?:channels|packages)|Package access not allowed/.test(JSON.stringify(body));
+  /This token is restricted to certain (?:channels|packages)|Package access not allowed/.test(JSON.stringify(body));
 
 /** Asks in a way that changes nothing when it is admitted: a member too many, which is looked at after admission. */
 async function ask(client: Client, op: Operation, subject: Record<string, string>): Promise<Reply> {

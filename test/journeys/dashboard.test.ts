@@ -246,7 +246,7 @@ t.test('a snap is described, validation sets are edited and a build is signed, i
       t.match(await edits(1, { sequence: 2, snaps }), /sequence 2 revision 0/);
       t.match(await edits(1, { sequence: 2, snaps }), /sequence 2 revision 1/, 'amended');
       await t.rejects(edits(1, { sequence: 3, snaps: [{ name: 'nowhere' }] }), {
-        message: /There is no snap 'nowhere' here/,
+        message: /There is no snap 'nowhere' in this store/,
       });
       await t.rejects(edits(2, { sequence: 2, snaps }), { message: /was not incremented/ });
       t.same(await ada.validationSets(set), [`${store.ids.ada} ${set} 2 1 2026-11-20`]);

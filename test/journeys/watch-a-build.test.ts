@@ -125,7 +125,7 @@ t.test('a build is watched from waiting to succeeded', async (t) => {
   const other = (await ada.post('/v1/snap', { name: 'other' })).body as { id: string };
   t.match(await launchpad.post(workflows, { ...commitOf('snap/other') }), {
     status: 401,
-    body: { 'error-list': [{ code: 'permission-required', message: /not good for 'other'/ }] },
+    body: { 'error-list': [{ code: 'permission-required', message: /not valid for 'other'/ }] },
   });
   t.ok(other.id);
 });

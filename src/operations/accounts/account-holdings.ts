@@ -10,7 +10,8 @@ export const accountHoldings = operation({
   method: 'GET',
   path: '/internal/v1/accounts/:account_id/holdings',
   since: 0,
-  summary: 'Say what an account is let in with, which ends while it is disabled, and what is its own and stays.',
+  summary:
+    'Count the credentials of an account, which are not valid while it is disabled, and its possessions, which stay.',
   access: storeAdministrator('store-view'),
   response: 'AccountHoldings',
 

@@ -10,7 +10,7 @@ export const changeRole = operation({
   method: 'POST',
   path: '/internal/v1/accounts/:account_id/roles',
   since: 0,
-  summary: 'Give a role to an account, or take it away; the roles that it has then.',
+  summary: 'Give a role to an account, or remove it. Returns the resulting roles.',
   access: storeAdministrator('store-manage'),
   body: 'ChangeRoleRequest',
   response: 'AccountRoles',

@@ -11,7 +11,7 @@ export const disableAccount = operation({
   method: 'POST',
   path: '/internal/v1/accounts/:account_id/disable',
   since: 0,
-  summary: 'Let an account in no more, from the next request on; with end-tokens its tokens end for good.',
+  summary: 'Disable an account from the next request on. With end-tokens, also revoke its tokens permanently.',
   access: storeAdministrator('store-manage'),
   body: 'DisableAccountRequest',
   bodyOptional: true,

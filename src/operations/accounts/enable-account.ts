@@ -9,7 +9,7 @@ export const enableAccount = operation({
   method: 'POST',
   path: '/internal/v1/accounts/:account_id/enable',
   since: 0,
-  summary: 'Let a disabled account in again, with the tokens that have not ended.',
+  summary: 'Enable a disabled account. Its tokens are valid again unless they were revoked or have expired.',
   access: storeAdministrator('store-manage'),
   response: 'AccountState',
 

@@ -8,7 +8,7 @@ export const listAccounts = operation({
   method: 'GET',
   path: '/internal/v1/accounts',
   since: 0,
-  summary: 'List the accounts by user name, page by page: their roles, and what they publish.',
+  summary: 'List the accounts by user name, page by page, with their roles and the number of their packages.',
   access: storeAdministrator('store-view'),
   query: 'PageQuery',
   response: 'ListAccountsResponse',

@@ -9,7 +9,7 @@ export const readQuota = operation({
   method: 'GET',
   path: '/internal/v1/accounts/:account_id/quota',
   since: 0,
-  summary: 'Say how many bytes and packages a publisher has, and how many he may have.',
+  summary: 'Get the quota of a publisher and its use, in bytes and packages.',
   access: storeAdministrator('store-view'),
   response: 'AccountQuota',
 

@@ -11,7 +11,7 @@ export const setQuota = operation({
   method: 'POST',
   path: '/internal/v1/accounts/:account_id/quota',
   since: 0,
-  summary: 'Set how many bytes and packages a publisher may have; what he has already stays.',
+  summary: 'Set the quota of a publisher in bytes and packages. Existing content stays.',
   access: storeAdministrator('store-manage'),
   body: 'SetQuotaRequest',
   response: 'AccountQuota',

@@ -9,7 +9,7 @@ export const updateOwnAccount = operation({
   method: 'PATCH',
   path: '/internal/v1/account',
   since: 0,
-  summary: "Change one's own display name; everything else of an account a store administrator changes.",
+  summary: 'Change your own display name. A store administrator can change the other details of an account.',
   access: account('store', 'account-manage-metadata'),
   body: 'UpdateOwnAccountRequest',
   response: 'Account',

@@ -24,7 +24,7 @@ export const approveProposal = operation({
   path: '/internal/v1/proposals/:number/approve',
   since: 0,
   summary:
-    'Approve of what is proposed, with password and one-time password; whoever proposed it does it by the same request again.',
+    'Approve a proposal, with password and one-time password. With enough approvals, the account that proposed the change repeats its request to carry it out.',
   access: account('store'),
   body: 'ApproveProposalRequest',
   response: 'Proposal',
@@ -45,7 +45,7 @@ export const rejectProposal = operation({
   method: 'POST',
   path: '/internal/v1/proposals/:number/reject',
   since: 0,
-  summary: 'Reject what is proposed, with password and one-time password: it is not done.',
+  summary: 'Reject a proposal, with password and one-time password.',
   access: account('store'),
   body: 'RejectProposalRequest',
   response: 'Proposal',

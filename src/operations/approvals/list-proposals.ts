@@ -13,7 +13,7 @@ export const listProposals = operation({
   method: 'GET',
   path: '/internal/v1/proposals',
   since: 0,
-  summary: 'List what waits until others approve of it, the newest first, page by page.',
+  summary: 'List the proposals that wait for approvals, newest first, page by page.',
   access: overseer('transfer-approver', 'auditor'),
   query: 'ListProposalsQuery',
   response: 'ListProposalsResponse',

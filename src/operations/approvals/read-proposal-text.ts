@@ -10,7 +10,7 @@ export const readProposalText = operation({
   method: 'GET',
   path: '/internal/v1/proposals/:number/text',
   since: 0,
-  summary: 'Give what is proposed as the text that is signed by whoever approves with a key of his own.',
+  summary: 'Get the text of a proposal, for approvers who sign it with an approver key.',
   access: account('store'),
   produces: ['text/plain'],
   headers: ['content-disposition'],

@@ -13,7 +13,7 @@ export const readProposal = operation({
   path: '/internal/v1/proposals/:number',
   since: 0,
   summary:
-    'Say what is proposed, what it changes, who has approved and who may; for them, and for whoever proposed it.',
+    'Get a proposal: its changes, its approvals and its possible approvers. Only these approvers and the account that proposed it have access.',
   access: account('store'),
   response: 'Proposal',
 
@@ -44,4 +44,4 @@ export function numberOf(text: string): number {
 }
 
 const noProposal = (text: string): Refusal =>
-  new Refusal('resource-not-found', `There is no proposal ${text.slice(0, 20)}, or it does not concern this account.`);
+  new Refusal('resource-not-found', `There is no proposal ${text.slice(0, 20)}, or this account has no access to it.`);

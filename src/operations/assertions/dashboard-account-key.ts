@@ -10,7 +10,7 @@ export const dashboardAccountKey = operation({
   method: 'POST',
   path: '/dev/api/account/account-key',
   since: 0,
-  summary: "Take a request to register a publisher's own key, as the older publishing tools ask for it.",
+  summary: "Register a publisher's own key, for the older publishing tools.",
   access: account('store', 'account-manage-keys'),
   errors: 'dashboard',
   body: 'DashboardAccountKeyRequest',

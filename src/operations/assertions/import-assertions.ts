@@ -12,8 +12,7 @@ export const importBrandAssertions = operation({
   method: 'POST',
   path: '/v1/brand/:brand_account_id/assertions',
   since: 0,
-  summary:
-    'Import what came back from the online store: account-keys and what they rest on, checked up to a root of trust.',
+  summary: 'Import account-keys from the online store with their prerequisites, verified up to a root of trust.',
   access: brandAdministrator('account-manage-keys', false),
   response: 'ImportAssertionsResponse',
   status: 201,

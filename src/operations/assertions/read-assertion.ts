@@ -26,7 +26,7 @@ const ofValues = <Name extends string>(name: Name, count: number) =>
     produces: [mediaType],
     headers: ['etag', 'vary', 'content-disposition'],
     refuses: ['not-found'],
-    also: { 304: 'The assertion is still the one of the digest that If-None-Match names.' },
+    also: { 304: 'The assertion has not changed since the digest in If-None-Match.' },
     prefixed: false,
     errors: 'snapd',
     enabledBy: 'devices.snap',

@@ -12,7 +12,7 @@ export const storeAssertions = operation({
   method: 'GET',
   path: '/v2/auth/store/assertions',
   since: 0,
-  summary: "Read the assertion of this store with the account and the keys it rests on, for 'snap ack'.",
+  summary: "Get the store assertion of this store with its account and keys, for 'snap ack'.",
   access: anyone,
   produces: [mediaType],
   headers: ['content-disposition'],

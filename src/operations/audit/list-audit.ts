@@ -11,7 +11,7 @@ export const listAudit = operation({
   method: 'GET',
   path: '/internal/v1/audit',
   since: 0,
-  summary: 'List the audit log, the newest entry first, page by page: who did what, to what, and how it ended.',
+  summary: 'List the audit log, newest entry first, page by page: actor, act, object and outcome.',
   access: overseer('auditor'),
   query: 'ListAuditQuery',
   response: 'ListAuditResponse',

@@ -8,7 +8,7 @@ export const listExports = operation({
   method: 'GET',
   path: '/internal/v1/exports',
   since: 0,
-  summary: 'List what has left the host, the newest first, page by page: who let it out, its digest and its size.',
+  summary: 'List the exports from the host, newest first, page by page: actor, digest and size.',
   access: overseer('auditor'),
   query: 'ListExportsQuery',
   response: 'ListExportsResponse',

@@ -8,7 +8,7 @@ export const deleteBrand = operation({
   method: 'DELETE',
   path: '/v1/brand/:brand_account_id',
   since: 21,
-  summary: 'Delete a brand that has neither models nor signing keys; its account stays.',
+  summary: 'Delete a brand without models and signing keys. Its account stays.',
   access: brandAdministrator('account-manage-metadata', false),
   status: 204,
   refuses: ['conflict'],

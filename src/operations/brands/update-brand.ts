@@ -9,7 +9,7 @@ export const updateBrand = operation({
   method: 'PATCH',
   path: '/v1/brand/:brand_account_id',
   since: 21,
-  summary: 'Give a brand another name.',
+  summary: 'Change the name of a brand.',
   access: brandAdministrator('account-manage-metadata', false),
   body: 'UpdateBrandRequest',
   response: 'Brand',

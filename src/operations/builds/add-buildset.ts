@@ -10,7 +10,7 @@ export const addBuildset = operation({
   method: 'POST',
   path: '/internal/v1/craft/buildsets',
   since: 0,
-  summary: 'Tell of a new build set and its builds; for build hosts.',
+  summary: 'Report a new build set and its builds; for build hosts.',
   access: buildHost,
   enabledBy: 'internal.build_records',
   body: 'AddBuildsetRequest',

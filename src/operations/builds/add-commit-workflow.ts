@@ -9,7 +9,7 @@ export const addCommitWorkflow = operation({
   method: 'POST',
   path: '/internal/v1/craft/commit-workflows',
   since: 0,
-  summary: 'Tell of a new commit workflow; for build hosts.',
+  summary: 'Report a new commit workflow; for build hosts.',
   access: buildHost,
   enabledBy: 'internal.build_records',
   body: 'AddCommitWorkflowRequest',

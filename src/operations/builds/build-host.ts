@@ -105,10 +105,7 @@ export function readChannelName(reported: ChannelShape): string {
   const agrees =
     channel?.track === reported.track && channel.risk === reported.risk && channel.branch === reported.branch;
   if (channel !== undefined && agrees) return channel.name;
-  throw new Refusal(
-    'api-error',
-    `The channel '${reported.name}' does not have the track, risk and branch that are named beside it.`,
-  );
+  throw new Refusal('api-error', `The channel '${reported.name}' does not match the given track, risk and branch.`);
 }
 
 /** Translates the report of a build host to members of the record. */

@@ -8,7 +8,7 @@ export const buildsetStatus = operation({
   method: 'GET',
   path: '/v1/craft/buildsets',
   since: 43,
-  summary: "List a package's build sets and how their builds go, newest first.",
+  summary: "List a package's build sets with the state of their builds, newest first.",
   access: onQueriedPackage('package-view'),
   query: 'BuildsetStatusQuery',
   response: 'BuildsetStatusResponse',

@@ -9,7 +9,7 @@ export const updateBuild = operation({
   method: 'PATCH',
   path: '/internal/v1/craft/buildsets/:buildset_id/builds/:build_id',
   since: 0,
-  summary: 'Tell what has become of a build; for build hosts.',
+  summary: 'Report the state of a build; for build hosts.',
   access: hostOfBuildSet,
   enabledBy: 'internal.build_records',
   body: 'UpdateBuildRequest',

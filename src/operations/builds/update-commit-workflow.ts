@@ -9,7 +9,7 @@ export const updateCommitWorkflow = operation({
   method: 'PATCH',
   path: '/internal/v1/craft/commit-workflows/:commit_workflow_id',
   since: 0,
-  summary: 'Tell what has become of a commit workflow; for build hosts.',
+  summary: 'Report the state of a commit workflow; for build hosts.',
   access: hostOfWorkflow,
   enabledBy: 'internal.build_records',
   body: 'UpdateCommitWorkflowRequest',

@@ -20,7 +20,7 @@ export const charmInfo = operation({
   method: 'GET',
   path: '/v2/charms/info/:name',
   since: 0,
-  summary: 'Say what a charm or a bundle is, and what its channels hold for each base.',
+  summary: 'Get a charm or a bundle, with the revisions in its channels for each base.',
   access: publicCharms,
   query: 'CharmInfoQuery',
   response: 'CharmInfoResponse',

@@ -9,7 +9,7 @@ export const charmResourceRevisions = operation({
   method: 'GET',
   path: '/v2/charms/resources/:name/:resource/revisions',
   since: 0,
-  summary: 'List the revisions of a resource of a charm, the newest first.',
+  summary: 'List the revisions of a resource of a charm, newest first.',
   access: publicCharms,
   response: 'CharmResourceRevisions',
   enabledBy: 'devices.charm',

@@ -71,7 +71,7 @@ interface CharmTarget {
 function placeOf(charm: PublishedPackage, base: CharmBase | undefined): CharmTarget | CharmUnavailableError {
   if (isBundle(charm)) return { architecture: base?.architecture ?? 'all', base: undefined };
   if (base === undefined) {
-    return { code: 'missing-charm-base', message: `Say for which base '${charm.name}' is wanted.` };
+    return { code: 'missing-charm-base', message: `Name the base for '${charm.name}' is wanted.` };
   }
   const { architecture = '', name = '', channel = '' } = base;
   return {
@@ -103,7 +103,7 @@ function whichBase(
   );
   return {
     code: 'invalid-charm-base',
-    message: `Say for which of its bases '${charm.name}' is wanted.`,
+    message: `Name one of the bases of '${charm.name}' is wanted.`,
     extra: { 'default-bases': bases },
   };
 }
@@ -112,7 +112,7 @@ function whichBase(
 function nothing({ name, defaultTrack }: PublishedPackage, map: readonly Release[]): CharmUnavailableError {
   return {
     code: 'revision-not-found',
-    message: `There is no revision of '${name}' as it was asked for.`,
+    message: `There is no revision of '${name}' that matches the request.`,
     extra: {
       releases: listByBase(map, defaultTrack).map(({ held, channel }) => ({
         base: baseOf(held),
@@ -128,5 +128,5 @@ const ready = ({ name }: PublishedPackage, chosen: ChosenCharmRevision): ChosenC
     ? chosen
     : {
         code: 'revision-not-ready',
-        message: `Revision ${chosen.revision.revision} of '${name}' has not been read yet; try again in a minute.`,
+        message: `Revision ${chosen.revision.revision} of '${name}' has not been inspected yet. Try again in a minute.`,
       };

@@ -10,7 +10,8 @@ export const downloadCharmResource = operation({
   method: 'GET',
   path: '/api/v1/resources/download/:file',
   since: 0,
-  summary: 'Fetch a revision of a resource of a charm; of an image, the small file that names it to a cluster.',
+  summary:
+    'Download a revision of a resource of a charm. For an image, this is the small file with its address for a cluster.',
   access: publicCharms,
   enabledBy: 'devices.charm',
   errors: 'juju',

@@ -9,7 +9,7 @@ export const downloadCharm = operation({
   method: 'GET',
   path: '/api/v1/charms/download/:file',
   since: 0,
-  summary: 'Fetch the file of a revision of a charm or a bundle.',
+  summary: 'Download the file of a revision of a charm or a bundle.',
   access: publicCharms,
   enabledBy: 'devices.charm',
   errors: 'juju',

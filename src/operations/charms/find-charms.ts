@@ -24,7 +24,7 @@ export const findCharms = operation({
   method: 'GET',
   path: '/v2/charms/find',
   since: 0,
-  summary: 'Find charms and bundles by words of their names, titles and summaries.',
+  summary: 'Search charms and bundles by words of their names, titles and summaries.',
   access: publicCharms,
   query: 'CharmFindQuery',
   response: 'CharmFindResponse',

@@ -28,7 +28,7 @@ export const refreshCharms = operation({
   method: 'POST',
   path: '/v2/charms/refresh',
   since: 0,
-  summary: 'Choose the revisions of charms and bundles that juju deploys, refreshes to or downloads.',
+  summary: 'Select the revisions of charms and bundles for juju to deploy, refresh to or download.',
   access: publicCharms,
   body: 'CharmRefreshRequest',
   response: 'CharmRefreshResponse',
@@ -70,7 +70,7 @@ function refuseConfusion(
     if (seen.has(key)) throw new Refusal('api-error', `Two actions have the instance-key '${key}' at /actions/${at}`);
     seen.add(key);
     if (action !== 'refresh' || context.has(key)) continue;
-    throw new Refusal('api-error', `The context has nothing of the instance-key '${key}' at /actions/${at}`);
+    throw new Refusal('api-error', `The context has no entry with the instance-key '${key}' at /actions/${at}`);
   }
 }
 

@@ -20,7 +20,7 @@ export const dashboardReadBinaryMetadata = operation({
   method: 'GET',
   path,
   since: 0,
-  summary: "Read which icon a snap has, as the older publishing tools compare it with their file's.",
+  summary: 'Get the digest of the icon of a snap, for the older publishing tools, which compare it with their file.',
   access: onSnapOfId(['package-view-metadata', 'package-manage-metadata']),
   errors: 'dashboard',
   response: 'DashboardBinaryMetadata',
@@ -59,13 +59,13 @@ const setsIcon = (name: string, method: 'POST' | 'PUT', summary: string): Operat
 export const dashboardBinaryMetadata = setsIcon(
   'dashboard_binary_metadata',
   'POST',
-  'Give a snap the icon of its file, or none, where it has not got another one in the store, as the older publishing tools ask for it.',
+  'Set or remove the icon of a snap from its file, unless the icon was edited in the store; for the older publishing tools.',
 );
 
 export const dashboardForceBinaryMetadata = setsIcon(
   'dashboard_force_binary_metadata',
   'PUT',
-  'Give a snap the icon of its file, or none, whatever it has in the store, as the older publishing tools ask for it.',
+  'Set or remove the icon of a snap from its file, even if the icon was edited in the store; for the older publishing tools.',
 );
 
 /** Space in the form for everything except the icon: the list, and the headers of the parts. */
@@ -77,7 +77,7 @@ async function readIconForm(request: IncomingMessage): Promise<ReadonlyMap<strin
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== 'request-too-large') throw error;
     // The publishing tool shows the sentence to a person, so it mentions the icon and not the request body.
-    throw new Refusal(error.code, `The icon is too large; an icon has at most ${maxIconBytes} bytes.`);
+    throw new Refusal(error.code, `The icon is too large. An icon may have at most ${maxIconBytes} bytes.`);
   }
 }
 
@@ -91,10 +91,10 @@ function readWanted(info: Buffer | undefined): DashboardBinaryMetadataWanted {
   }
   checkShape('DashboardBinaryMetadataWanted', requestedIcons);
   if (requestedIcons.some(({ type }) => type !== 'icon')) {
-    throw new Refusal('api-error', 'This store keeps one icon of a snap, and no screenshots or other pictures.');
+    throw new Refusal('api-error', 'This store accepts only an icon for a snap, no screenshots or other pictures.');
   }
   if (requestedIcons.length > 1)
-    throw new Refusal('api-error', 'A snap has one icon at most, and the list names several.');
+    throw new Refusal('api-error', 'A snap can have at most one icon, but the list names several.');
   return requestedIcons;
 }
 
@@ -110,14 +110,14 @@ async function iconIn(
     if (present !== null && (await sha256Of(present, blobs)) === hash) return present;
     throw new Refusal(
       'api-error',
-      `The snap has no icon with the hash '${hash}'; name with 'key' the part that is it.`,
+      `The snap has no icon with the hash '${hash}'. Name the part that contains the icon with 'key'.`,
     );
   }
   const bytes = form.get(key);
   if (bytes === undefined) throw new Refusal('api-error', `The form has no part named '${key}'.`);
   // A client that repeats its request after a new login sends a file stream that is already at its end.
   if (createHash('sha256').update(bytes).digest('hex') !== hash) {
-    throw new Refusal('api-error', `The icon that came has another SHA-256 than '${hash}'; send it again.`);
+    throw new Refusal('api-error', `The SHA-256 of the received icon is not '${hash}'. Send the icon again.`);
   }
   const icon = readIcon(bytes);
   if (typeof icon === 'string') {

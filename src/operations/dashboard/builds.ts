@@ -8,7 +8,7 @@ export const dashboardBuilds = operation({
   method: 'POST',
   path: '/dev/api/snaps/:snap_id/builds',
   since: 0,
-  summary: 'Keep what somebody signed who built a revision of a snap, as the older publishing tools send it.',
+  summary: 'Store a signed snap-build assertion for a revision of a snap, for the older publishing tools.',
   access: onSnapOfId(['package-manage-revisions']),
   errors: 'dashboard',
   body: 'DashboardBuildRequest',

@@ -10,7 +10,7 @@ export const dashboardChannelMap = operation({
   method: 'GET',
   path: '/api/v2/snaps/:name/channel-map',
   since: 0,
-  summary: "Say what a snap's channels hold and which tracks it has, as the older publishing tools ask for it.",
+  summary: 'Get the channel map and the tracks of a snap, for the older publishing tools.',
   access: onSnapNamed(viewsReleases),
   errors: 'dashboard',
   response: 'DashboardChannelMapResponse',

@@ -12,7 +12,7 @@ export const dashboardClose = operation({
   method: 'POST',
   path: '/dev/api/snaps/:snap_id/close',
   since: 0,
-  summary: 'Close channels of a snap, as the older publishing tools ask for it.',
+  summary: 'Close channels of a snap, for the older publishing tools.',
   access: onSnapOfId(['package-manage-releases']),
   errors: 'dashboard',
   body: 'DashboardCloseRequest',

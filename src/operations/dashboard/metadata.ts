@@ -36,13 +36,13 @@ const describes = (name: string, method: 'POST' | 'PUT', summary: string): Opera
 export const dashboardMetadata = describes(
   'dashboard_metadata',
   'POST',
-  'Describe a snap as its file does, where nothing of it was edited in the store, as the older publishing tools ask for it.',
+  'Set the metadata of a snap from its file, unless it was edited in the store; for the older publishing tools.',
 );
 
 export const dashboardForceMetadata = describes(
   'dashboard_force_metadata',
   'PUT',
-  'Describe a snap as its file does whatever was edited in the store, or set its default track, as the older publishing tools ask for it.',
+  'Set the metadata of a snap from its file, even if it was edited in the store, or set its default track; for the older publishing tools.',
 );
 
 /** The members of the request that the store keeps; an empty text clears a member. */

@@ -6,7 +6,7 @@ export const dashboardMetrics = operation({
   method: 'POST',
   path: '/dev/api/snaps/metrics',
   since: 0,
-  summary: 'Say of each metric of a snap that there is no data: this store counts no devices.',
+  summary: 'Report each metric of a snap as without data, because the store does not collect these metrics.',
   access: snapsInBody('package-view-metrics'),
   errors: 'dashboard',
   body: 'DashboardMetricsRequest',

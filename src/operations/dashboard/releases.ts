@@ -16,7 +16,7 @@ export const dashboardReleases = operation({
   method: 'GET',
   path: '/api/v2/snaps/:name/releases',
   since: 0,
-  summary: 'List what was ever released of a snap, and its revisions, newest first, as the older publishing tools ask.',
+  summary: 'List all releases of a snap and its revisions, newest first, for the older publishing tools.',
   access: onSnapNamed(viewsReleases),
   errors: 'dashboard',
   query: 'DashboardReleasesQuery',

@@ -15,13 +15,13 @@ export const dashboardSnapPush = operation({
   path: '/dev/api/snap-push/',
   since: 0,
   summary:
-    'Push an upload as a new revision of a snap, and release it once it is approved; or only say whether one may, as the older publishing tools ask.',
+    'Push an upload as a new revision of a snap, and release it after its approval; or only check the permission to push. For the older publishing tools.',
   access: snapsInBody('package-manage-revisions'),
   errors: 'dashboard',
   body: 'DashboardSnapPushRequest',
   response: 'DashboardSnapPushResponse',
   status: 202,
-  also: { 200: 'It may be pushed; nothing was done.' },
+  also: { 200: 'The push is permitted; nothing was changed.' },
   refuses: ['resource-not-found', 'forbidden'],
 
   async handle(call) {

@@ -12,7 +12,7 @@ export const dashboardSnapRelease = operation({
   method: 'POST',
   path: '/dev/api/snap-release/',
   since: 0,
-  summary: 'Release a revision of a snap to channels, all of them or none, as the older publishing tools ask for it.',
+  summary: 'Release a revision of a snap to channels, all or none, for the older publishing tools.',
   access: snapsInBody('package-manage-releases'),
   errors: 'dashboard',
   body: 'DashboardSnapReleaseRequest',

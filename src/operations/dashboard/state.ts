@@ -8,7 +8,7 @@ export const dashboardState = operation({
   method: 'GET',
   path: '/dev/api/snaps/:snap_id/state',
   since: 0,
-  summary: 'Say what each channel of a snap holds for each architecture, as the older publishing tools ask for it.',
+  summary: 'Get the revision in each channel of a snap for each architecture, for the older publishing tools.',
   access: onSnapOfId(viewsReleases),
   errors: 'dashboard',
   query: 'DashboardStateQuery',
@@ -17,7 +17,7 @@ export const dashboardState = operation({
   async handle({ package: subject, records, now }) {
     // For an empty tree the tools report success although nothing was done.
     if ((await records.revisions.newest(subject.id)) === 0) {
-      throw new Refusal('resource-not-found', `'${subject.name}' has no revisions yet; upload one first.`);
+      throw new Refusal('resource-not-found', `'${subject.name}' has no revisions yet. Upload one first.`);
     }
     return { channel_map_tree: await channelMapTree(subject, { records, now }) };
   },

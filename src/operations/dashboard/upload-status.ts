@@ -12,7 +12,7 @@ export const dashboardUploadStatus = operation({
   path: '/dev/api/snaps/:snap_id/uploads/:upload_id/status',
   since: 0,
   summary:
-    'Say what became of an upload and of what was wanted with it, as the older publishing tools ask every second.',
+    'Get the state of an upload and of its follow-up steps, for the older publishing tools, which ask every second.',
   // A token that can only push must be able to read the result.
   access: onSnapOfId(['package-view-revisions', 'package-manage-revisions']),
   errors: 'dashboard',
@@ -88,7 +88,7 @@ async function whatFollowed(
 
 const words = {
   channel: (name: string): string => `it was not released to '${name}'`,
-  component: (name: string): string => `the component '${name}' was not taken`,
+  component: (name: string): string => `the component '${name}' was not accepted`,
 };
 
 /** The code that clients treat as success. */
@@ -96,5 +96,5 @@ const heldCode = 'review-queued';
 
 const waitsForPerson = (subject: string): UploadReviewError => ({
   code: heldCode,
-  message: `${subject} is kept and waits for a person, who has to approve of it; then it gets its revision.`,
+  message: `${subject} is stored and waits for a person to approve it. It becomes a revision then.`,
 });

@@ -5,7 +5,13 @@ import { readBody } from '#http/request/body.ts';
 import { operation } from '#http/operation.ts';
 import { checkShape } from '#contract/schema.ts';
 import type { BuildValidationSetRequest, ValidationSetHeaders } from '#contract/wire.ts';
-import { mediaType, parseAssertion, type Assertion, type Headers, type AssertionValue } from '#assertions/format/assertion.ts';
+import {
+  mediaType,
+  parseAssertion,
+  type Assertion,
+  type Headers,
+  type AssertionValue,
+} from '#assertions/format/assertion.ts';
 import { writeTime } from '#assertions/format/times.ts';
 import { checkAssertion, nameOf, series } from '#assertions/format/types.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -39,7 +45,7 @@ const setMaker: Access<ValidationSetEvidence> = {
         if (await records.brands.isAdministrator(accountId, own)) return;
         throw new Refusal(
           'forbidden',
-          `Validation sets are made for your own account, ${own}, or for a brand that you administer, and '${accountId.slice(0, 64)}' is neither.`,
+          `You can make validation sets only for your own account, ${own}, or for a brand that you administer, and '${accountId.slice(0, 64)}' is neither.`,
         );
       },
       idOfSnap: (name) => idOfSnap(name, own, records),
@@ -62,7 +68,7 @@ export const dashboardListValidationSets = operation({
   method: 'GET',
   path: '/api/v2/validation-sets',
   since: 0,
-  summary: 'List the validation sets of an account and of the brands that it administers, of each the newest sequence.',
+  summary: 'List the validation sets of an account and of the brands that it administers, each in its newest sequence.',
   access: setMaker,
   errors: 'dashboard',
   query: 'ValidationSetsQuery',
@@ -89,7 +95,7 @@ export const dashboardReadValidationSet = operation({
   method: 'GET',
   path: '/api/v2/validation-sets/:name',
   since: 0,
-  summary: 'Read a validation set: its newest sequence, one of them, or all.',
+  summary: 'Get a validation set: its newest sequence, a given one, or all.',
   access: setMaker,
   errors: 'dashboard',
   query: 'ValidationSetsQuery',
@@ -115,7 +121,7 @@ export const dashboardBuildValidationSet = operation({
   method: 'POST',
   path: '/api/v2/validation-sets/build-assertion',
   since: 0,
-  summary: 'Fill in what a validation set needs beside what somebody wrote, ready to be signed.',
+  summary: 'Complete a draft of a validation set, so that it can be signed.',
   access: setMaker,
   errors: 'dashboard',
   body: 'BuildValidationSetRequest',
@@ -152,7 +158,7 @@ async function snapHeaders(
 ): Promise<Headers> {
   const snapId = id ?? (await idOf(name));
   if (snapId === undefined) {
-    throw new Refusal('api-error', `There is no snap '${name}' here; write its id into the set.`);
+    throw new Refusal('api-error', `There is no snap '${name}' in this store. Write its id into the set.`);
   }
   return {
     name,
@@ -182,7 +188,7 @@ export const dashboardPostValidationSet = operation({
   method: 'POST',
   path: '/api/v2/validation-sets',
   since: 0,
-  summary: 'Keep a validation set that a publisher has signed.',
+  summary: 'Store a validation set that a publisher has signed.',
   access: setMaker,
   errors: 'dashboard',
   response: 'ValidationSetsResponse',

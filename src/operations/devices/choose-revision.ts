@@ -105,7 +105,7 @@ export const chooseRevision = (
     if (wish.cohort === undefined) return byChannel(snap, wish, { map: current, asker, records });
     const { madeAt } = wish.cohort;
     if (madeAt === undefined) {
-      const message = `The cohort key is none of '${snap.name}', or it has ended; make a new one.`;
+      const message = `The cohort key does not belong to '${snap.name}', or it has expired. Make a new one.`;
       return { ...nothing(snap, current), code: 'invalid-cohort-key', message };
     }
     return whenReady(records.history.heldAt(snap.id, madeAt), (map) => byChannel(snap, wish, { map, asker, records }));
@@ -228,7 +228,7 @@ function nothing({ name }: PublishedPackage, map: readonly HeldForDevices[]): Sn
   );
   return {
     code: 'revision-not-found',
-    message: `There is no revision of '${name}' as it was asked for.`,
+    message: `There is no revision of '${name}' that matches the request.`,
     releases: [...new Map(visible).values()],
   };
 }

@@ -8,7 +8,7 @@ export const createCohorts = operation({
   method: 'POST',
   path: '/v2/cohorts',
   since: 0,
-  summary: 'Make keys with which devices get the revisions that the channels of some snaps hold now.',
+  summary: 'Create cohort keys: devices with the same key get the revisions that are in the channels of the snaps now.',
   access: snapsForDevice,
   body: 'CohortsRequest',
   response: 'CohortsResponse',

@@ -7,7 +7,7 @@ export const deviceMessages = operation({
   method: 'POST',
   path: '/v2/messages',
   since: 0,
-  summary: 'Tell a device that no messages wait for it; what it says is passed over.',
+  summary: 'Return an empty list of messages to a device. The request body is ignored.',
   access: anyone,
   body: 'DeviceMessagesRequest',
   response: 'DeviceMessagesResponse',

@@ -16,13 +16,13 @@ export const downloadSnap = operation({
   path: '/api/v1/snaps/download/:file',
   since: 0,
   summary:
-    'Fetch the file of a revision of a snap, what makes it of another revision, or the file of a component, or a range of its bytes.',
+    'Download the file of a revision of a snap, a delta between two revisions, or the file of a component, in full or as a range of bytes.',
   access: snapsForDevice,
   enabledBy: 'devices.snap',
   errors: 'snapd',
   prefixed: false,
   ...fileResponses,
-  also: { ...fileResponses.also, 302: 'Where the server of the files gives it, for five minutes.' },
+  also: { ...fileResponses.also, 302: 'The address of the file on the S3 server, valid for five minutes.' },
   headers: [...fileResponses.headers, 'location'],
 
   async handle(call) {

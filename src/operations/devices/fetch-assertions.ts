@@ -60,7 +60,7 @@ function namesOf(item: WantedAssertion): FetchLookupResult {
   try {
     if (sequenceKey === undefined) return resolveLookup(type, primaryKey ?? []);
     const lookup = resolveLookup(type, sequenceKey);
-    if ('name' in lookup) return { refused: `Assertions of type '${type}' do not follow one another in sequences.` };
+    if ('name' in lookup) return { refused: `Assertions of type '${type}' have no sequences.` };
     return sequence === undefined ? lookup : resolveLookup(type, [...sequenceKey, String(sequence)]);
   } catch (error) {
     if (error instanceof Refusal) return { refused: error.message };

@@ -35,7 +35,7 @@ export const findSnaps = operation({
   method: 'GET',
   path: '/v2/snaps/find',
   since: 0,
-  summary: 'Find public snaps by words, by the beginning of their names, or by what their apps are known as elsewhere.',
+  summary: 'Search public snaps by words, by the beginning of their names, or by the common ids of their apps.',
   access: snapsForDevice,
   query: 'FindSnapsQuery',
   response: 'FindSnapsResponse',

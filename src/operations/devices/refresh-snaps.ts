@@ -45,7 +45,7 @@ export const refreshSnaps = operation({
   method: 'POST',
   path: '/v2/snaps/refresh',
   since: 0,
-  summary: 'Choose the revisions that a device installs, refreshes to or downloads.',
+  summary: 'Select the revisions for a device to install, refresh to or download.',
   access: snapsForDevice,
   body: 'RefreshRequest',
   response: 'RefreshResponse',
@@ -126,7 +126,7 @@ function itemsOf(
       throw new Refusal('api-error', `Two actions have the instance-key '${key}' at /actions/${at}`);
     const item = context.get(key);
     if (action.action === 'refresh' && item === undefined)
-      throw new Refusal('api-error', `The context has nothing of the instance-key '${key}' at /actions/${at}`);
+      throw new Refusal('api-error', `The context has no entry with the instance-key '${key}' at /actions/${at}`);
     return item;
   });
 }

@@ -18,7 +18,7 @@ export const snapInfo = operation({
   method: 'GET',
   path: '/v2/snaps/info/:name',
   since: 0,
-  summary: 'Say what a snap is, and what its channels hold for the architecture of a device.',
+  summary: 'Get a snap, with the revisions in its channels for the architecture of the device.',
   access: snapsForDevice,
   query: 'SnapInfoQuery',
   response: 'SnapInfoResponse',

@@ -18,7 +18,7 @@ export const snapNames = operation({
   method: 'GET',
   path: '/api/v1/snaps/names',
   since: 0,
-  summary: 'List the names of all public snaps that are released, with their commands.',
+  summary: 'List the names of all released public snaps, with their commands.',
   access: anyone,
   query: 'SnapNamesQuery',
   produces: { [hal]: 'SnapNamesResponse' },

@@ -11,7 +11,7 @@ export const snapCategories = operation({
   method: 'GET',
   path: '/v2/snaps/categories',
   since: 0,
-  summary: 'List the categories of snaps: there is one, of everything.',
+  summary: 'List the categories of snaps: a single one with all snaps.',
   access: anyone,
   response: 'SnapCategoriesResponse',
   enabledBy: 'devices.snap',

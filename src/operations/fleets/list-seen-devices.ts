@@ -10,7 +10,7 @@ export const listSeenDevices = operation({
   path: '/internal/v1/devices',
   since: 0,
   summary:
-    'List the devices that called while devices.remember was on, page by page; or those that are silent since a moment.',
+    'List the devices that called while devices.remember was on, page by page; or only those without a call since a given time.',
   access: storeAdministrator('store-view'),
   query: 'ListSeenDevicesQuery',
   response: 'ListSeenDevicesResponse',

@@ -7,7 +7,7 @@ export const readDeviceDays = operation({
   method: 'GET',
   path: '/internal/v1/devices/days',
   since: 0,
-  summary: 'Say how many devices called on each of the last days while devices.remember was on.',
+  summary: 'Count the devices that called on each of the last days while devices.remember was on.',
   access: storeAdministrator('store-view'),
   query: 'UsageQuery',
   response: 'DeviceDaysResponse',

@@ -8,7 +8,7 @@ export const readSeenDevice = operation({
   method: 'GET',
   path: '/internal/v1/devices/:brand_id/:model/:serial',
   since: 0,
-  summary: 'Say when a device called last, and what it said to hold.',
+  summary: 'Get the last call of a device, and the snaps that it reported.',
   access: storeAdministrator('store-view'),
   response: 'SeenDeviceResponse',
 
@@ -16,7 +16,7 @@ export const readSeenDevice = operation({
     const { brand_id: brandId, model, serial } = params;
     const seen = await records.seenDevices.find(brandId, model, serial);
     if (seen === undefined) {
-      throw new Refusal('resource-not-found', 'No such device has called, or devices.remember was off when it did.');
+      throw new Refusal('resource-not-found', 'This device has not called while devices.remember was on.');
     }
     const holds = seen.holds.map(({ packageId: id, revision }) => ({ id, revision }));
     return { ...presentSeenDevice(seen), holds };

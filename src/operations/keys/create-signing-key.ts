@@ -9,7 +9,7 @@ export const createSigningKey = operation({
   method: 'POST',
   path: '/v1/brand/:brand_account_id/signing_key',
   since: 23,
-  summary: 'Make a signing key for a brand; its private half never leaves the appliance.',
+  summary: 'Create a signing key for a brand. The private key never leaves the store.',
   access: brandAdministrator('account-manage-keys', false),
   body: 'CreateSigningKeyRequest',
   response: 'SigningKey',

@@ -9,7 +9,7 @@ export const deleteSigningKey = operation({
   method: 'DELETE',
   path: '/v1/brand/:brand_account_id/signing_key/:signing_key_sha3_384',
   since: 0,
-  summary: 'Delete a signing key for good; no serial policy may still use it.',
+  summary: 'Delete a signing key permanently. No serial policy may use it.',
   access: brandAdministrator('account-manage-keys', false),
   status: 204,
   refuses: ['conflict', ...gateErrorCodes],

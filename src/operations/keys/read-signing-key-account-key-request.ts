@@ -13,7 +13,7 @@ export const readSigningKeyAccountKeyRequest = operation({
   method: 'POST',
   path: '/v1/brand/:brand_account_id/signing_key/:signing_key_sha3_384/account-key-request',
   since: 26,
-  summary: 'Write the request by which a signing key is registered with an online store.',
+  summary: 'Get the request to register a signing key with an online store.',
   access: brandAdministrator('account-manage-keys', false),
   body: 'AccountKeyRequestRequest',
   bodyOptional: true,

@@ -11,7 +11,7 @@ export const bulkLibraries = operation({
   method: 'POST',
   path: '/v1/charm/libraries/bulk',
   since: 0,
-  summary: 'Say which versions there are of many libraries at once.',
+  summary: 'List the versions of several libraries at once.',
   access: libraryReader,
   errors: 'libraries',
   body: 'BulkLibrariesRequest',
@@ -41,7 +41,7 @@ export const bulkLibraries = operation({
         if (!(await sees(version))) continue;
         versions.set(`${version.libraryId} ${version.api} ${version.patch}`, version);
         if (versions.size > maxLibraries)
-          throw new Refusal('api-error', `More than ${maxLibraries} libraries are asked for; ask for fewer at once.`);
+          throw new Refusal('api-error', `More than ${maxLibraries} libraries are requested. Request fewer at once.`);
       }
     }
     return { libraries: [...versions.values()].map(presentLibrary) };

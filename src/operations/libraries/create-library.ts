@@ -8,7 +8,7 @@ export const createLibrary = operation({
   method: 'POST',
   path: '/v1/charm/libraries/:charm_name',
   since: 0,
-  summary: 'Give a library of a charm its id; the same name always has the same.',
+  summary: 'Create the id of a library of a charm. The same name always gets the same id.',
   access: onCharm('package-manage-revisions'),
   body: 'CreateLibraryRequest',
   response: 'CreateLibraryResponse',

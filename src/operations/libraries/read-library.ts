@@ -8,7 +8,7 @@ export const readLibrary = operation({
   method: 'GET',
   path: '/v1/charm/libraries/:charm_name/:library_id',
   since: 0,
-  summary: 'Read a version of a library of a charm, the newest unless another is named.',
+  summary: 'Get a version of a library of a charm, by default the newest.',
   access: libraryReader,
   query: 'ReadLibraryQuery',
   response: 'LibraryWithContent',
@@ -23,7 +23,7 @@ export const readLibrary = operation({
     }
     throw new Refusal(
       'resource-not-found',
-      `There is no such library of the charm '${charmName.slice(0, 64)}', or not in this version.`,
+      `There is no such library of the charm '${charmName.slice(0, 64)}', or it does not have this version.`,
     );
   },
 });

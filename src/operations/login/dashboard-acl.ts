@@ -12,7 +12,7 @@ export const dashboardAcl = operation({
   method: 'POST',
   path: '/dev/api/acl/',
   since: 0,
-  summary: 'Give the older publishing tools a macaroon to log in with.',
+  summary: 'Issue a macaroon to log in with, for the older publishing tools.',
   access: anyone,
   errors: 'dashboard',
   body: 'DashboardAclRequest',

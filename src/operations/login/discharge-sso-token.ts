@@ -9,7 +9,7 @@ export const dischargeSsoToken = operation({
   method: 'POST',
   path: '/api/v2/tokens/discharge',
   since: 0,
-  summary: 'Discharge a macaroon for whoever knows the password, and the one-time password where there is one.',
+  summary: 'Discharge a macaroon with the password, and with the one-time password if the account uses them.',
   access: anyone,
   errors: 'sso',
   prefixed: false,
@@ -36,7 +36,7 @@ export const refreshSsoToken = operation({
   method: 'POST',
   path: '/api/v2/tokens/refresh',
   since: 0,
-  summary: 'Renew a discharge that has expired or soon will.',
+  summary: 'Renew a discharge that has expired or expires soon.',
   access: anyone,
   errors: 'sso',
   prefixed: false,
@@ -50,7 +50,7 @@ export const refreshSsoToken = operation({
     const password = account && (await records.passwords.find(account.id));
     // A password change ends all logins with the old password.
     if (account?.username !== username || password === undefined || new Date(password.changedAt) > loggedInAt) {
-      throw new Refusal('invalid-credentials', 'This login has ended; log in again.');
+      throw new Refusal('invalid-credentials', 'This login has ended. Log in again.');
     }
     const now = authority.latestTime();
     return { discharge_macaroon: discharger.plainDischarge(caveat, ssoConditions(username, loggedInAt, now)) };

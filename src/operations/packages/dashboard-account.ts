@@ -9,7 +9,7 @@ export const dashboardAccount = operation({
   method: 'GET',
   path: '/dev/api/account',
   since: 0,
-  summary: 'Say who asks and which snaps he has, as the older publishing tools ask for it.',
+  summary: 'Get the account of the token and its snaps, for the older publishing tools.',
   access: account('packages'),
   errors: 'dashboard',
   response: 'DashboardAccountResponse',

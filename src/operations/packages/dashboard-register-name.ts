@@ -10,7 +10,7 @@ export const dashboardRegisterName = operation({
   method: 'POST',
   path: '/dev/api/register-name/',
   since: 0,
-  summary: 'Register a snap name, as the older publishing tools ask for it.',
+  summary: 'Register a snap name, for the older publishing tools.',
   access: account('packages', 'account-register-package'),
   errors: 'dashboard',
   body: 'DashboardRegisterNameRequest',

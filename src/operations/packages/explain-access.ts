@@ -11,7 +11,7 @@ export const explainAccess = (operations: () => readonly Operation[]) =>
     method: 'GET',
     path: '/internal/v1/explain-access',
     since: 0,
-    summary: 'Say what an account may do to a package, and for each operation the rule that decides.',
+    summary: 'Explain the access of an account to a package: the deciding rule for each operation.',
     access: asksForOthers,
     query: 'ExplainAccessQuery',
     response: 'ExplainAccessResponse',

@@ -15,7 +15,8 @@ export const listPackages = operation({
   method: 'GET',
   path: '/internal/v1/packages',
   since: 0,
-  summary: 'List the packages of the store by namespace and name, page by page; by publisher, channel, size or age.',
+  summary:
+    'List the packages of the store by namespace and name, page by page, with filters for publisher, channel, size and age.',
   access: storeAdministrator('store-view'),
   query: 'ListPackagesQuery',
   response: 'ListPackagesResponse',

@@ -7,7 +7,7 @@ import { Refusal } from '#domain/refusal.ts';
 export function readMetadataRequest(body: UpdatePackageMetadataRequest): MetadataChange {
   for (const flat of ['contact', 'website'] as const) {
     if (body.links !== undefined && body[flat] !== undefined) {
-      throw new Refusal('api-error', `'links' must not be combined with '${flat}'; name it in 'links' alone.`);
+      throw new Refusal('api-error', `'links' must not be combined with '${flat}'. Use only 'links'.`);
     }
   }
   return {

@@ -11,7 +11,7 @@ export const packageAccess = operation({
   method: 'POST',
   path: '/v1/auth/package-access',
   since: 42,
-  summary: 'Say who asks, and what part he has in these packages.',
+  summary: 'Get the account of the token and its role for these packages.',
   access: account('packages'),
   body: 'PackageAccessRequest',
   response: 'PackageAccessResponse',

@@ -11,7 +11,7 @@ export const packageIcon = operation({
   method: 'GET',
   path: '/icons/:package_id/:icon',
   since: 0,
-  summary: "Fetch a package's icon, whose address its metadata gives.",
+  summary: 'Download the icon of a package. Its address is in the metadata.',
   access: anyone,
   prefixed: false,
   produces: ['image/png', 'image/jpeg', 'image/svg+xml'],

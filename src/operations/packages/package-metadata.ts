@@ -8,7 +8,7 @@ export const packageMetadata = operation({
   method: 'GET',
   path: '/v1/:namespace/:name',
   since: 1,
-  summary: 'Read what is said about a package.',
+  summary: 'Get the metadata of a package.',
   access: onPackage('package-view-metadata'),
   query: 'PackageMetadataQuery',
   response: 'PackageMetadataResponse',

@@ -11,7 +11,7 @@ export const packagePermissions = operation({
   method: 'POST',
   path: '/internal/v1/package-permissions',
   since: 16,
-  summary: 'Tell a device gateway which snaps an account may fetch by revision.',
+  summary: 'List the snaps that an account may download by revision, for a device gateway.',
   access: account('packages'),
   body: 'PackagePermissionsRequest',
   response: 'PackagePermissionsResponse',

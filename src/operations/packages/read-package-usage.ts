@@ -7,7 +7,7 @@ export const readPackageUsage = operation({
   method: 'GET',
   path: '/internal/v1/packages/:namespace/:name/usage',
   since: 0,
-  summary: 'Say how a package was used on each of the last days: downloads, devices that called with it, refreshes.',
+  summary: 'Get the use of a package on each of the last days: downloads, calling devices and refreshes.',
   access: onPackage('package-view-metrics'),
   query: 'UsageQuery',
   response: 'PackageUsageResponse',

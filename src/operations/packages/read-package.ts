@@ -7,7 +7,7 @@ export const readPackage = operation({
   method: 'GET',
   path: '/internal/v1/packages/:namespace/:name',
   since: 0,
-  summary: 'Show one package whole: revisions, channels, history, and who works on it.',
+  summary: 'Get all details of a package: revisions, channels, history and collaborators.',
   access: storeAdministratorOnPackage('store-view'),
   response: 'ReadPackageResponse',
 

@@ -29,7 +29,7 @@ export const registerName = operation({
     // Report an invalid or reserved name before a problem with the token or a team.
     refuseName({ namespace, name, reserved });
     if (typeof body.team === 'string') {
-      throw new Refusal('account-not-found', `There is no team '${body.team}'; this store has no teams.`);
+      throw new Refusal('account-not-found', `There is no team '${body.team}'. This store has no teams.`);
     }
     if (!reachesPackage(principal, { type, name })) throw packageOutOfScope({ name });
     const registration = { namespace, name, type, publisherId: principal.accountId, private: body.private ?? false };

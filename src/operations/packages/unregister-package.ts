@@ -41,7 +41,7 @@ export const unregisterPackage = operation({
   method: 'DELETE',
   path: '/v1/:namespace/:name',
   since: 1,
-  summary: 'Give up a name that has no revisions.',
+  summary: 'Unregister a name without revisions.',
   access: mayUnregister,
   response: 'UnregisterPackageResponse',
   bodyLimit: 64 * 1024,

@@ -10,7 +10,7 @@ export const updatePackageMetadata = operation({
   method: 'PATCH',
   path: '/v1/:namespace/:name',
   since: 1,
-  summary: 'Change what is said about a package.',
+  summary: 'Change the metadata of a package.',
   access: onPackage('package-manage-metadata'),
   body: 'UpdatePackageMetadataRequest',
   response: 'PackageMetadataResponse',

@@ -23,14 +23,14 @@ export const startBlobUpload = operation({
   method: 'POST',
   path: '/v2/images/:package_id/:resource/blobs/uploads/',
   since: 0,
-  summary: 'Begin to send a blob of an image, send it whole, or take it over from where it is already.',
+  summary: 'Start the upload of a blob of an image, upload it in one request, or mount it from another repository.',
   access,
   query: 'StartBlobUploadQuery',
   consumes: 'application/octet-stream',
   errors: 'registry',
   prefixed: false,
   status: 202,
-  also: { 201: 'The blob is kept.' },
+  also: { 201: 'The blob is stored.' },
   headers: ['location', 'range', 'docker-upload-uuid', 'docker-content-digest'],
   refuses: ['blob-upload-invalid', 'digest-invalid', 'forbidden', 'too-many-requests', 'insufficient-storage'],
 
@@ -58,7 +58,7 @@ export const blobUploadState = operation({
   method: 'GET',
   path: '/v2/images/:package_id/:resource/blobs/uploads/:upload_id',
   since: 0,
-  summary: 'Tell how much of a blob has come.',
+  summary: 'Get the progress of a blob upload.',
   access,
   errors: 'registry',
   prefixed: false,
@@ -73,7 +73,7 @@ export const continueBlobUpload = operation({
   method: 'PATCH',
   path: '/v2/images/:package_id/:resource/blobs/uploads/:upload_id',
   since: 0,
-  summary: 'Send the next chunk of a blob.',
+  summary: 'Upload the next chunk of a blob.',
   access,
   consumes: 'application/octet-stream',
   errors: 'registry',
@@ -102,7 +102,7 @@ export const finishBlobUpload = operation({
   method: 'PUT',
   path: '/v2/images/:package_id/:resource/blobs/uploads/:upload_id',
   since: 0,
-  summary: 'Send what is left of a blob, and have it kept if its digest is the one given.',
+  summary: 'Upload the rest of a blob, and store the blob if it matches the given digest.',
   access,
   query: 'FinishBlobUploadQuery',
   consumes: 'application/octet-stream',
@@ -140,7 +140,7 @@ export const cancelBlobUpload = operation({
   method: 'DELETE',
   path: '/v2/images/:package_id/:resource/blobs/uploads/:upload_id',
   since: 0,
-  summary: 'Give up the upload of a blob.',
+  summary: 'Cancel the upload of a blob.',
   access,
   errors: 'registry',
   prefixed: false,
@@ -156,7 +156,7 @@ export const cancelBlobUpload = operation({
 async function find({ registry, repository }: RegistryUploadCall, id: string): Promise<BlobUpload> {
   const upload = await registry.uploads.find(repository, id);
   if (upload !== undefined) return upload;
-  throw new Refusal('blob-upload-unknown', 'There is no such upload under way; begin a new one.');
+  throw new Refusal('blob-upload-unknown', 'There is no such upload in progress. Start a new one.');
 }
 
 /** Headers with the state of an upload. Clients use the URL unchanged, and some append `&digest=…` to it. */
@@ -189,7 +189,7 @@ function mustContinue(call: RegistryUploadCall, upload: BlobUpload): void {
   if (first === '' || (length !== undefined && ![announced, announced - 1].includes(Number(length)))) {
     throw new Refusal(
       'blob-upload-invalid',
-      'The Content-Range is not that of the body.',
+      'The Content-Range does not match the body.',
       undefined,
       whereabouts(call, upload),
     );
@@ -214,7 +214,7 @@ function mustBeAtOffset(call: RegistryUploadCall, upload: BlobUpload): void {
 const wrongOffset = (call: RegistryUploadCall, upload: BlobUpload): Refusal =>
   new Refusal(
     'range-invalid',
-    `The next chunk of this upload begins at ${upload.size}.`,
+    `The next chunk of this upload must begin at ${upload.size}.`,
     undefined,
     whereabouts(call, upload),
   );
@@ -246,7 +246,7 @@ async function append(
     const chunks = readChunks(request, (more) => {
       registry.credentials.moves(repository.id);
       if (end !== undefined && now() >= end)
-        throw new Refusal('unauthorized', 'The credentials of this upload have ended.');
+        throw new Refusal('unauthorized', 'The credentials of this upload have expired or were revoked.');
       refuseBeyond((size += more));
     });
     await upload.append(chunks, {

@@ -11,14 +11,14 @@ export const imageBlob = operation({
   method: 'GET',
   path: '/v2/images/:package_id/:resource/blobs/:digest',
   since: 0,
-  summary: 'Fetch a blob of an image, or a range of its bytes.',
+  summary: 'Download a blob of an image, or a range of its bytes.',
   access: onRepository('pull'),
   produces: ['application/octet-stream'],
   errors: 'registry',
   prefixed: false,
   also: {
-    206: 'The range of bytes that was asked for.',
-    307: 'Where the server of the files gives it, for five minutes.',
+    206: 'The requested range of bytes.',
+    307: 'The address of the file on the S3 server, valid for five minutes.',
   },
   headers: ['docker-content-digest', 'etag', 'content-range', 'content-disposition', 'location'],
   refuses: ['digest-invalid', 'blob-unknown', 'range-invalid'],
@@ -27,7 +27,7 @@ export const imageBlob = operation({
     const digest = parseRequiredDigest(params.digest);
     const name = digestText(digest);
     const blob = await records.images.blob(repository, digest.digits);
-    if (blob === undefined) throw new Refusal('blob-unknown', 'The repository has no blob of this digest.');
+    if (blob === undefined) throw new Refusal('blob-unknown', 'The repository has no blob with this digest.');
     const { size, sha3_384 } = blob;
     const fileName = name.replace(':', '-');
     const digestHeaders = { ...apiVersion, 'docker-content-digest': name, etag: `"${name}"` };
@@ -41,7 +41,7 @@ export const imageBlob = operation({
     if (request.method === 'HEAD') {
       // On this error a client sends the blob again, which repairs it.
       if ((await blobs.stat(sha3_384))?.size !== size)
-        throw new Refusal('blob-unknown', 'The blob was damaged and is out of service; push it again.');
+        throw new Refusal('blob-unknown', 'The blob is corrupt and out of service. Push it again.');
       return new OperationResponse({ headers: { ...headers, 'content-length': String(size) } });
     }
     const range = parseRange(request.headers.range, size);

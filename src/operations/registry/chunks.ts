@@ -22,7 +22,7 @@ export async function* readChunks(
   const clock = setTimeout(() => {
     // A client is not idle if the server delays it or if it has sent everything.
     if (arriving.isFull || request.complete) clock.refresh();
-    else request.destroy(new Error('the sender stood still'));
+    else request.destroy(new Error('the sender was idle for too long'));
   }, idleTimeoutMs);
   const onData = (chunk: Buffer): void => {
     clock.refresh();
@@ -42,14 +42,17 @@ export async function* readChunks(
     }
   } finally {
     clearTimeout(clock);
-    arriving.fail(new Error('nobody takes the body any more'));
+    arriving.fail(new Error('the receiver of the body has stopped'));
     request.off('data', onData).off('end', onEnd).off('close', onClose).pause();
   }
 }
 
 /** Reads a body that must be complete before it can be processed. */
 export async function readWholeBody(request: IncomingMessage, limit: number): Promise<Buffer> {
-  const tooLarge = new Refusal('request-too-large', `The body is larger than the ${limit} bytes that are taken here.`);
+  const tooLarge = new Refusal(
+    'request-too-large',
+    `The body is larger than the ${limit} bytes that this operation accepts.`,
+  );
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge;
   const body: Uint8Array[] = [];
   let size = 0;

@@ -23,7 +23,7 @@ export const deleteImageManifest = operation({
   method: 'DELETE',
   path: '/v2/images/:package_id/:resource/manifests/:reference',
   since: 0,
-  summary: 'Take a tag away, or a manifest with all its tags unless a resource or an index needs it.',
+  summary: 'Delete a tag, or a manifest with all its tags unless a resource or an index needs it.',
   access,
   errors: 'registry',
   prefixed: false,
@@ -50,7 +50,7 @@ export const deleteImageBlob = operation({
   method: 'DELETE',
   path: '/v2/images/:package_id/:resource/blobs/:digest',
   since: 0,
-  summary: 'Take a blob away that is part of no image.',
+  summary: 'Delete a blob that no image uses.',
   access,
   errors: 'registry',
   prefixed: false,
@@ -60,7 +60,7 @@ export const deleteImageBlob = operation({
   async handle(call) {
     const { params, records, acts, repository, requestId } = call;
     const blob = await records.images.blob(repository, parseRequiredDigest(params.digest).digits);
-    if (blob === undefined) throw new Refusal('blob-unknown', 'The repository has no blob of this digest.');
+    if (blob === undefined) throw new Refusal('blob-unknown', 'The repository has no blob with this digest.');
     await acts.do(deleteBlob, pusher(repository, requestId), { credential: repository, sha256: blob.sha256 });
     return deleted;
   },

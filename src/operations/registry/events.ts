@@ -23,7 +23,7 @@ const configuredRegistry: Access<{ registryHost: string }> = {
   async admit({ request, registry, config }) {
     const { external, notifications } = config.registry;
     if (external === undefined || !notifications) {
-      throw new Refusal('resource-not-found', 'No registry is configured to tell this store of images.');
+      throw new Refusal('resource-not-found', 'No registry is configured to notify this store of images.');
     }
     const [, presentedSecret = ''] = /^bearer +(\S{1,200})$/i.exec(request.headers.authorization ?? '') ?? [];
     const { secret } = await registry.signedTokens.shared();
@@ -39,7 +39,7 @@ export const registryEvents = operation({
   method: 'POST',
   path: '/registry/events',
   since: 0,
-  summary: 'Be told by the configured registry of images that were pushed to it.',
+  summary: 'Receive notifications of pushed images from the configured registry.',
   access: configuredRegistry,
   consumes: 'application/octet-stream',
   errors: 'registry',

@@ -24,7 +24,7 @@ export const imageManifest = operation({
   method: 'GET',
   path: '/v2/images/:package_id/:resource/manifests/:reference',
   since: 0,
-  summary: 'Fetch a manifest or an index by its tag or its digest, as it was sent.',
+  summary: 'Download a manifest or an index by tag or digest, exactly as it was pushed.',
   access: onRepository('pull'),
   produces: manifestShapes,
   errors: 'registry',
@@ -45,7 +45,7 @@ export const imageManifest = operation({
     };
     if (request.method === 'HEAD') {
       if ((await blobs.stat(manifest.sha3_384))?.size !== manifest.size)
-        throw new Refusal('manifest-unknown', 'The manifest was damaged and is out of service; push it again.');
+        throw new Refusal('manifest-unknown', 'The manifest is corrupt and out of service. Push it again.');
       return new OperationResponse({ headers });
     }
     const content = await blobs.open(manifest.sha3_384);
@@ -67,7 +67,7 @@ export const putImageManifest = operation({
   method: 'PUT',
   path: '/v2/images/:package_id/:resource/manifests/:reference',
   since: 0,
-  summary: 'Keep a manifest or an index whose parts are all there, under a tag or its digest.',
+  summary: 'Store a manifest or an index under a tag or its digest. All its parts must exist.',
   access: onRepository('push'),
   consumes: 'application/octet-stream',
   errors: 'registry',
@@ -100,7 +100,7 @@ export const putImageManifest = operation({
     if (digits !== digest.digits) {
       throw new Refusal(
         'digest-invalid',
-        `The manifest that came has the digest ${digestText({ ...digest, digits })}, not the one it is put under.`,
+        `The received manifest has the digest ${digestText({ ...digest, digits })}, not the digest in the address.`,
       );
     }
     const { mediaType, about, ...contents } = readManifest(mediaTypeIn(request.headers['content-type']), bytes);
@@ -169,6 +169,6 @@ export async function findManifest(
       ? await images.tagged(repository, reference)
       : await images.manifest(repository, digest.digits);
   if (manifest === undefined)
-    throw new Refusal('manifest-unknown', 'The repository has no manifest of this tag or digest.');
+    throw new Refusal('manifest-unknown', 'The repository has no manifest with this tag or digest.');
   return manifest;
 }

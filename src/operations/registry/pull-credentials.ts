@@ -13,7 +13,7 @@ export const listPullCredentials = operation({
   method: 'GET',
   path: '/internal/v1/pull-credentials',
   since: 0,
-  summary: 'List the credentials to pull images, page by page; their passwords are not told.',
+  summary: 'List the credentials to pull images, page by page, without their passwords.',
   access: storeAdministrator('store-view'),
   query: 'PageQuery',
   response: 'ListPullCredentialsResponse',
@@ -32,7 +32,8 @@ export const endPullCredential = operation({
   method: 'POST',
   path: '/internal/v1/pull-credentials/:credential_id/end',
   since: 0,
-  summary: 'End credentials to pull an image, at once or after a while; the next image is given others.',
+  summary:
+    'Revoke credentials to pull an image, now or after a grace period. The next request for the image issues new ones.',
   access: storeAdministrator('store-manage'),
   body: 'EndPullCredentialRequest',
   bodyOptional: true,

@@ -13,7 +13,7 @@ export const listImageReferrers = operation({
   method: 'GET',
   path: '/v2/images/:package_id/:resource/referrers/:digest',
   since: 0,
-  summary: 'List the manifests that are about an image, such as its signatures.',
+  summary: 'List the manifests that refer to an image, such as its signatures.',
   access: onRepository('pull'),
   query: 'ListImageReferrersQuery',
   produces: { [indexType]: 'ImageReferrers' },

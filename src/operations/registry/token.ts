@@ -12,7 +12,7 @@ export const registryVersion = operation({
   method: 'GET',
   path: '/v2/',
   since: 0,
-  summary: 'Tell that this is an image registry, and where its tokens come from.',
+  summary: 'Identify this as an image registry, and give the source of its tokens.',
   access: registryClient,
   errors: 'registry',
   prefixed: false,
@@ -25,7 +25,7 @@ export const registryToken = operation({
   method: 'GET',
   path: '/registry/token',
   since: 0,
-  summary: 'Exchange the credentials of a repository for a token that its clients show.',
+  summary: 'Exchange the credentials of a repository for a token.',
   access: anyone,
   query: 'RegistryTokenQuery',
   repeated: ['scope'],
@@ -41,7 +41,7 @@ export const registryToken = operation({
     if (credential === undefined) {
       throw new Refusal(
         'unauthorized',
-        'These are no credentials of a repository, or they have ended; ask for new ones.',
+        'These credentials are not for a repository, or they have expired. Request new ones.',
         undefined,
         {
           'www-authenticate': 'Basic realm="larder"',

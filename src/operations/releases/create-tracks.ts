@@ -8,7 +8,7 @@ export const createTracks = operation({
   method: 'POST',
   path: '/v1/:namespace/:name/tracks',
   since: 0,
-  summary: "Create tracks that match one of the package's guardrails; all of them or none.",
+  summary: "Create tracks that match one of the package's guardrails, all or none.",
   access: onPackage('package-manage-releases'),
   body: 'CreateTracksRequest',
   response: 'CreateTracksResponse',

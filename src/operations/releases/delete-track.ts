@@ -8,7 +8,7 @@ export const deleteTrack = operation({
   method: 'DELETE',
   path: '/internal/v1/packages/:namespace/:name/tracks/:track',
   since: 0,
-  summary: 'Delete a track whose channels and branches hold nothing.',
+  summary: 'Delete a track with no revisions in its channels and branches.',
   access: onPackage('package-manage-releases'),
   response: 'DeletedTrack',
   refuses: ['conflict'],

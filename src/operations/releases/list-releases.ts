@@ -9,7 +9,7 @@ export const listReleases = operation({
   method: 'GET',
   path: '/v1/:namespace/:name/releases',
   since: 1,
-  summary: "Say what a package's channels hold.",
+  summary: "List the revisions in a package's channels.",
   access: onPackage('package-view-releases'),
   response: 'ListReleasesResponse',
 

@@ -8,7 +8,7 @@ export const pushReleases = operation({
   method: 'POST',
   path: '/v1/:namespace/:name/releases',
   since: 1,
-  summary: 'Release revisions to channels, or close channels; all of it or nothing.',
+  summary: 'Release revisions to channels, or close channels, all or none.',
   access: onPackage('package-manage-releases'),
   body: 'PushReleasesRequest',
   response: 'PushReleasesResponse',

@@ -9,7 +9,7 @@ export const updateTrack = operation({
   method: 'PATCH',
   path: '/internal/v1/packages/:namespace/:name/tracks/:track',
   since: 0,
-  summary: 'Change the pattern of the versions of a track, and how its releases reach devices by and by.',
+  summary: 'Change the version pattern and the phasing of a track.',
   access: beyondChannels('package-manage-releases'),
   body: 'UpdateTrackRequest',
   response: 'Track',

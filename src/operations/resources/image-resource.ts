@@ -22,7 +22,7 @@ export async function imageResource(
   if (!canBeRepository(resource)) {
     throw new Refusal(
       'api-error',
-      `No image can be kept for '${resource.slice(0, 100)}': its name may have lower-case letters, digits and single separators.`,
+      `The store cannot hold an image for '${resource.slice(0, 100)}': its name may have lower-case letters, digits and single separators.`,
     );
   }
   return repository;

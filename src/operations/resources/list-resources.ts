@@ -8,7 +8,7 @@ export const listResources = operation({
   method: 'GET',
   path: '/v1/:namespace/:name/resources',
   since: 1,
-  summary: 'List the resources that a revision of a package declares, the newest unless another is named.',
+  summary: 'List the resources that a revision of a package declares, by default the newest revision.',
   access: onPackage('package-view-revisions'),
   query: 'ListResourcesQuery',
   response: 'ListResourcesResponse',

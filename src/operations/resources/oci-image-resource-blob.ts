@@ -16,7 +16,7 @@ export const ociImageResourceBlob = operation({
   method: 'POST',
   path: '/v1/:namespace/:name/resources/:resource_name/oci-image/blob',
   since: 1,
-  summary: 'Get what deployments need to fetch an image that was pushed, to be uploaded as the resource.',
+  summary: 'Get the file that deployments need to pull a pushed image. Clients upload it as the resource.',
   access: onPackage('package-manage-revisions'),
   body: 'OciImageResourceBlobRequest',
   response: 'OciImageResourceBlobResponse',
@@ -80,7 +80,7 @@ const damaged = ({ resource }: Repository): Refusal =>
   new Refusal(
     'conflict',
     `The store's record of this image of the resource '${resource}' is damaged. ` +
-      'Its administrator has to restore the records from a backup.',
+      'An administrator must restore the records from a backup.',
   );
 
 const hint = ({ config: { registry } }: Services): string =>

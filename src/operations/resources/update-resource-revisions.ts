@@ -8,7 +8,7 @@ export const updateResourceRevisions = operation({
   method: 'PATCH',
   path: '/v1/:namespace/:name/resources/:resource_name/revisions',
   since: 25,
-  summary: 'Say on which bases revisions of a resource run.',
+  summary: 'Set the bases that revisions of a resource run on.',
   access: onPackage('package-manage-revisions'),
   body: 'UpdateResourceRevisionsRequest',
   response: 'UpdateResourceRevisionsResponse',

@@ -11,7 +11,7 @@ export const deleteRevisions = operation({
   method: 'POST',
   path: '/internal/v1/packages/:namespace/:name/revisions/delete',
   since: 0,
-  summary: 'Say which old revisions a rule lets go, or delete them when they are named; at most 500 at once.',
+  summary: 'Preview the old revisions that a rule selects, or delete the named revisions; at most 500 at once.',
   access: beyondChannels('package-manage-revisions'),
   body: 'DeleteRevisionsRequest',
   response: 'DeleteRevisionsResponse',

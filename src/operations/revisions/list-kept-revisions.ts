@@ -9,7 +9,7 @@ export const listKeptRevisions = operation({
   path: '/internal/v1/packages/:namespace/:name/revisions',
   since: 0,
   summary:
-    'List the revisions of a package, newest first and page by page, with their channels and why one was withdrawn.',
+    'List the revisions of a package, newest first, page by page, with their channels and the reasons of withdrawals.',
   access: onPackage('package-view-revisions'),
   query: 'PageQuery',
   response: 'ListKeptRevisionsResponse',

@@ -10,7 +10,7 @@ export const listUploadReviews = operation({
   method: 'GET',
   path: '/v1/:namespace/:name/revisions/review',
   since: 1,
-  summary: "Say how the reviews of a package's uploads go.",
+  summary: "List the states of the reviews of a package's uploads.",
   // A token that can only push must be able to read the result.
   access: onPackage('package-view-revisions', { permission: 'package-manage-revisions', when: 'upload-id' }),
   query: 'ListUploadReviewsQuery',

@@ -6,6 +6,6 @@ export function parseRevisionNumber(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new Refusal(
     'resource-not-found',
-    `There is no revision '${text.slice(0, 64)}'; a revision is a number from 1 up.`,
+    `There is no revision '${text.slice(0, 64)}'. A revision is a number from 1 up.`,
   );
 }

@@ -10,7 +10,7 @@ export const pushRevision = operation({
   method: 'POST',
   path: '/v1/:namespace/:name/revisions',
   since: 1,
-  summary: 'Push an upload as a new revision of a package, and have it reviewed.',
+  summary: 'Push an upload as a new revision of a package. The store reviews it.',
   access: onPackage('package-manage-revisions'),
   body: 'PushRevisionRequest',
   response: 'PushRevisionResponse',

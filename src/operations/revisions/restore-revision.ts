@@ -9,7 +9,7 @@ export const restoreRevision = operation({
   method: 'POST',
   path: '/internal/v1/packages/:namespace/:name/revisions/:revision/restore',
   since: 0,
-  summary: 'Bring back a revision that was withdrawn, so that it can be released again.',
+  summary: 'Restore a withdrawn revision, so that it can be released again.',
   access: beyondChannels('package-manage-releases'),
   response: 'RestoredRevision',
   refuses: ['conflict'],

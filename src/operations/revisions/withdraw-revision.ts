@@ -10,7 +10,7 @@ export const withdrawRevision = operation({
   path: '/internal/v1/packages/:namespace/:name/revisions/:revision/withdraw',
   since: 0,
   summary:
-    'Withdraw a revision, with a reason: no channel holds it any more, and it cannot be released before it is brought back.',
+    'Withdraw a revision, with a reason. It is removed from all channels and cannot be released until it is restored.',
   access: beyondChannels('package-manage-releases'),
   body: 'WithdrawRevisionRequest',
   response: 'WithdrawnRevision',

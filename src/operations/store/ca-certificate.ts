@@ -8,7 +8,7 @@ export const caCertificate = operation({
   method: 'GET',
   path: '/ca.pem',
   since: 0,
-  summary: 'Give the certificate of the authority that clients trust.',
+  summary: 'Get the certificate of the authority that clients trust.',
   access: anyone,
   prefixed: false,
   produces: ['application/x-pem-file'],
@@ -20,7 +20,7 @@ export const caCertificate = operation({
     if (certificate === undefined) {
       throw new Refusal(
         'resource-not-found',
-        'This store has no certificate authority of its own, and none is named in its configuration.',
+        'This store has no certificate authority of its own, and its configuration does not name one.',
       );
     }
     return new OperationResponse({

@@ -21,7 +21,7 @@ export const openapiDocument = operation({
   method: 'GET',
   path: '/openapi.json',
   since: 0,
-  summary: 'Give this interface as an OpenAPI 3.1 document.',
+  summary: 'Get this interface as an OpenAPI 3.1 document.',
   access: anyone,
   prefixed: false,
   enabledBy: 'http.documents',
@@ -51,7 +51,7 @@ export const documentsRedirect = operation({
   ...home,
   name: 'documents_door',
   path: '/docs',
-  summary: 'Show the first page of the documents to whoever left out the slash.',
+  summary: 'Redirect to the first page of the documents, with the missing slash.',
 });
 
 /** The URL of the pages; undefined if the store does not serve them. */
@@ -79,7 +79,7 @@ export const documentsPage = operation({
   produces: ['text/html', 'text/css'],
   handle({ documents, params }) {
     const page = documents.page(params.page);
-    if (page === undefined) throw new Refusal('resource-not-found', 'There is no such page; /docs/ lists them.');
+    if (page === undefined) throw new Refusal('resource-not-found', 'There is no such page. /docs/ lists all pages.');
     return new OperationResponse({ headers: { ...policy, 'content-type': page.type }, body: page.text });
   },
 });
@@ -89,7 +89,7 @@ export const searchDocuments = operation({
   method: 'GET',
   path: '/docs/search',
   since: 0,
-  summary: 'Show which parts of the documents have the words that are looked for, the best fifty of them.',
+  summary: 'Search the documents by words, and show the best 50 matches.',
   access: anyone,
   prefixed: false,
   enabledBy: 'http.documents',
@@ -106,7 +106,7 @@ export const favicon = operation({
   method: 'GET',
   path: '/favicon.ico',
   since: 0,
-  summary: "Give browsers the store's mark.",
+  summary: 'Get the icon of the store for browsers.',
   access: anyone,
   prefixed: false,
   produces: ['image/svg+xml'],

@@ -9,7 +9,7 @@ export const healthz = operation({
   method: 'GET',
   path: '/healthz',
   since: 0,
-  summary: 'Say that the process is alive.',
+  summary: 'Confirm that the process is alive.',
   access: anyone,
   prefixed: false,
   response: 'HealthResponse',
@@ -21,11 +21,11 @@ export const readyz = operation({
   method: 'GET',
   path: '/readyz',
   since: 0,
-  summary: 'Say whether the appliance can do its work; 503 when it cannot.',
+  summary: 'Report whether the store can work; 503 if it cannot.',
   access: anyone,
   prefixed: false,
   response: 'HealthResponse',
-  also: { 503: 'It cannot do its work; problems says why.' },
+  also: { 503: 'The store cannot work; `problems` contains the reasons.' },
 
   async handle({ health }) {
     const { working, problems, notices, workers } = await health();
@@ -40,7 +40,7 @@ export const servingState = operation({
   method: 'GET',
   path: '/_status/serving',
   since: 0,
-  summary: 'Say everything that the serving processes know of themselves, for commands on their host.',
+  summary: 'Get the state of the serving processes, for commands on their host.',
   access: anyone,
   prefixed: false,
   response: 'ServingStateResponse',
@@ -51,7 +51,7 @@ export const servingState = operation({
     if (state !== undefined) return { state };
     throw new Refusal(
       'forbidden',
-      "This is for commands on the host of the store, which know a secret: 'larder status' and 'larder doctor' show it.",
+      "Only commands on the host of the store have access. Run 'larder status' or 'larder doctor' there.",
     );
   },
 });
@@ -61,7 +61,7 @@ export const statusCheck = operation({
   method: 'GET',
   path: '/_status/check',
   since: 0,
-  summary: 'Answer the load balancers of this field, by GET and HEAD.',
+  summary: 'Answer health checks of load balancers, by GET and HEAD.',
   access: anyone,
   prefixed: false,
   response: 'HealthResponse',

@@ -8,7 +8,7 @@ export const metrics = operation({
   method: 'GET',
   path: '/metrics',
   since: 0,
-  summary: 'Give the figures that Prometheus gathers.',
+  summary: 'Get the metrics for Prometheus.',
   access: anyone,
   prefixed: false,
   enabledBy: 'http.metrics',

@@ -11,7 +11,7 @@ export const readChanges = operation({
   method: 'GET',
   path: '/internal/v1/changes',
   since: 0,
-  summary: 'Follow what is done to the store: everything since a number, in order, waiting for it if asked to.',
+  summary: 'Follow the changes of the store: all acts after a given number, in order. Can wait for the next one.',
   access: storeAdministrator('store-view'),
   query: 'ReadChangesQuery',
   response: 'ReadChangesResponse',

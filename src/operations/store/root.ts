@@ -12,7 +12,7 @@ export const root = operation({
   method: 'GET',
   path: '/',
   since: 1,
-  summary: 'Say what this service is.',
+  summary: 'Get the name and version of this service.',
   access: anyone,
   response: 'RootResponse',
 

@@ -9,7 +9,7 @@ export const storageUse = operation({
   method: 'GET',
   path: '/internal/v1/storage',
   since: 0,
-  summary: 'Say what fills the disk: the packages and the publishers for whom most lies there.',
+  summary: 'List the packages and publishers that use the most disk space.',
   access: storeAdministrator('store-view'),
   response: 'StorageResponse',
 

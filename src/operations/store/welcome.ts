@@ -28,6 +28,10 @@ export function renderWelcomePage(
 const way = (address: string, words: string, about: string): Html =>
   html`<li><a href="${address}">${words}</a><span>${about}</span></li>`;
 
-const logIn = way('/console', 'Log in', 'Look after the store, publish in it, approve of what waits.');
-const read = way('/docs/', 'Documents', 'How to publish here, how to look after it, and every call of the interface.');
-const trust = way('/ca.pem', 'Certificate authority', 'What tools and devices trust, so that they know this store.');
+const logIn = way('/console', 'Log in', 'Administer the store, publish packages, and approve changes.');
+const read = way(
+  '/docs/',
+  'Documents',
+  'Guides for publishers and administrators, and the reference of the interface.',
+);
+const trust = way('/ca.pem', 'Certificate authority', 'The certificate that tools and devices must trust.');

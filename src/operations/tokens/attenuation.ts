@@ -35,7 +35,7 @@ export function loginRequest(
     packages?.some(({ id, name }) => !(id ?? '').isWellFormed() || !(name ?? '').isWellFormed()) === true ||
     description?.isWellFormed() === false
   ) {
-    throw new Refusal('api-error', 'The texts of a token are well-formed Unicode at /');
+    throw new Refusal('api-error', 'The texts of a token must be well-formed Unicode at /');
   }
   return { channels, packages, permissions: permissions && [...new Set(permissions)], description, ttl };
 }

@@ -7,7 +7,7 @@ export const dashboardWhoami = operation({
   method: 'GET',
   path: '/api/v2/tokens/whoami',
   since: 0,
-  summary: 'Say whose token this is, as the older publishing tools ask for it.',
+  summary: 'Get the account of the token, for the older publishing tools.',
   access: account('token'),
   errors: 'dashboard',
   response: 'DashboardWhoamiResponse',

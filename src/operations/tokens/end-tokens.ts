@@ -11,7 +11,7 @@ export const endTokens = operation({
   method: 'POST',
   path: '/internal/v1/accounts/:account_id/end-tokens',
   since: 0,
-  summary: 'End all tokens of an account at once and for good, or those issued before a moment.',
+  summary: 'Revoke all tokens of an account, or those issued before a given time, immediately and permanently.',
   access: storeAdministrator('store-manage'),
   body: 'EndTokensRequest',
   bodyOptional: true,

@@ -22,7 +22,7 @@ const exchange = (about: { name: string; path: string; summary: string }) =>
 export const exchangeUssoMacaroons = exchange({
   name: 'exchange_usso_macaroons',
   path: '/v1/tokens/usso/exchange',
-  summary: 'Exchange a macaroon that was discharged in the Ubuntu One style for a token.',
+  summary: 'Exchange a macaroon discharged in the Ubuntu One style for a token.',
 });
 
 export const exchangeDashboardMacaroons = exchange({

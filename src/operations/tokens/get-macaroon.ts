@@ -9,7 +9,7 @@ export const getMacaroon = operation({
   method: 'GET',
   path: '/v1/tokens',
   since: 1,
-  summary: "Give a macaroon to log in with; to whoever has a token, list the account's.",
+  summary: 'Without a token, issue a macaroon to log in with. With a token, list the tokens of the account.',
   access: visitor('token'),
   query: 'GetMacaroonQuery',
   response: 'GetMacaroonResponse',

@@ -7,7 +7,7 @@ export const issueMacaroon = operation({
   method: 'POST',
   path: '/v1/tokens',
   since: 1,
-  summary: 'Give a macaroon to log in with, for a token that is restricted as asked.',
+  summary: 'Issue a macaroon to log in with, for a token with the requested restrictions.',
   access: anyone,
   body: 'IssueMacaroonRequest',
   response: 'UndischargedMacaroonResponse',

@@ -7,7 +7,7 @@ export const issueUssoMacaroon = operation({
   method: 'POST',
   path: '/v1/tokens/usso',
   since: 0,
-  summary: 'Give a macaroon to log in with in the Ubuntu One style.',
+  summary: 'Issue a macaroon to log in with, in the Ubuntu One style.',
   access: anyone,
   body: 'IssueMacaroonRequest',
   response: 'UndischargedMacaroonResponse',

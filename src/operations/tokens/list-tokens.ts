@@ -11,7 +11,8 @@ export const listTokens = operation({
   method: 'GET',
   path: '/internal/v1/tokens',
   since: 0,
-  summary: 'List the tokens of the store, or of one account, newest first and page by page; or those that end soon.',
+  summary:
+    'List the tokens of the store or of one account, newest first, page by page; or only the ones that expire soon.',
   access: storeAdministrator('store-view'),
   query: 'ListTokensQuery',
   response: 'ListTokensResponse',

@@ -8,7 +8,7 @@ export const macaroonInfo = operation({
   method: 'GET',
   path: '/v1/tokens/whoami',
   since: 11,
-  summary: 'Say whose token this is and what it allows.',
+  summary: 'Get the account of the token, and its permissions.',
   access: account('token'),
   response: 'WhoamiResponse',
 

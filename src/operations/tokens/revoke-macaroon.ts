@@ -11,7 +11,7 @@ export const revokeMacaroon = operation({
   method: 'POST',
   path: '/v1/tokens/revoke',
   since: 10,
-  summary: "Revoke one of the account's tokens, at once.",
+  summary: "Revoke one of the account's tokens immediately.",
   access: account('token'),
   body: 'RevokeMacaroonRequest',
   response: 'MacaroonListResponse',
@@ -23,7 +23,7 @@ export const revokeMacaroon = operation({
     if (!isVisibleTo(principal)({ sessionId: session })) {
       throw new Refusal(
         'permission-required',
-        'This token is narrowed, and ends itself alone; use one without restrictions, or with account-manage-metadata.',
+        'This token is restricted and can revoke only itself. Use a token without restrictions, or with account-manage-metadata.',
       );
     }
     await acts.do(revokeOwnToken, caller(call), { sessionId: session, accountId: principal.accountId });

@@ -9,7 +9,7 @@ export const revokeToken = operation({
   method: 'POST',
   path: '/internal/v1/tokens/revoke',
   since: 0,
-  summary: "Revoke one token of anybody's, at once and for good.",
+  summary: 'Revoke a token of any account, immediately and permanently.',
   access: storeAdministrator('store-manage'),
   body: 'RevokeMacaroonRequest',
   response: 'StoreToken',

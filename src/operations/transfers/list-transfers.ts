@@ -7,7 +7,7 @@ export const listTransfers = operation({
   method: 'GET',
   path: '/internal/v1/transfers',
   since: 0,
-  summary: 'List the transfers that came in, the newest first, page by page.',
+  summary: 'List the received transfers, newest first, page by page.',
   access: overseer('transfer-approver', 'auditor'),
   query: 'PageQuery',
   response: 'ListTransfersResponse',

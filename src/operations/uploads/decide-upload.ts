@@ -9,7 +9,7 @@ export const approveUpload = operation({
   path: '/internal/v1/uploads/:upload_id/approve',
   since: 0,
   summary:
-    'Approve an upload that waits for a person: it becomes a revision, or is rejected where its content is there already.',
+    'Approve an upload that waits for a person. It becomes a revision, or is rejected if its content exists already.',
   access: storeAdministratorOnUpload('store-manage'),
   response: 'JudgedUpload',
   refuses: ['conflict'],
@@ -35,7 +35,7 @@ export const rejectUpload = operation({
   method: 'POST',
   path: '/internal/v1/uploads/:upload_id/reject',
   since: 0,
-  summary: 'Reject an upload that waits for a person, with a sentence for its publisher.',
+  summary: 'Reject an upload that waits for a person, with a reason for its publisher.',
   access: storeAdministratorOnUpload('store-manage'),
   body: 'RejectUploadRequest',
   response: 'JudgedUpload',

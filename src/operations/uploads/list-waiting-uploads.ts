@@ -7,7 +7,7 @@ export const listWaitingUploads = operation({
   method: 'GET',
   path: '/internal/v1/uploads',
   since: 0,
-  summary: "List the uploads that wait for a person's verdict, the longest waiting first, page by page.",
+  summary: 'List the uploads that wait for a person, oldest first, page by page.',
   access: storeAdministrator('store-view'),
   query: 'PageQuery',
   response: 'ListWaitingUploadsResponse',

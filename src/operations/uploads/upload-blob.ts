@@ -18,7 +18,7 @@ export const uploadBlob = operation({
   method: 'POST',
   path: '/unscanned-upload/',
   since: 0,
-  summary: 'Send a file, to be pushed as a revision or a resource afterwards.',
+  summary: 'Upload a file. Push it as a revision or a resource afterwards.',
   // The stock clients send no token here; unclaimed uploads are deleted after some hours.
   access: anyone,
   consumes: 'multipart/form-data',
@@ -111,11 +111,11 @@ function refuseBeyond(quota: Unclaimed, held: Unclaimed): void {
   if (held.uploads < quota.uploads && (held.bytes < quota.bytes || held.uploads === 0)) return;
   const bound =
     held.uploads < quota.uploads
-      ? `${Math.floor(quota.bytes)} bytes of uploads that no package has claimed`
-      : `${quota.uploads} uploads that no package has claimed`;
+      ? `${Math.floor(quota.bytes)} bytes of unclaimed uploads`
+      : `${quota.uploads} unclaimed uploads`;
   throw new Refusal(
     'too-many-requests',
-    `An address may have at most ${bound}; push what was sent, or wait until it expires.`,
+    `An address may have at most ${bound}. Push these uploads, or wait until they expire.`,
     3600,
   );
 }

@@ -251,11 +251,11 @@ t.test('what is no description, no icon, no form', async (t) => {
   const info = { name: 'info', content: JSON.stringify([entry]) };
   t.match(
     await form([info, { name: 'icon', content: 'x'.repeat(400_000), filename: 'icon.svg' }]),
-    refused(413, 'request-too-large', /^The icon is too large; an icon has at most 300000 bytes\.$/),
+    refused(413, 'request-too-large', /^The icon is too large. An icon may have at most 300000 bytes\.$/),
   );
   t.match(
     await form([info, { name: 'icon', content: '', filename: 'icon.svg' }]),
-    bad(/another SHA-256/),
+    bad(/SHA-256 of the received icon/),
     'read to its end',
   );
   t.match(await form([info]), bad(/no part named 'icon'/));
@@ -267,7 +267,7 @@ t.test('what is no description, no icon, no form', async (t) => {
     await form(Array.from({ length: 17 }, (_, at) => ({ name: `p${at}`, content: 'x' }))),
     bad(/more than 16 parts/),
   );
-  t.match(await sendIcon('PUT', icon, [entry, entry]), bad(/one icon at most/));
+  t.match(await sendIcon('PUT', icon, [entry, entry]), bad(/at most one icon/));
   t.match(await sendIcon('PUT', icon, [{ ...entry, type: 'screenshot' }]), bad(/no screenshots/));
   t.match(await sendIcon('PUT', icon, [{ ...entry, key: undefined }]), bad(/no icon with the hash/));
   t.match(await sendIcon('PUT', icon, { icon: 1 }), bad(/is not of type array/));

@@ -72,7 +72,7 @@ t.test('whether it may be pushed is said before the file is sent', async (t) => 
   t.match(await ask(await store.as('bob')), refused(404, 'resource-not-found'));
   t.match(await ask(await store.as('ada', { permissions: ['package-view'] })), refused(403, 'permission-required'));
   const other = await store.as('ada', { packages: [{ type: 'snap', name: 'other' }] });
-  t.match(await ask(other), refused(403, 'permission-required', /not good for 'tiny-app'/));
+  t.match(await ask(other), refused(403, 'permission-required', /not valid for 'tiny-app'/));
   t.match(await ask(store.anyone), refused(401, 'macaroon-authorization-required'));
   t.same(await entries(store, 'push_revision'), [], 'nothing was done');
 });
@@ -360,7 +360,7 @@ t.test('a component that devices would refuse is an error of the push and keeps 
     const messages = (body.errors as { message: string }[]).map((error) => error.message);
     t.equal(messages.length, 3, what);
     t.match(messages[0], message, what);
-    t.match(messages[0], /the component 'words' was not taken: /, what);
+    t.match(messages[0], /the component 'words' was not accepted: /, what);
     for (const [index, channel] of ['beta', 'edge'].entries())
       t.match(
         messages[index + 1],
@@ -388,7 +388,7 @@ t.test('a component that the snap does not declare keeps the release back', asyn
     processed: true,
     revision: 1,
     errors: [
-      { message: /the component 'none' was not taken: .* declares none of that name/ },
+      { message: /the component 'none' was not accepted: .* declares none of that name/ },
       { message: /not released to 'edge': Its component 'none' was not accepted/ },
     ],
   });
@@ -405,12 +405,12 @@ t.test('a component that a person rejects keeps the release back', async (t) => 
   await larder(`review approve ${upload} --data ${store.directory}`);
   await notify(ada, upload, { components: { words }, channels: ['edge'] });
   await store.appliance.reviewed();
-  t.match((await watch(ada, accepted)).body, { errors: [{ message: /Its component 'words' is kept and waits/ }] });
+  t.match((await watch(ada, accepted)).body, { errors: [{ message: /Its component 'words' is stored and waits/ }] });
   t.match(await larder(`review reject ${words} --reason no --data ${store.directory}`), { code: 0 });
   await notify(ada, upload, { components: { words }, channels: ['edge'] });
   await store.appliance.reviewed();
   t.match((await watch(ada, accepted)).body, {
-    errors: [{ message: /component 'words' was not taken: no$/ }, { message: /not released to 'edge'/ }],
+    errors: [{ message: /component 'words' was not accepted: no$/ }, { message: /not released to 'edge'/ }],
   });
   t.same(await held(), {});
 });

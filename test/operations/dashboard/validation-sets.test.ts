@@ -132,7 +132,7 @@ t.test('whose a set is, and who may sign it', async (t) => {
   t.match(await post(store.anyone, text), { status: 401 });
   t.match(
     await post(await store.as('ada', { packages: [{ type: 'snap', name: 'pcx' }] }), text),
-    refused(403, 'permission-required', /this is about none/),
+    refused(403, 'permission-required', /this operation concerns no single package/),
   );
   t.match(
     await post(await store.as('ada', { permissions: ['package-view'] }), text),
@@ -142,8 +142,8 @@ t.test('whose a set is, and who may sign it', async (t) => {
 
   await (await store.as('bob')).post('/v1/snap', { name: 'hidden', private: true });
   for (const [snap, message] of [
-    [{ name: 'hidden' }, /There is no snap 'hidden' here; write its id/],
-    [{ name: 'nowhere' }, /There is no snap 'nowhere' here; write its id/],
+    [{ name: 'hidden' }, /There is no snap 'hidden' in this store\. Write its id/],
+    [{ name: 'nowhere' }, /There is no snap 'nowhere' in this store\. Write its id/],
     [{ name: 'pcx', presence: 'invalid', revision: 3 }, /must not be there/],
     [{ name: 'pcx', revision: 0 }, /./],
     [{ name: 'pcx', revision: '3' }, /is not of type integer/],

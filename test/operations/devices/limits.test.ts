@@ -132,7 +132,7 @@ t.test('a device is counted as itself, by all processes: sixty sessions in 70 mi
     const texts = await first.texts();
     turnTo(process);
     const reply = await first.send(texts);
-    t.match(reply, refused('too-many-requests', /had 60 sessions lately.*in 70 minutes/));
+    t.match(reply, refused('too-many-requests', /started 60 sessions recently.*in 70 minutes/));
     t.equal(reply.headers.get('retry-after'), '4200');
   }
   t.match(await session(second, { serial: '0002' }), { status: 200 }, 'its neighbour has its own');

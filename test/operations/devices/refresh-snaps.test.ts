@@ -449,7 +449,7 @@ t.test('a call that is wrong as a whole is refused as one, with what is wrong', 
   await refused({ actions: [{ ...one, action: 'enforce' }] }, /at \/actions\/0\/action/);
   await refused({ actions: [install()] }, /'instance-key' is a required property at \/actions\/0/);
   await refused({ actions: [one, one] }, /Two actions have the instance-key 'a'/);
-  await refused({ actions: [{ action: 'refresh', 'instance-key': 'a', 'snap-id': 'b' }] }, /context has nothing/);
+  await refused({ actions: [{ action: 'refresh', 'instance-key': 'a', 'snap-id': 'b' }] }, /context has no entry/);
   await refused({ actions: [], context: Array.from({ length: 2001 }, () => ({})) }, /at \/context/);
   await refused({ actions: [{ ...one, revision: -1 }] }, /at \/actions\/0\/revision/);
   await refused('nonsense', /./);

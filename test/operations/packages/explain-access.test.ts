@@ -61,7 +61,7 @@ t.test('who may do what to a package, and by which rule', async (t) => {
     };
     t.match(await about('--channel edge'), [{ allowed: true, because: /publisher of the package, and the token/ }]);
     t.match(await about('--channel stable'), [
-      { allowed: false, because: /not good for the channel 'latest\/stable'/ },
+      { allowed: false, because: /does not allow the channel 'latest\/stable'/ },
     ]);
     t.match(await about('--operation push_revision'), [{ allowed: false, because: /package-manage-revisions/ }]);
     t.match(await about('--operation invite_collaborators'), [{ allowed: false }]);

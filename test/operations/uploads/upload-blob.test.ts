@@ -196,7 +196,7 @@ t.test('an address may hold a thousand uploads that nobody has claimed, however 
   t.match(await from('10.0.0.1'), { status: 200 });
   const reply = await from('10.0.0.1');
   t.match(reply, refused(429, 'too-many-requests'));
-  t.match(reply.body, { 'error-list': [{ message: /at most 1000 uploads/ }] });
+  t.match(reply.body, { 'error-list': [{ message: /at most 1000 unclaimed uploads/ }] });
   t.match(await from('10.0.0.2'), { status: 200 });
   await sentBefore(t, store, '2001:db8:0:7::/64', 1000);
   t.match(await from('2001:db8:0:7:1::1'), refused(429, 'too-many-requests'), 'an IPv6 client is its /64');

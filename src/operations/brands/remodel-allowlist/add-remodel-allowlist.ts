@@ -9,7 +9,7 @@ export const addRemodelAllowlist = operation({
   method: 'POST',
   path: '/v1/brand/:brand_account_id/remodel-allowlist',
   since: 0,
-  summary: 'Permit remodels: all of the list, or none where one of them is permitted already.',
+  summary: 'Add permitted remodels: all of the list, or none if one of them is already permitted.',
   access: brandAdministrator('account-manage-metadata', false),
   body: 'RemodelAllowlistChange',
   response: 'RemodelAllowlistResponse',

@@ -9,7 +9,7 @@ export const deleteRemodelAllowlist = operation({
   method: 'POST',
   path: '/v1/brand/:brand_account_id/remodel-allowlist/delete',
   since: 60,
-  summary: 'Permit remodels no more: all of the list, or none.',
+  summary: 'Delete permitted remodels: all of the list, or none.',
   access: brandAdministrator('account-manage-metadata', false),
   body: 'DeleteRemodelAllowlistRequest',
   response: 'DeleteRemodelAllowlistResponse',

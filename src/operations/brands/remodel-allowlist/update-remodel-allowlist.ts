@@ -9,7 +9,7 @@ export const updateRemodelAllowlist = operation({
   method: 'PATCH',
   path: '/v1/brand/:brand_account_id/remodel-allowlist',
   since: 61,
-  summary: 'Describe permitted remodels anew: all of the list, or none.',
+  summary: 'Change the descriptions of permitted remodels: all of the list, or none.',
   access: brandAdministrator('account-manage-metadata', false),
   body: 'RemodelAllowlistChange',
   response: 'RemodelAllowlistResponse',

@@ -9,7 +9,7 @@ export const createSerialPolicy = operation({
   method: 'POST',
   path: '/v1/brand/:brand_account_id/model/:model_name/serial_policy',
   since: 0,
-  summary: 'Say with which signing key the serials of a model are signed from now on.',
+  summary: 'Set the signing key for the serials of a model from now on.',
   access: brandAdministrator('account-manage-metadata', false),
   body: 'CreateSerialPolicyRequest',
   response: 'SerialPolicy',

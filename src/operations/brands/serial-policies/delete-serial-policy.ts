@@ -8,7 +8,7 @@ export const deleteSerialPolicy = operation({
   method: 'DELETE',
   path: '/v1/brand/:brand_account_id/model/:model_name/serial_policy/:revision',
   since: 0,
-  summary: 'Delete a serial policy; the newest of those that are left counts from then on.',
+  summary: 'Delete a serial policy. The newest remaining policy then applies.',
   access: brandAdministrator('account-manage-metadata', false),
   status: 204,
 

@@ -8,7 +8,7 @@ export const readSerialPolicies = operation({
   method: 'GET',
   path: '/v1/brand/:brand_account_id/model/:model_name/serial_policy',
   since: 0,
-  summary: "List a model's serial policies, newest first; the newest counts.",
+  summary: "List a model's serial policies, newest first. The newest policy applies.",
   access: brandAdministrator('account-manage-metadata', true),
   response: 'SerialPolicyList',
 

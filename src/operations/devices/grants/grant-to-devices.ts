@@ -9,7 +9,7 @@ export const grantToDevices = operation({
   method: 'POST',
   path: '/internal/v1/packages/:namespace/:name/device-grants',
   since: 0,
-  summary: 'Give a private snap to the devices of a brand, of one of its models, or to a single one.',
+  summary: 'Grant a private snap to the devices of a brand, of one of its models, or to a single device.',
   access: storeAdministratorOnPackage('store-manage'),
   body: 'GrantedDevices',
   response: 'DeviceGrant',

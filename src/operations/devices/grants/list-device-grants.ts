@@ -8,7 +8,7 @@ export const listDeviceGrants = operation({
   method: 'GET',
   path: '/internal/v1/packages/:namespace/:name/device-grants',
   since: 0,
-  summary: 'List the devices to which a private snap is granted, page by page.',
+  summary: 'List the device grants of a private snap, page by page.',
   access: storeAdministratorOnPackage('store-view'),
   query: 'PageQuery',
   response: 'ListDeviceGrantsResponse',

@@ -9,7 +9,8 @@ export const revokeFromDevices = operation({
   method: 'POST',
   path: '/internal/v1/packages/:namespace/:name/device-grants/revoke',
   since: 0,
-  summary: 'Take a grant of a private snap back, in the words in which it was given; the next call finds nothing.',
+  summary:
+    'Revoke a device grant of a private snap, given by the same values. The next call of the device no longer finds the snap.',
   access: storeAdministratorOnPackage('store-manage'),
   body: 'GrantedDevices',
   status: 204,

@@ -8,7 +8,7 @@ export const listSerialLogOfSerial = operation({
   method: 'GET',
   path: '/v1/brand/:brand_account_id/model/:model_name/serial/:serial/serial-log',
   since: 0,
-  summary: 'Tell how a device got its serial, with what it sent and what it got where that is wanted.',
+  summary: 'List the log entries of a serial, with the request and the response if requested.',
   access: brandAdministrator('account-manage-metadata', true),
   query: 'SerialLogQuery',
   response: 'SerialLogResponse',

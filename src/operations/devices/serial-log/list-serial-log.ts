@@ -12,7 +12,7 @@ export const listSerialLog = operation({
   method: 'GET',
   path: '/v1/brand/:brand_account_id/model/:model_name/serial-log',
   since: 0,
-  summary: 'List the serials that devices of a model got, newest first, page by page.',
+  summary: 'List the serials issued to devices of a model, newest first, page by page.',
   access: brandAdministrator('account-manage-metadata', true),
   query: 'SerialLogQuery',
   response: 'SerialLogResponse',

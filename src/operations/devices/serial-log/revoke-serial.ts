@@ -8,7 +8,7 @@ export const revokeSerial = operation({
   method: 'POST',
   path: '/v1/brand/:brand_account_id/model/:model_name/serial/:serial/revoke',
   since: 0,
-  summary: 'Revoke the serial of a device: its session ends, and it gets neither a session nor a serial any more.',
+  summary: 'Revoke the serial of a device: its session ends, and it gets no new session and no new serial.',
   access: brandAdministrator('account-manage-metadata', false),
   body: 'RevokeSerialRequest',
   status: 204,

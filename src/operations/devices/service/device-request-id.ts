@@ -30,12 +30,12 @@ export const deviceRequestId = operation({
   ...declaration,
   name: 'device_request_id',
   path: '/device-service/request-id',
-  summary: 'Give a device the id to sign in its request for a serial.',
+  summary: 'Issue the id that a device signs in its request for a serial.',
 });
 
 export const deviceRequestIdOfOld = operation({
   ...declaration,
   name: 'device_request_id_of_old',
   path: '/api/v1/snaps/auth/request-id',
-  summary: 'Give a device the id to sign in its request for a serial, at the address that devices know by default.',
+  summary: 'Issue the id that a device signs in its request for a serial, at the default address of devices.',
 });

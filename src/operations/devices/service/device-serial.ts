@@ -36,12 +36,12 @@ export const deviceSerial = operation({
   ...declaration,
   name: 'device_serial',
   path: '/device-service/serial',
-  summary: 'Give a device its serial, under the serial policy of its model.',
+  summary: 'Issue the serial of a device, by the serial policy of its model.',
 });
 
 export const deviceSerialOfOld = operation({
   ...declaration,
   name: 'device_serial_of_old',
   path: '/api/v1/snaps/auth/devices',
-  summary: 'Give a device its serial, at the address that devices know by default.',
+  summary: 'Issue the serial of a device, at the default address of devices.',
 });

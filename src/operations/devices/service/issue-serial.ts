@@ -23,10 +23,7 @@ export async function issueSerial(text: string, apiKey: string, parts: SerialIss
   const moment = now();
   const request = readSerialRequest(text);
   if (!requestIds.holds(request.requestId, moment)) {
-    throw new Refusal(
-      'forbidden',
-      'The request-id is none that this store gave within the last hour; ask for a new one.',
-    );
+    throw new Refusal('forbidden', 'This store did not issue the request-id within the last hour. Request a new one.');
   }
   const model = await records.models.find(request.brandId, request.model);
   if (model === undefined) {
@@ -106,7 +103,7 @@ async function believed(
     serial: serial.headers['serial'] as string,
   };
   if (serial.headers['device-key-sha3-384'] !== request.deviceKeyId) {
-    throw new Refusal('forbidden', 'The serial that was sent along belongs to another device.');
+    throw new Refusal('forbidden', 'The serial in the request belongs to another device.');
   }
   const isOurs = earlier.some(({ modelName, serial }) => modelName === content.model && serial === content.serial);
   if (!isOurs) {
@@ -135,7 +132,7 @@ async function signAndKeep(
   if (policy === undefined) {
     throw new Refusal(
       'forbidden',
-      `The model '${model}' has no serial policy, which would say with which key to sign.`,
+      `The model '${model}' has no serial policy, so the store has no key to sign the serial. The brand must create a policy.`,
     );
   }
   const { signingKeySha3384: keyId, authority } = policy;

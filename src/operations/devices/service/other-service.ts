@@ -16,8 +16,8 @@ export function refuseOtherService(
   if (serviceUrl === '' || isOwn(serviceUrl, baseUrl)) return;
   throw new Refusal(
     'forbidden',
-    `The gadget of this device names the device service ${JSON.stringify(serviceUrl.slice(0, 200))}, and this store asks no other one; ` +
-      `let 'device-service.url' be ${baseUrl}/device-service/, or leave it out.`,
+    `The gadget of this device names the device service ${JSON.stringify(serviceUrl.slice(0, 200))}, but this store does not contact other services. ` +
+      `Set 'device-service.url' to ${baseUrl}/device-service/, or remove it.`,
   );
 }
 

@@ -8,7 +8,7 @@ export const deviceNonce = operation({
   method: 'POST',
   path: '/api/v1/snaps/auth/nonces',
   since: 0,
-  summary: 'Give a device the nonce to sign in its request for a session.',
+  summary: 'Issue the nonce that a device signs in its request for a session.',
   access: anyone,
   response: 'DeviceNonceResponse',
   refuses: ['too-many-requests'],

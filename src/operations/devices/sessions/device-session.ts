@@ -18,7 +18,7 @@ export const deviceSession = operation({
   method: 'POST',
   path: '/api/v1/snaps/auth/sessions',
   since: 0,
-  summary: 'Give a device that proves its serial a session, by which it is known from then on.',
+  summary: 'Start a session for a device that proves its serial. The session identifies the device in later requests.',
   // A device that renews its session sends the former session too, possibly expired. It proves nothing here.
   access: anyone,
   body: 'DeviceSessionRequest',
@@ -84,5 +84,5 @@ async function vouchedFor(proof: DeviceProof, { records, roots, now }: Pick<Serv
 const staleNonce = (): Refusal =>
   new Refusal(
     'unauthorized',
-    'The nonce is none that this store gave within the last ten minutes, or it was used before; ask for a new one.',
+    'This store did not issue the nonce within the last ten minutes, or the nonce has been used. Request a new one.',
   );

@@ -28,8 +28,8 @@ export function refuseBeyondRateLimit({ address, config, proofRates }: DevicePro
   if (wait === undefined) return;
   throw new Refusal(
     'too-many-requests',
-    `Too many nonces and sessions are asked for at ${address}; try again in ${String(wait)} seconds, or name the network ` +
-      'in limits.known_networks.',
+    `Too many requests for nonces and sessions from ${address}. Try again in ${String(wait)} seconds, or add the network ` +
+      'to limits.known_networks.',
     wait,
   );
 }
@@ -52,7 +52,7 @@ export async function checkSessionLimit(
   const wait = Math.max(1, Math.ceil((Date.parse(ends) - moment.getTime()) / seconds(1)));
   return new Refusal(
     'too-many-requests',
-    `This device had ${String(maxDeviceSessions)} sessions lately; it gets the next one in ${String(Math.ceil((wait * seconds(1)) / minutes(1)))} minutes.`,
+    `This device has started ${String(maxDeviceSessions)} sessions recently. It can start the next one in ${String(Math.ceil((wait * seconds(1)) / minutes(1)))} minutes.`,
     wait,
   );
 }

@@ -9,7 +9,7 @@ export const getAllInvites = operation({
   method: 'GET',
   path: '/v1/:namespace/:name/collaborators/invites',
   since: 18,
-  summary: "List a package's invites, whatever became of them, newest first.",
+  summary: 'List all invites of a package, pending and settled, newest first.',
   access: onPackage('package-view-acl'),
   response: 'GetAllInvitesResponse',
 

@@ -8,7 +8,7 @@ export const getCollaborators = operation({
   method: 'GET',
   path: '/v1/:namespace/:name/collaborators',
   since: 14,
-  summary: 'Say who works on a package: its publisher and its collaborators.',
+  summary: 'List the publisher and the collaborators of a package.',
   access: onPackage('package-view-acl'),
   response: 'GetCollaboratorsResponse',
 

@@ -8,7 +8,7 @@ export const getPendingInvites = operation({
   method: 'GET',
   path: '/v1/:namespace/:name/collaborators/invites/pending',
   since: 14,
-  summary: "List a package's invites that can still be answered, newest first.",
+  summary: 'List the pending invites of a package, newest first.',
   access: onPackage('package-view-acl'),
   response: 'GetPendingInvitesResponse',
 

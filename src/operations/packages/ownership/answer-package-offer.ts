@@ -9,7 +9,7 @@ export const answerPackageOffer = operation({
   method: 'POST',
   path: '/internal/v1/packages/:namespace/:name/offer/answer',
   since: 0,
-  summary: 'Take a package that is offered, and publish it from now on; or leave it to its publisher.',
+  summary: 'Accept an offered package and become its publisher, or decline the offer.',
   access: invited,
   body: 'AnswerOfferRequest',
   status: 204,

@@ -9,7 +9,7 @@ export const handOverPackage = operation({
   method: 'POST',
   path: '/internal/v1/packages/:namespace/:name/publisher',
   since: 0,
-  summary: 'Make another account the publisher of a package, such as of what a disabled account published.',
+  summary: 'Make another account the publisher of a package, for example after its publisher was disabled.',
   access: storeAdministratorOnPackage('store-manage'),
   body: 'HandOverPackageRequest',
   response: 'HandedOver',

@@ -8,7 +8,7 @@ export const leavePackage = operation({
   method: 'DELETE',
   path: '/internal/v1/packages/:namespace/:name/collaboration',
   since: 0,
-  summary: 'Collaborate on a package no longer.',
+  summary: 'Stop collaborating on a package.',
   access: invited,
   status: 204,
 

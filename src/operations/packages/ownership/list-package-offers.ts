@@ -9,7 +9,7 @@ export const listPackageOffers = operation({
   method: 'GET',
   path: '/internal/v1/package-offers',
   since: 0,
-  summary: 'List the packages that this account is offered, page by page.',
+  summary: 'List the packages that are offered to this account, page by page.',
   access: account('packages', 'account-view-packages'),
   query: 'PageQuery',
   response: 'ListPackageOffersResponse',

@@ -10,7 +10,7 @@ export const offerPackage = operation({
   method: 'POST',
   path: '/internal/v1/packages/:namespace/:name/offer',
   since: 0,
-  summary: 'Offer a package to another publisher, by e-mail address; an earlier offer of it is void.',
+  summary: 'Offer a package to another publisher, by e-mail address. An earlier offer becomes invalid.',
   access: publisherOf('package-manage-acl'),
   body: 'OfferPackageRequest',
   response: 'PackageOffer',

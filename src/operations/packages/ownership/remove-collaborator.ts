@@ -8,7 +8,7 @@ export const removeCollaborator = operation({
   method: 'DELETE',
   path: '/internal/v1/packages/:namespace/:name/collaborators/:account_id',
   since: 0,
-  summary: 'Take a collaborator away from a package, from the next request on.',
+  summary: 'Remove a collaborator from a package, from the next request on.',
   access: publisherOf('package-manage-acl'),
   status: 204,
 

@@ -8,7 +8,7 @@ export const withdrawPackageOffer = operation({
   method: 'DELETE',
   path: '/internal/v1/packages/:namespace/:name/offer',
   since: 0,
-  summary: 'Take back the offer of a package that nobody has answered.',
+  summary: 'Withdraw a pending offer of a package.',
   access: publisherOf('package-manage-acl'),
   status: 204,
 

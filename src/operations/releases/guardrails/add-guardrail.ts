@@ -9,7 +9,7 @@ export const addGuardrail = operation({
   method: 'POST',
   path: '/internal/v1/packages/:namespace/:name/guardrails',
   since: 0,
-  summary: "Allow a package's publishers to create tracks whose whole names match a pattern.",
+  summary: "Allow a package's publishers to create tracks by a pattern that must match the whole name.",
   access: storeAdministratorOnPackage('store-manage'),
   body: 'GuardrailRequest',
   response: 'GuardrailsResponse',

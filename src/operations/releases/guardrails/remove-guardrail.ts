@@ -9,7 +9,7 @@ export const removeGuardrail = operation({
   method: 'POST',
   path: '/internal/v1/packages/:namespace/:name/guardrails/remove',
   since: 0,
-  summary: 'Allow no more new tracks that match a pattern; tracks that are there stay.',
+  summary: 'Remove a pattern for new tracks. Existing tracks stay.',
   access: storeAdministratorOnPackage('store-manage'),
   body: 'GuardrailRequest',
   response: 'GuardrailsResponse',

@@ -27,7 +27,7 @@ t.test('a device with a model and a serial of its brand gets a session, and a ne
   const reply = await device.send(sent);
   t.match(reply, { status: 200, body: { macaroon: /^[\w-]+$/ } });
   t.match(Object.fromEntries(reply.headers), { 'content-type': 'application/json', 'snap-store-version': '60' });
-  t.match(await device.send(sent), refused(401, /used before/), 'the nonce is good once');
+  t.match(await device.send(sent), refused(401, /has been used/), 'the nonce is good once');
 
   store.clock.advance(days(29));
   const former = `Macaroon root="${reply.body.macaroon}"`;
@@ -47,9 +47,15 @@ t.test('a nonce is good for ten minutes, and only where it was given', async (t)
   const late = await device.texts();
   store.clock.advance(minutes(10));
   t.match(await device.send(late), refused(401, /last ten minutes/));
-  t.match(await device.send(await device.texts({ nonce: 'made up' })), refused(401, /none that this store gave/));
+  t.match(
+    await device.send(await device.texts({ nonce: 'made up' })),
+    refused(401, /This store did not issue the nonce/),
+  );
   const ofSerials = (await anyone.post('/device-service/request-id', undefined)).body['request-id'];
-  t.match(await device.send(await device.texts({ nonce: ofSerials })), refused(401, /none that this store gave/));
+  t.match(
+    await device.send(await device.texts({ nonce: ofSerials })),
+    refused(401, /This store did not issue the nonce/),
+  );
 });
 
 t.test('of two processes one takes a nonce, and the other knows', async (t) => {
@@ -62,7 +68,7 @@ t.test('of two processes one takes a nonce, and the other knows', async (t) => {
   t.same(replies.map(({ status }) => status).sort(), [200, 401]);
   for (const process of [0, 1]) {
     turnTo(process);
-    t.match(await device.send(sent), refused(401, /used before/));
+    t.match(await device.send(sent), refused(401, /has been used/));
   }
 });
 
@@ -212,7 +218,7 @@ t.test('a session of one store is none of another that has the same keys', async
   await store.restart();
   t.match(
     await ask(),
-    refused(401, /session of the device is one of another store/, 'device-authorization-needs-refresh'),
+    refused(401, /session of the device belongs to another store/, 'device-authorization-needs-refresh'),
   );
 });
 

@@ -21,7 +21,7 @@ export const firstPage = (): Html => {
     </p>
     <div class="cards">
       ${Object.entries(guides).map(([name, title]) => card(`docs/${name}`, title, teasers[name as Guide]))}
-      ${card('docs/operations', 'Operations', 'Every call of the interface, who may make it, and what it answers.')}
+      ${card('docs/operations', 'Operations', 'All operations of the interface, with access rules, requests and responses.')}
       ${card('openapi.json', 'openapi.json', 'The same for programs: OpenAPI 3.1.')}
     </div>`;
 };
@@ -59,13 +59,14 @@ export function errors(): Html {
     return { id: name, cells: [code(name), `${String(status)} ${STATUS_CODES[status] ?? ''}`] };
   });
   return html`<p class="lead">
-      A refused call is answered with ${code('{"error-list": [{"code", "message"}]}')}. The code is for programs and
-      never changes; the message is for people and says what to do.
+      If the store refuses a call, the response is ${code('{"error-list": [{"code", "message"}]}')}. The code is for
+      programs and never changes. The message is for people and gives the problem and the remedy.
     </p>
     <p>
-      A package that is not there and one that is somebody else's are answered alike, with 404
-      <code>resource-not-found</code>. 429 and 507 carry <code>Retry-After</code>. A 5xx other than 503 and 507 is the
-      store's own fault; its log has the details under the answer's <code>x-request-id</code>.
+      For a package that does not exist and for a package without access, the response is the same: 404
+      <code>resource-not-found</code>. Responses with 429 and 507 have the header <code>Retry-After</code>. A 5xx other
+      than 503 and 507 is an error of the store. Find its details in the log by the <code>x-request-id</code> of the
+      response.
     </p>
     ${table(['Code', 'Status'], rows)}`;
 }
@@ -81,8 +82,8 @@ export function permissionTable(sections: readonly OperationSection[]): Html {
     return { id: permission, cells: [code(permission), links.length === 0 ? '—' : joined(links, ', ')] };
   });
   return html`<p class="lead">
-      A token holds permissions, and lets its account do what at least one of them allows. A token without a list holds
-      them all.
+      A token holds permissions. An operation needs one of the permissions listed for it. A token without a list holds
+      all permissions.
     </p>
     ${table(['Permission', 'Operations'], rows)}`;
 }
@@ -93,14 +94,17 @@ export function auditWords(): Html {
   const tables = nouns.map(
     ([noun, acts]) =>
       html`<h2 id="${slug(noun)}">${noun}</h2>
-        ${table(['Word', 'What it does', 'To what', 'May wait'], acts.map(wordOf))}`,
+        ${table(['Act', 'Effect', 'Object', 'Can wait for approvals'], acts.map(wordOf))}`,
   );
   return html`<p class="lead">
-      Whatever is done to the store stands in its audit log, in the same transaction as the change: when it was done, by
-      whom, and to what. These are its words. Whoever did it is an account, <code>cli:USER</code> for a command on the
-      host, <code>device:KEY</code> for a device, or <code>larder</code> for what the store does by itself.
+      The audit log has an entry for each change of the store, written in the transaction of the change: the time, the
+      actor, the act and the object. This page lists the acts. The actor is an account, <code>cli:USER</code> for a
+      command on the host, <code>device:KEY</code> for a device, or <code>larder</code> for the store itself.
     </p>
-    <p>What may wait can be held until another person approves of it; what cannot says why.</p>
+    <p>
+      The approval policy can hold an act marked "yes" until other people approve it. For the other acts, the table
+      gives the reason why it cannot.
+    </p>
     ${tables}`;
 }
 

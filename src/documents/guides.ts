@@ -4,7 +4,7 @@ import { markup, type Html } from '#http/pages/html.ts';
 
 export const guides = {
   publisher: 'Publishing packages',
-  administrator: 'Looking after the store',
+  administrator: 'Run the store',
   console: 'In a browser',
   devices: 'Looking after devices',
   juju: 'Charms for juju',
@@ -12,24 +12,24 @@ export const guides = {
   'device-gateway': 'Device gateways',
   approvals: 'Approvals by several people',
   hosts: 'Several hosts',
-  recovery: 'When something went wrong',
-  incident: 'Stolen, leaked or released by mistake',
+  recovery: 'Recovery',
+  incident: 'Incidents',
 } as const;
 
 export type Guide = keyof typeof guides;
 
 export const teasers: Readonly<Record<Guide, string>> = {
-  publisher: 'From an account to a released revision, with the tools you have.',
-  console: 'The state of the store, what waits for you, and who may do what, on pages.',
-  administrator: 'Set up, watch, back up, upgrade: one command for each.',
-  devices: 'Serve snaps to devices, and point a device here.',
-  juju: 'Serve charms to juju, and point a controller here, also one that runs already.',
-  transfers: 'Carry packages to a site without a network, in one signed file.',
-  'device-gateway': 'The calls of a gateway, and the certificate that devices must trust.',
+  publisher: 'From an account to a released revision, with snapcraft and charmcraft.',
+  console: 'The state of the store, pending work and access rights in a browser.',
+  administrator: 'Set up, monitor, back up and upgrade the store.',
+  devices: 'Serve snaps to devices, and point a device to this store.',
+  juju: 'Serve charms to juju, and point a new or a running controller to this store.',
+  transfers: 'Move packages to a site without a network, in one signed file.',
+  'device-gateway': 'The operations for a device gateway, and the certificate that devices must trust.',
   approvals: 'Changes that wait until several people approve them.',
-  hosts: 'PostgreSQL, S3 and a load balancer, if one host is not enough.',
-  recovery: 'Lost keys, failed disks, wrong clocks, and the way back from an upgrade.',
-  incident: 'A device, a token, a key or a revision in the wrong hands: what to run first.',
+  hosts: 'Use several hosts with PostgreSQL, S3 and a load balancer.',
+  recovery: 'Recover from lost keys, failed disks and wrong clocks, and roll back an upgrade.',
+  incident: 'First steps after a device, token or key is stolen, or a revision is released by mistake.',
 };
 
 /** The content of a guide. An operation in code style becomes a link to its reference. */

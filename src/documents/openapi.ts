@@ -26,7 +26,7 @@ export function openapi(sections: readonly OperationSection[], version: string):
     },
     servers: [
       { url: '/', description: 'This store.' },
-      { url: '/publishergw', description: 'The same operations, as official clients address them.' },
+      { url: '/publishergw', description: 'The same operations, at the paths that official clients use.' },
     ],
     tags: sections.map(({ title, about }) => ({ name: title, description: about })),
     paths,
@@ -37,7 +37,7 @@ export function openapi(sections: readonly OperationSection[], version: string):
           type: 'apiKey',
           in: 'header',
           name: 'Authorization',
-          description: 'Macaroon TOKEN, or Bearer TOKEN.',
+          description: '`Macaroon TOKEN` or `Bearer TOKEN`.',
         },
       },
       schemas: schemasIn(paths),
@@ -91,7 +91,7 @@ function queryOf({ query }: Operation): OpenApiJson[] {
 /** The macaroon that charm operations and exchanges accept in the payload if the headers have none. */
 const macaroonInPayload = {
   required: false,
-  description: 'The macaroon, where no header brings it: in the charm namespace, and to be exchanged.',
+  description: 'The macaroon, if it is not in a header: for the charm namespace and for an exchange.',
   content: {
     'application/json': {
       schema: { type: 'object', properties: { macaroon: { type: ['string', 'object', 'array'] } } },

@@ -29,8 +29,8 @@ export function operationsIndex(sections: readonly OperationSection[]): Html {
     </section> `;
   });
   return html`<p class="lead">
-      Paths stand at <code>/</code> and, where not said otherwise, at <code>/publishergw</code>. The whole list is on
-      this page; each section has a page with examples.
+      The paths are relative to <code>/</code> and, unless stated otherwise, also to <code>/publishergw</code>. This
+      page lists all operations; each section has a page with examples.
     </p>
     ${lists}`;
 }

@@ -6,12 +6,12 @@ const described = (description: string): object => ({ description, schema: { typ
 /** Every response header, by the name that the document refers to. */
 export const everyHeader: Readonly<Record<string, object>> = Object.fromEntries(
   Object.entries({
-    'publishergw-version': 'The newest version of the interface that this store has.',
-    'x-request-id': 'The id under which the log has this request.',
-    'x-view-name': 'The operation that answered.',
-    'macaroon-expires': 'When the token of the request ends, RFC 3339; from 14 days before its end.',
-    'retry-after': 'After how many seconds it makes sense to ask again.',
-    'www-authenticate': 'Where a token comes from; for a device, that it must prove its serial anew.',
+    'publishergw-version': 'The newest version of the interface that this store supports.',
+    'x-request-id': 'The id of this request in the log.',
+    'x-view-name': 'The operation that sent the response.',
+    'macaroon-expires': 'The end of the token of the request, RFC 3339; sent in its last 14 days.',
+    'retry-after': 'The seconds to wait before the next attempt.',
+    'www-authenticate': 'The source of a token. Tells a device to prove its serial again.',
     ...headers,
   }).map(([name, description]) => [name, described(description)]),
 );

@@ -24,7 +24,7 @@ export function responsesOf(op: Operation): ResponsesJson {
       }),
     ),
     default: {
-      description: 'A fault of the store or of its disk, or it is about to stop; it may be asked again.',
+      description: 'An error of the store or of its disk, or the store is stopping. The client may try again.',
       headers: headersWith('retry-after'),
       content: refusalContent(op),
     },

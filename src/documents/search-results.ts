@@ -6,7 +6,7 @@ import type { SearchResults, TextPiece, SearchHit } from './search.ts';
 export function renderSearchResults(query: string, { total, places }: SearchResults): Html {
   if (query === '') return hint;
   if (total === 0) {
-    return html`<p class="lead" role="status">No part of the documents has all of these words.</p>
+    return html`<p class="lead" role="status">No section of the documents contains all of these words.</p>
       ${hint}`;
   }
   return html`<p class="lead" role="status">${countOf(total, places.length)}</p>
@@ -16,15 +16,15 @@ export function renderSearchResults(query: string, { total, places }: SearchResu
 }
 
 const hint: Html = html`<p>
-  Look for the name of an operation, a permission, an error or a word of the audit log, or for words of a sentence. All
-  of the words must stand in one part of a page; a part of a word will do.
+  Search for the name of an operation, a permission, an error or an act of the audit log, or for other words. A section
+  matches if it contains all words. Parts of words match too.
 </p>`;
 
 function countOf(total: number, shown: number): string {
-  if (total === 1) return 'One part of the documents has this.';
+  if (total === 1) return '1 section of the documents matches.';
   return shown < total
-    ? `The best ${String(shown)} of ${String(total)} parts of the documents that have this.`
-    : `${String(total)} parts of the documents have this.`;
+    ? `The best ${String(shown)} of ${String(total)} matching sections of the documents.`
+    : `${String(total)} sections of the documents match.`;
 }
 
 const entry = ({ address, where, heading, excerpt }: SearchHit): Html =>

@@ -37,12 +37,12 @@ export function createShapePages(operations: readonly Operation[]): ShapePages {
         return html`<h2 id="${file}">${file}</h2>
           <p class="index">${joined(links, ' ')}</p>`;
       });
-      return html`<p class="lead">What goes in and out, as JSON Schema.</p>
+      return html`<p class="lead">The shapes of requests and responses, as JSON Schema.</p>
         ${lists}`;
     },
     page(file) {
       const own = findUsedShapes().get(file) ?? [];
-      return own.length === 0 ? html`<p>No operation has a shape of this file.</p>` : html`${own.map(entry)}`;
+      return own.length === 0 ? html`<p>No operation uses a shape of this file.</p>` : html`${own.map(entry)}`;
     },
   };
 }

@@ -49,7 +49,7 @@ export async function decideAccess(
     const evidence = (await op.access.admit(askedBy(principal, subject, records))) as Partial<PackageEvidence>;
     checkTokenScope(op, principal, evidence);
     if (channel !== undefined && !reachesChannel(principal, channel)) {
-      return verdict(false, `The token is not good for the channel '${channel.name}'.`);
+      return verdict(false, `The token does not allow the channel '${channel.name}'.`);
     }
     return verdict(true, reason(op, principal, evidence));
   } catch (error) {
@@ -106,10 +106,10 @@ function reason({ access }: Operation, principal: Principal, { role }: Partial<P
   const token =
     principal.permissions === null || access.permissions.length === 0
       ? ''
-      : ', and the token has a permission that is asked for';
+      : ', and the token has a required permission';
   if (role === undefined) return `Any account may${token}.`;
   const who = principal.username;
   return role === 'store administrator'
-    ? `${who} has no part in the package, but administers the store${token}.`
+    ? `${who} does not work on the package, but administers the store${token}.`
     : `${who} is ${role === 'publisher' ? 'the publisher' : 'a collaborator'} of the package${token}.`;
 }

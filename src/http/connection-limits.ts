@@ -42,7 +42,8 @@ export function limitConnections(server: Server, { limits, isProxy, log }: Conne
   // A full worker of several closes the connection, as a single process does, instead of passing it on for ever.
   Object.assign(server, { dropMaxConnection: true });
   server.on('drop', () => {
-    if (everybody.tell()) log().warn({ connections: limits.all }, 'closes further connections: no more are possible');
+    if (everybody.tell())
+      log().warn({ connections: limits.all }, 'closes further connections: the limit of all connections is reached');
   });
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
@@ -50,7 +51,7 @@ export function limitConnections(server: Server, { limits, isProxy, log }: Conne
     const theirs = clients.get(client) ?? counter(isProxy(address) ? Infinity : limits.ofClient);
     if (theirs.isFull()) {
       socket.destroy();
-      if (theirs.tell()) log().warn({ address }, 'closes further connections of this address: it has too many');
+      if (theirs.tell()) log().warn({ address }, 'closes further connections of this address: its limit is reached');
       return;
     }
     clients.set(client, theirs);

@@ -78,11 +78,11 @@ function toldOf(refusal: Refusal | undefined, family: ErrorFamily): object | und
 
 /** Temporary: it ends when other clients disconnect. */
 const outOfFiles = (): Refusal =>
-  new Refusal('too-many-connections', 'The store has as many connections as it can take; try again in a moment.', 5);
+  new Refusal('too-many-connections', 'The store has reached its limit of connections. Try again in a moment.', 5);
 
 const internal = {
   code: 'internal-error',
-  message: 'Something went wrong on the server; its log has the details under this x-request-id.',
+  message: 'The server failed. Its log has the details under this x-request-id.',
 };
 
 /**

@@ -45,7 +45,7 @@ function refuseTrickyPath(url: string, path: string): void {
       'The request target must be a path, beginning with a slash, or an http or https address.',
     );
   if (/%2f|%5c|%00|\\|\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) {
-    throw new Refusal('api-error', 'The path may not hold encoded slashes, backslashes, empty or dot segments.');
+    throw new Refusal('api-error', 'The path must not contain encoded slashes, backslashes, empty or dot segments.');
   }
   if (path.includes('%')) {
     try {

@@ -13,17 +13,17 @@ import type { Wire } from '#contract/wire.ts';
 
 /** The headers of single operations' responses, with their meaning. */
 export const headers = {
-  'content-disposition': 'The name under which a browser keeps the file.',
-  'content-range': 'Which bytes of how many these are.',
+  'content-disposition': 'The file name for browsers.',
+  'content-range': 'The range of bytes, and the total size.',
   'docker-content-digest': 'The digest of the content.',
   'docker-upload-uuid': 'The id of the upload.',
   etag: 'The digest of the content, quoted.',
-  link: 'Where the next page is.',
-  location: 'Where it is found, or where to go on.',
-  'oci-filters-applied': 'By what the list was filtered.',
-  'oci-subject': 'The digest of the manifest that this one is about.',
-  range: 'Which bytes have come.',
-  vary: 'Which headers of the request decide what is answered.',
+  link: 'The address of the next page.',
+  location: 'The address of the result, or of the next step.',
+  'oci-filters-applied': 'The filters that were applied to the list.',
+  'oci-subject': 'The digest of the manifest that this one refers to.',
+  range: 'The range of received bytes.',
+  vary: 'The request headers that affect the response.',
 } as const;
 
 export type HeaderName = keyof typeof headers;

@@ -27,12 +27,12 @@ export const invite = operation({
   method: 'GET',
   path: address,
   since: 0,
-  summary: 'Show who invites whom to collaborate on what; a token in the address is taken out of it first.',
+  summary: 'Show an invite to collaborate on a package. A redirect first removes a token from the address.',
   access: anyone,
   errors: 'bakery',
   prefixed: false,
   produces: ['text/html'],
-  also: { 303: 'The browser goes to the same page, without the token in its address.' },
+  also: { 303: 'The browser continues to the same page, without the token in its address.' },
   headers: ['location'],
   refusesWithPages: true,
   refuses: ['login-expired'],
@@ -54,7 +54,7 @@ export const submitInvite = operation({
   method: 'POST',
   path: address,
   since: 0,
-  summary: 'Accept an invite to collaborate, or decline it, as the account that logs in with it.',
+  summary: 'Accept or decline an invite to collaborate, as the account of the given credentials.',
   access: anyone,
   errors: 'bakery',
   prefixed: false,
@@ -62,7 +62,7 @@ export const submitInvite = operation({
   bodyLimit: 16 * 1024,
   body: 'InviteForm',
   produces: ['text/html'],
-  also: { 303: 'Answered; the browser goes to a page that says so.' },
+  also: { 303: 'Answered; the browser continues to the confirmation.' },
   headers: ['location'],
   refusesWithPages: true,
   refuses: [
@@ -123,7 +123,7 @@ async function shown(token: string, { records, now }: Pick<Services, 'records' |
   if (shownInvite !== undefined) return shownInvite;
   throw new Refusal(
     'login-expired',
-    'This invite was answered, was taken back, or has run out. Open its link again, or ask for another one.',
+    'This invite has been answered or revoked, or it has expired. Open its link again, or ask for a new one.',
   );
 }
 

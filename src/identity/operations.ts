@@ -36,6 +36,6 @@ export const identityOperations: Operation[] = [
 
 export const identitySection: OperationSection = {
   title: 'Identity',
-  about: 'Logging in at the identity provider inside, as browsers, bakery clients and older tools do.',
+  about: 'Login at the built-in identity provider, for browsers, bakery clients and older tools.',
   operations: identityOperations,
 };

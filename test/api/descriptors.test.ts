@@ -37,7 +37,7 @@ t.test('with its descriptors used up the store answers 503, and is well when oth
   const answer = await refused;
   t.match(answer, /^HTTP\/1\.1 503 /);
   t.match(answer, /^retry-after: 5\r$/im);
-  t.match(answer, /"code":"too-many-connections","message":"The store has as many connections as it can take; try/);
+  t.match(answer, /"code":"too-many-connections","message":"The store has reached its limit of connections\. Try/);
   t.notMatch(answer, /EMFILE/, 'the words of the system are for the log');
   while (!store.log().includes('EMFILE')) await sleep(20);
 

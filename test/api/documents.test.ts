@@ -71,7 +71,7 @@ t.test('the words are marked where they stand, and nothing that was typed is mar
   const shown = await read(`/docs/search?q=${encodeURIComponent(hostile)}`);
   t.notMatch(shown, '<script');
   t.match(shown, 'value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;"');
-  t.match(shown, 'No part of the documents has all of these words.');
+  t.match(shown, 'No section of the documents contains all of these words.');
   for (const query of ['.', '\\', '(', '[a', '{', '|', '$', '*', '^']) {
     const marks = [...(await read(`/docs/search?q=${encodeURIComponent(query)}`)).matchAll(/<mark>(.*?)<\/mark>/g)];
     t.ok(marks.length > 0, query);
@@ -93,7 +93,7 @@ t.test('a search is bounded, and is a page like the others', async (t) => {
   t.match(await store.anyone.get(`/docs/search?q=${'x'.repeat(100)}`), { status: 200 });
   t.match(await store.anyone.get(`/docs/search?q=${'x'.repeat(101)}`), { status: 400 });
   for (const path of ['/docs/search', '/docs/search?q=', '/docs/search?q=+']) {
-    t.match(await read(path), /<h1>Search<\/h1>\s*<p>\s*Look for the name/, path);
+    t.match(await read(path), /<h1>Search<\/h1>\s*<p>\s*Search for the name/, path);
   }
   const reply = await store.anyone.get('/docs/search?q=release');
   t.match(reply.headers.get('content-security-policy'), /default-src 'none';.*form-action 'self'/);

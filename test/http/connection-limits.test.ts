@@ -92,7 +92,7 @@ t.test('all together have so many connections and no more', async (t) => {
   const store = await startStore(t, undefined, undefined, { connections: { all: 3, ofClient: 100 } });
   const three = [await open(t, store), await open(t, store), await open(t, store)];
   for (let at = 0; at < 3; at++) t.equal(await (await open(t, store)).ended, '');
-  t.equal(store.log.filter((line) => line.includes('no more are possible')).length, 1);
+  t.equal(store.log.filter((line) => line.includes('the limit of all connections is reached')).length, 1);
   three[0]!.socket.end();
   await three[0]!.ended;
   t.match(await store.anyone.get('/healthz'), { status: 200 });

@@ -94,7 +94,7 @@ t.test('who administers a store that asks for one-time passwords is asked at eve
       t.equal((await tried(store, 'ada', '')).status, 200, 'who only publishes needs none');
       const without = await tried(store, 'root', '');
       t.ok(without.status >= 400 && without.status < 500, `${String(without.status)}: root has none`);
-      t.match(without.said, /asks its administrators for a one-time password, and your account has none/);
+      t.match(without.said, /requires a one-time password for administrators, but your account does not use them/);
     });
   }
 

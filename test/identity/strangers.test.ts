@@ -85,7 +85,7 @@ t.test('who asks for what stands on the page however long ago and before whateve
   t.match(html, 'one package; the channels 1.0/edge, ');
   t.match(html, '10.0/edge and 2 more');
   t.match(html, '2026-03-01 13:00 UTC');
-  t.notMatch(html, 'Nothing is known');
+  t.notMatch(html, 'purpose of this login is not known');
 });
 
 t.test('of a login that somebody else asks for the page says loudly that nothing is known', async (t) => {
@@ -93,9 +93,9 @@ t.test('of a login that somebody else asks for the page says loudly that nothing
   const { identifier } = await forged(store);
   const { VisitURL } = (await waysIn(store, identifier)).InteractionMethods['browser-window'] as { VisitURL: string };
   const html = await (await fetch(VisitURL)).text();
-  t.match(html, /<section class="purpose unknown" role="alert".*Nothing is known of what this login is for/s);
-  t.match(html, /It was begun from 127\.0\.0\.1\./);
-  t.match(html, /close this page, and begin anew/);
+  t.match(html, /<section class="purpose unknown" role="alert".*The purpose of this login is not known/s);
+  t.match(html, /This login was started from 127\.0\.0\.1\./);
+  t.match(html, /close this page and log in again/);
   t.notMatch(html, 'asks for a token');
   t.match((await store.anyone.get('/identity/style.css')).body, /\.unknown \{\s*color: var\(--warn\)/, 'in red');
 });
@@ -115,7 +115,7 @@ t.test('a login that a site of the configuration began names that site', async (
   );
   const html = await (await fetch(`${store.url}/identity/login-redirect?return_to=${encodeURIComponent(site)}`)).text();
   t.match(html, 'https://builds.example asks you to log in');
-  t.notMatch(html, 'Nothing is known');
+  t.notMatch(html, 'purpose of this login is not known');
 });
 
 t.test(

@@ -96,7 +96,7 @@ function processMetrics(): Registry {
 
 export function createMetrics({ store, process, version, team }: MetricsOptions): Metrics {
   const counted = new Registry();
-  const info = { name: 'larder_info', help: 'The release that runs.', aggregator: 'first' as const };
+  const info = { name: 'larder_info', help: 'The running release.', aggregator: 'first' as const };
   new Gauge({ ...info, labelNames: ['version'], registers: [counted] }).set({ version }, 1);
   const answered = requestMetrics(counted);
   const setProcess = processGauges([counted]);
@@ -187,38 +187,38 @@ function storeGauges(registers: Registers): (now: StoreState) => void {
     [gauge('packages', 'Registered names.'), (now) => now.packages],
     [gauge('revisions', 'Approved revisions.'), (now) => now.revisions],
     [gauge('accounts', 'Accounts.'), (now) => now.accounts],
-    [gauge('review_queue', 'Uploads that wait for their review.'), (now) => now.uploads.waiting],
+    [gauge('review_queue', 'Uploads waiting for their review.'), (now) => now.uploads.waiting],
     [
       gauge('database_bytes', 'Size of the database: its file, or its tables on a PostgreSQL server.'),
       (now) => now.databaseBytes,
     ],
-    [gauge('database_wal_bytes', 'Size of the write-ahead log beside its file.'), (now) => now.walBytes],
-    [gauge('blob_bytes', 'Bytes of content that the records know.'), (now) => now.blobBytes],
-    [gauge('damaged_blobs', 'Blobs that are out of service because they are damaged.'), (now) => now.damagedBlobs],
-    [
-      gauge('disk_free_bytes', 'Bytes that may still be written on the disk of the data directory.'),
-      (now) => now.diskFreeBytes,
-    ],
+    [gauge('database_wal_bytes', 'Size of the write-ahead log of the database file.'), (now) => now.walBytes],
+    [gauge('blob_bytes', 'Bytes of all blobs in the records.'), (now) => now.blobBytes],
+    [gauge('damaged_blobs', 'Corrupt blobs, which are out of service.'), (now) => now.damagedBlobs],
+    [gauge('disk_free_bytes', 'Free bytes on the disk of the data directory.'), (now) => now.diskFreeBytes],
     [gauge('disk_size_bytes', 'Size of that disk.'), (now) => now.diskSizeBytes],
-    [gauge('deltas', 'Deltas that devices may fetch.'), (now) => now.deltas.kept],
-    [gauge('delta_bytes', 'Bytes that they take.'), (now) => now.deltas.bytes],
+    [gauge('deltas', 'Deltas available to devices.'), (now) => now.deltas.kept],
+    [gauge('delta_bytes', 'Bytes of these deltas.'), (now) => now.deltas.bytes],
     [gauge('audit_entries', 'Entries of the audit log.'), (now) => now.auditEntries],
-    [gauge('tokens_ending', 'Tokens at least two weeks old that end within two weeks.'), (now) => now.tokensEnding],
-    [gauge('sealed', '1 while the store has no signing master key and signs nothing.'), (now) => Number(now.sealed)],
+    [gauge('tokens_ending', 'Tokens at least two weeks old that expire within two weeks.'), (now) => now.tokensEnding],
+    [gauge('sealed', '1 while the store has no master key and cannot sign.'), (now) => Number(now.sealed)],
     [
-      gauge('certificate_end_seconds', "When the server's certificate ends, in seconds since 1970; 0 without TLS."),
+      gauge('certificate_end_seconds', "Expiry of the server's certificate, in seconds since 1970; 0 without TLS."),
       (now) => (now.certificateEnds?.getTime() ?? 0) / 1000,
     ],
     [
-      gauge('authority_end_seconds', 'When the first certificate of an authority above it ends; 0 without TLS.'),
+      gauge(
+        'authority_end_seconds',
+        'First expiry of a certificate of its authorities, in seconds since 1970; 0 without TLS.',
+      ),
       (now) => (now.authorityEnds?.getTime() ?? 0) / 1000,
     ],
     [
-      gauge('last_backup_seconds', 'When the last backup was made, in seconds since 1970; 0 if none was.'),
+      gauge('last_backup_seconds', 'Time of the last backup, in seconds since 1970; 0 if there is none.'),
       (now) => secondsOf(now.lastBackup),
     ],
     [
-      gauge('last_transfer_seconds', 'When the last transfer was accepted, in seconds since 1970; 0 if none was.'),
+      gauge('last_transfer_seconds', 'Time of the last accepted transfer, in seconds since 1970; 0 if there is none.'),
       (now) => secondsOf(now.lastTransfer),
     ],
   ];
@@ -236,8 +236,8 @@ const secondsOf = (moment: string | undefined): number => (moment === undefined 
 function faultGauges(registers: Registers): (now: Pick<StoreState, 'faults'>) => void {
   const gauge = (name: string, help: string) =>
     new Gauge({ name: `larder_${name}`, help, labelNames: ['code'], registers });
-  const problems = gauge('problems', "Problems of the store by their code; 'larder doctor' shows them in words.");
-  const notices = gauge('notices', "Notices of the store by their code; 'larder doctor' shows them in words.");
+  const problems = gauge('problems', "Problems of the store by code; 'larder doctor' explains them.");
+  const notices = gauge('notices', "Notices of the store by code; 'larder doctor' explains them.");
   return ({ faults }) => {
     const standing = new Set(faults.map(({ code }) => code));
     for (const [code, { severity }] of Object.entries(faultKinds)) {
@@ -250,7 +250,7 @@ function faultGauges(registers: Registers): (now: Pick<StoreState, 'faults'>) =>
 function pendingGauge(registers: Registers): (now: StoreState) => void {
   const gauge = new Gauge({
     name: 'larder_pending',
-    help: 'What waits for people, by its kind.',
+    help: 'Pending work for people, by kind.',
     labelNames: ['kind'],
     registers,
   });
@@ -262,7 +262,7 @@ function pendingGauge(registers: Registers): (now: StoreState) => void {
 function uploadGauges(registers: Registers): (now: StoreState) => void {
   const uploads = new Gauge({
     name: 'larder_uploads',
-    help: 'Uploads by their state.',
+    help: 'Uploads by state.',
     labelNames: ['state'],
     registers,
   });
@@ -275,7 +275,7 @@ function deltaGauges(registers: Registers): (now: StoreState) => void {
   const gauge = (name: string, help: string, labelNames: string[]) =>
     new Gauge({ name: `larder_${name}`, help, labelNames, registers });
   const tried = gauge('deltas_tried', 'Deltas made, refused because they were too large, and failed.', ['outcome']);
-  const fetched = gauge('snaps_fetched', 'Downloads of snaps, as a delta or whole.', ['as']);
+  const fetched = gauge('snaps_fetched', 'Downloads of snaps, as delta or full file.', ['as']);
   return ({ deltas: { made, refused, failed, served, whole } }) => {
     for (const [outcome, count] of Object.entries({ made, refused, failed })) tried.set({ outcome }, count);
     for (const [as, count] of Object.entries({ delta: served, whole })) fetched.set({ as }, count);
@@ -287,12 +287,12 @@ function processGauges(registers: Registers): (now: ProcessState) => void {
     new Gauge({ name: `larder_job_${name}`, help, labelNames: ['job', 'task'], registers, aggregator });
   const scrubbed = new Gauge({
     name: 'larder_scrubbed_bytes',
-    help: 'Bytes of blobs read again since the start.',
+    help: 'Bytes of blobs verified since the start.',
     registers,
   });
   const runs = gauge('runs', 'Runs of each job since the start.', 'sum');
   const failures = gauge('failures', 'Failed runs of each job since the start.', 'sum');
-  const success = gauge('last_success_seconds', 'When each job last went well.', 'max');
+  const success = gauge('last_success_seconds', 'Time of the last successful run of each job.', 'max');
   const setPool = poolGauges(registers);
   return (now) => {
     if (now.pool !== undefined) setPool(now.pool);
@@ -314,15 +314,12 @@ function poolGauges(registers: Registers): (pool: PoolFigures) => void {
       new Gauge({ name: `larder_database_${name}`, help, registers, aggregator: 'sum' });
     const counter = (name: string, help: string) =>
       new Counter({ name: `larder_database_${name}_total`, help, registers });
-    const open = gauge('connections_open', 'Connections to PostgreSQL that are open.');
-    const used = gauge('connections_used', 'Those of them that somebody waits for.');
-    const waiting = gauge('waiting', 'Questions and changes that wait behind others for a connection to PostgreSQL.');
+    const open = gauge('connections_open', 'Open connections to PostgreSQL.');
+    const used = gauge('connections_used', 'Connections to PostgreSQL in use.');
+    const waiting = gauge('waiting', 'Queries and changes waiting for a connection to PostgreSQL.');
     const queries = counter('queries', 'Statements sent to PostgreSQL.');
-    const retries = counter(
-      'retries',
-      'Questions and changes tried again, as a connection broke or a change was in the way.',
-    );
-    const lost = counter('connections_lost', 'Connections to PostgreSQL that broke.');
+    const retries = counter('retries', 'Queries and changes repeated after a lost connection or a conflict.');
+    const lost = counter('connections_lost', 'Lost connections to PostgreSQL.');
     return (pool) => {
       open.set(pool.open);
       used.set(pool.used);
@@ -344,10 +341,10 @@ function poolGauges(registers: Registers): (pool: PoolFigures) => void {
 function s3Counters(registers: Registers): (now: S3Traffic) => void {
   const counter = (name: string, help: string, labelNames: string[] = []) =>
     new Counter({ name: `larder_s3_${name}_total`, help, labelNames, registers });
-  const requests = counter('requests', 'What was asked of the server that has the files.', ['request']);
-  const errors = counter('errors', 'What of that failed.', ['request']);
-  const retries = counter('retries', 'How often something was asked again because it had failed.');
-  const bytes = counter('bytes', 'Bytes of files that went to that server, and came from it.', ['direction']);
+  const requests = counter('requests', 'Requests to the S3 server.', ['request']);
+  const errors = counter('errors', 'Failed requests to the S3 server.', ['request']);
+  const retries = counter('retries', 'Requests to the S3 server repeated after a failure.');
+  const bytes = counter('bytes', 'Bytes sent to and received from the S3 server.', ['direction']);
   return (now) => {
     for (const total of [requests, errors, retries, bytes]) total.reset();
     for (const [request, count] of now.requests) requests.inc({ request }, count);
@@ -360,11 +357,11 @@ function s3Counters(registers: Registers): (now: S3Traffic) => void {
 
 function workerGauges(registers: Registers) {
   const gauge = (name: string, help: string) => new Gauge({ name: `larder_workers${name}`, help, registers });
-  const expected = gauge('', 'Processes that are to serve the store together.');
-  const serving = gauge('_serving', 'Those of them that serve.');
+  const expected = gauge('', 'Configured number of serving processes.');
+  const serving = gauge('_serving', 'Processes that are serving now.');
   const ended = new Counter({
     name: 'larder_workers_ended_total',
-    help: 'Those that have ended since the start without having been asked to.',
+    help: 'Processes that ended unexpectedly since the start.',
     registers,
   });
   return (now: { wanted: number; serving: number; ended: number }): void => {

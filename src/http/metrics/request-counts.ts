@@ -53,7 +53,7 @@ function showRequests(registry: Registry, tallies: Map<string, Tally>): void {
 
 function showDurations(registry: Registry, tallies: Map<string, Tally>): void {
   const name = 'larder_request_duration_seconds';
-  const help = 'From the first header to the answer.';
+  const help = 'Time from the first header to the response.';
   const values = () =>
     [...tallies].flatMap(([operation, { buckets: counts, seconds }]) => {
       let count = 0;

@@ -56,7 +56,7 @@ const framed = (title: string, store: string, content: Html): Html =>
         </header>
         <main>${content}</main>
         <footer>
-          <p>This page is part of the package store of this site. It asks nobody outside for anything.</p>
+          <p>This page is part of the package store of this site. It loads nothing from other addresses.</p>
         </footer>
       </body>
     </html>`;

@@ -77,4 +77,4 @@ export function decode(bytes: Buffer): string {
 const cutOff = (): Refusal => new Refusal('api-error', 'The connection ended before the body did.');
 
 const tooLarge = (limit: number): Refusal =>
-  new Refusal('request-too-large', `The body is larger than the ${limit} bytes that this operation takes.`);
+  new Refusal('request-too-large', `The body is larger than the ${limit} bytes that this operation accepts.`);

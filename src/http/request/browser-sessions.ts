@@ -28,8 +28,8 @@ export function refuseClearText(baseUrl: string, address: string): void {
   if (isOverTls(baseUrl) || isLoopback(address)) return;
   throw new Refusal(
     'forbidden',
-    'Without TLS the console is shown to browsers on the host itself alone. ' +
-      'Let http.base_url in the configuration begin with https, and open that address.',
+    'Without TLS, only browsers on the host itself can open the console. ' +
+      'Set http.base_url in the configuration to an https address, and open that address.',
   );
 }
 

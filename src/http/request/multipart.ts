@@ -138,7 +138,7 @@ class Form<T> {
       clearTimeout(this.#clock);
       request.off('data', onData).off('end', onEnd).off('close', onClose);
       await Promise.allSettled([this.#received]);
-      this.#file.fail(new Error('nobody takes the file any more'));
+      this.#file.fail(new Error('the receiver of the file has stopped'));
     }
   }
 
@@ -176,7 +176,8 @@ class Form<T> {
     this.#tail = last.length === length ? Buffer.from(last) : Buffer.concat([this.#tail, last]).subarray(-length);
     this.#parser.write(chunk);
     if (this.#arrived > this.#upload.limit + margin) this.#fail(tooLarge(this.#upload.limit));
-    else if (this.#arrived - this.#ofFile > margin) this.#refuse('The form carries too much besides its file.');
+    else if (this.#arrived - this.#ofFile > margin)
+      this.#refuse('The form contains too much data in addition to its file.');
   }
 
   /** Records the position of the first closing boundary; the parser stops there. The boundary may be split across two chunks. */
@@ -192,7 +193,7 @@ class Form<T> {
   #stoodStill(): void {
     // A sender that we have paused, or that has sent everything, is not idle.
     if (this.#file.isFull || this.#request.complete) this.#clock.refresh();
-    else this.#refuse(`The upload stood still for ${this.#upload.idle / 1000} seconds and was given up.`);
+    else this.#refuse(`The upload was idle for ${this.#upload.idle / 1000} seconds and was abandoned.`);
   }
 
   /** The form is valid when the sender and the parser agree about its end. */
@@ -210,7 +211,7 @@ class Form<T> {
       !/^[ \t]*(?:\r\n|$)/.test(behind) ||
       behind.includes(this.#boundary)
     ) {
-      return this.#refuse('The form goes on behind its closing boundary.');
+      return this.#refuse('The form continues after its closing boundary.');
     }
     if (this.#received === undefined) return this.#refuse(`The form has no file named '${this.#upload.field}'.`);
     this.#settled = true;

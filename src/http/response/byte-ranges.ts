@@ -75,7 +75,7 @@ export const redirectTo = (status: 302 | 307, location: string, headers: Record<
 /** The declarations of an operation that responds with a numbered file. */
 export const fileResponses = {
   produces: ['application/octet-stream'],
-  also: { 206: 'The range of bytes that was asked for.', 304: 'The client has it already.' },
+  also: { 206: 'The requested range of bytes.', 304: 'The copy of the client is current.' },
   headers: ['etag', 'content-range', 'content-disposition'],
   refuses: ['range-invalid', 'too-many-requests'],
 } as const;
@@ -143,4 +143,4 @@ interface Downloading {
 
 /** The file was corrupt and is in quarantine until it is uploaded again. Not a retryable status: devices would ask again and again. */
 const outOfService = (): Refusal =>
-  new Refusal('resource-not-found', 'The file was damaged and is out of service until its publisher sends it again.');
+  new Refusal('resource-not-found', 'The file is corrupt and out of service until its publisher sends it again.');

@@ -16,7 +16,7 @@ export function prefersHtml({
 /** The page of a 404. */
 export function notFoundPage(path: string, baseUrl: string): OutgoingResponse {
   const { headers, body } = page(
-    'There is nothing here',
+    'Page not found',
     html`<p>There is nothing at <code>${path.slice(0, 200)}</code>.</p>
       <p><a href="/console">The console</a> · <a href="/docs/">The documents</a></p>`,
     { status: 404, baseUrl },

@@ -6,7 +6,7 @@ import { OperationResponse } from '../operation.ts';
 import { matchesEtag } from './byte-ranges.ts';
 import { json } from './outgoing-response.ts';
 
-export const notModified = { 304: 'The answer is still the one of the digest that If-None-Match names.' };
+export const notModified = { 304: 'The response has not changed since the digest in If-None-Match.' };
 
 /** For the Vary header: a cache must not give one device the response to another. */
 export const varyByDevice =

@@ -1,7 +1,13 @@
 // Changes an account's own password and one-time passwords, after the account has proven its credentials again.
 import { changeOwnPassword, renewRecoveryCodes, switchOffTotp, switchOnTotp } from '#acts/accounts/credentials.ts';
 import { wrongCode } from '#acts/login/logins.ts';
-import type { SessionContext, RepeatedCredentials, Logins, OwnCredentials, ProvenAccount } from '#http/identity-provider.ts';
+import type {
+  SessionContext,
+  RepeatedCredentials,
+  Logins,
+  OwnCredentials,
+  ProvenAccount,
+} from '#http/identity-provider.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import type { Account } from '#records/accounts/accounts.ts';
@@ -21,7 +27,7 @@ export function createOwnCredentials(options: OwnCredentialsOptions): OwnCredent
   const provePassword = async (accountId: string, again: RepeatedCredentials): Promise<ProvenAccount> => {
     const name = (await records.accounts.find(accountId))?.username ?? '';
     const { account } = await logins.checkPassword({ ...again, name });
-    if (account.id !== accountId) throw new Refusal('conflict', 'Your account was renamed meanwhile; log in again.');
+    if (account.id !== accountId) throw new Refusal('conflict', 'Your account was renamed. Log in again.');
     return account;
   };
   const shown = (secret: Buffer, account: Account, about: SessionContext) => ({
@@ -48,7 +54,7 @@ export function createOwnCredentials(options: OwnCredentialsOptions): OwnCredent
 
     async proposeTotp(account, about) {
       if ((await records.totpSecrets.find(account.id)) !== undefined) {
-        throw new Refusal('conflict', 'You are asked for one-time passwords already; switch them off first.');
+        throw new Refusal('conflict', 'One-time passwords are already turned on. Turn them off first.');
       }
       return shown(newTotpSecret(), account, about);
     },
@@ -76,7 +82,7 @@ export function createOwnCredentials(options: OwnCredentialsOptions): OwnCredent
 
     async switchOffTotp(account, about) {
       if (requiresTotp() && (await records.accounts.isStoreAdministrator(account.id))) {
-        throw new Refusal('conflict', 'This store asks its administrators for one-time passwords, so you keep yours.');
+        throw new Refusal('conflict', 'Administrators here need one-time passwords, so you cannot turn them off.');
       }
       await acts.do(switchOffTotp, { actor: account.id, ...about }, { id: account.id });
     },
@@ -91,6 +97,6 @@ function opened(siteKey: Buffer, proposal: string, purpose: string): Buffer {
   try {
     return unseal(siteKey, proposal, purpose);
   } catch {
-    throw new Refusal('conflict', 'This secret is of a login that has ended meanwhile; begin again.');
+    throw new Refusal('conflict', 'This secret belongs to a login that has ended. Start again.');
   }
 }

@@ -37,7 +37,7 @@ const hashing = {
   waiting: {
     atMost: 32,
     ofClient: 8,
-    refusal: 'Too many people are logging in just now; try again in a few seconds.',
+    refusal: 'Too many logins are in progress. Try again in a few seconds.',
   },
 };
 
@@ -84,7 +84,7 @@ export function createPasswords(options: PasswordOptions = {}): Passwords {
     },
     async verify(password, storedHash, turn) {
       const phc = readPhc(storedHash ?? decoy);
-      if (phc === undefined) throw new Error('cannot check a password: its hash is not one that this release knows');
+      if (phc === undefined) throw new Error('cannot check a password: this release does not support its hash');
       const { name, cost, keyId, tag } = phc;
       const peppered = keyId !== undefined;
       const derived = await derive(phc, prepared(password, peppered), turn);
@@ -161,10 +161,10 @@ export function passwordProblem(password: string, account: PasswordOwner, host: 
     common.has(bare) ||
     isVariation(password)
   ) {
-    return 'This password is one of those that are tried first; choose one that nobody would guess.';
+    return 'This password is too common. Choose one that is hard to guess.';
   }
   if (isMadeOf(password, [account.username, account.email, account.displayName ?? '', host, ...products])) {
-    return 'This password is made of the name of the account, of the store or of a product; choose one that nobody would guess.';
+    return 'This password contains little more than the name of the account, the store or a product. Choose one that is hard to guess.';
   }
   return undefined;
 }

@@ -34,7 +34,7 @@ export const setUp = operation({
   ...shared,
   name: 'set_up',
   path: setUpAddress,
-  summary: 'Say that a password is set; with a link of an older release, show the page on which it is set.',
+  summary: 'Confirm that the password is set. For a link from an older release, show the form to set it.',
 
   handle(call) {
     const { request, config } = call;
@@ -48,7 +48,7 @@ export const openSetUpLink = operation({
   ...shared,
   name: 'open_set_up_link',
   path: `${setUpAddress}/:key`,
-  summary: 'Show the page on which the account of a set-up link chooses a password.',
+  summary: 'Show the form to choose a password, for the account of a set-up link.',
 
   handle: (call) => formFor(call.params.key, call),
 });
@@ -69,7 +69,7 @@ export const submitSetUp = operation({
   method: 'POST',
   path: setUpAddress,
   since: 0,
-  summary: 'Set the password that the page was filled in with.',
+  summary: 'Set the password from the form of a set-up link.',
   access: anyone,
   errors: 'bakery',
   prefixed: false,
@@ -77,7 +77,7 @@ export const submitSetUp = operation({
   bodyLimit: 32 * 1024,
   body: 'SetUpForm',
   produces: ['text/html'],
-  also: { 303: 'The password is set; the browser goes to a page that says so.' },
+  also: { 303: 'The password is set; the browser continues to the confirmation.' },
   headers: ['location'],
   refusesWithPages: true,
   refuses: ['forbidden', 'login-expired'],
@@ -89,7 +89,7 @@ export const submitSetUp = operation({
       const account = await ownerOf(body.key, identity.logins.setUpLink);
       try {
         if (body.password !== body.again)
-          throw new Refusal('api-error', 'The two are not the same; enter the password again.');
+          throw new Refusal('api-error', 'The two passwords differ. Enter the password again.');
         const endTokens = body['end-tokens'] === 'yes';
         await identity.logins.setPassword(body.key, body.password, { requestId, endTokens });
       } catch (refusal) {

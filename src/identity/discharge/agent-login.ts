@@ -9,7 +9,7 @@ export const agentLogin = operation({
   method: 'GET',
   path: '/identity/login/agent',
   since: 0,
-  summary: "Give an agent a macaroon that only the holder of the agent's key can discharge.",
+  summary: "Issue a macaroon to an agent that only the holder of the agent's key can discharge.",
   access: anyone,
   errors: 'bakery',
   prefixed: false,

@@ -61,7 +61,8 @@ export function declarations({ name, argument, needed }: Condition, person: Auth
 const notUnderstood = (): Refusal =>
   new Refusal('api-error', 'The identity provider does not understand the condition of this caveat.');
 
-const notMet = (): Refusal => new Refusal('forbidden', 'Whoever logged in does not meet the condition of this caveat.');
+const notMet = (): Refusal =>
+  new Refusal('forbidden', 'The account that logged in does not meet the condition of this caveat.');
 
 function parted(text: string): [string, string] {
   const space = text.indexOf(' ');

@@ -18,7 +18,7 @@ export const discharge = operation({
   method: 'POST',
   path: '/identity/discharge',
   since: 0,
-  summary: 'Discharge a third-party caveat for somebody who has logged in, or say how to log in.',
+  summary: 'Discharge a third-party caveat for a logged-in account, or explain how to log in.',
   access: anyone,
   errors: 'bakery',
   prefixed: false,
@@ -30,8 +30,8 @@ export const discharge = operation({
   response: 'DischargeResponse',
   refuses: ['forbidden', 'login-expired'],
   asks: {
-    401: 'Somebody must log in first; Info says where.',
-    407: 'The same, for clients of the first version of the protocol.',
+    401: 'A login is required first; Info gives its address.',
+    407: 'The same for clients of version 1 of the protocol.',
   },
 
   async handle(call) {

@@ -14,7 +14,7 @@ export const loginLegacy = operation({
   method: 'GET',
   path: '/identity/login-legacy',
   since: 0,
-  summary: 'Show the login page to browsers, and tell older clients how to log in.',
+  summary: 'Show the login page to browsers, and list the login methods for older clients.',
   access: anyone,
   errors: 'bakery',
   prefixed: false,
@@ -43,7 +43,7 @@ export const agentLoginLegacy = operation({
   method: 'POST',
   path: '/identity/login-legacy',
   since: 0,
-  summary: 'Log an agent in that proves its key in the older way, with a cookie.',
+  summary: 'Log in an agent that proves its key with a cookie, the older way.',
   access: anyone,
   errors: 'bakery',
   prefixed: false,
@@ -51,8 +51,8 @@ export const agentLoginLegacy = operation({
   body: 'LegacyAgentRequest',
   response: 'AgentLoggedIn',
   asks: {
-    401: 'The agent must prove its key; Info has the macaroon to discharge.',
-    407: 'The same, for clients of the first version of the protocol.',
+    401: 'The agent must prove its key; Info contains the macaroon to discharge.',
+    407: 'The same for clients of version 1 of the protocol.',
   },
   refuses: ['invalid-credentials', 'login-expired'],
 

@@ -10,7 +10,7 @@ export const waitToken = operation({
   method: 'GET',
   path: '/identity/wait-token',
   since: 0,
-  summary: 'Wait until somebody has logged in, and give the token that proves it.',
+  summary: 'Wait for the end of a login, and return the token that proves it.',
   access: anyone,
   errors: 'bakery',
   prefixed: false,
@@ -29,7 +29,7 @@ export const waitLegacy = operation({
   method: 'GET',
   path: '/identity/wait-legacy',
   since: 0,
-  summary: 'Wait until somebody has logged in, and give the discharge itself, as older clients expect it.',
+  summary: 'Wait for the end of a login, and return the discharge itself, as older clients expect.',
   access: anyone,
   errors: 'bakery',
   prefixed: false,
@@ -40,7 +40,7 @@ export const waitLegacy = operation({
   async handle(call) {
     const { interactions } = call.identity;
     const { caveat, token } = await interactions.wait(call.query.did, disconnectSignal(call.response));
-    if (caveat === undefined) throw new Refusal('login-expired', 'Nothing waits for this login.');
+    if (caveat === undefined) throw new Refusal('login-expired', 'There is no such login in progress.');
     return { Macaroon: await dischargeFor(caveat, await interactions.redeem(token, caveat), call) };
   },
 });

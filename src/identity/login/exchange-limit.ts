@@ -29,7 +29,7 @@ export function createExchangeLimit({
         const wait = before.last + period - now().getTime();
         throw new Refusal(
           'too-many-requests',
-          'Too many failed exchanges from this address; the right credential still works, others wait a minute.',
+          'Too many failed exchanges from this address. A valid credential still works; with others, try again in a minute.',
           Math.ceil(wait / seconds(1)),
         );
       }

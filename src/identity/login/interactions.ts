@@ -152,4 +152,8 @@ const newId = (): string => `${randomBytes(32).toString('hex')}ID`;
 const tokenOf = (waitId: string): string => `token of the login ${waitId}`;
 
 const tooMany = (): Refusal =>
-  new Refusal('too-many-requests', 'Too many logins are under way; finish one of them, or try again in a minute.', 60);
+  new Refusal(
+    'too-many-requests',
+    'Too many logins are in progress. Finish one of them, or try again in a minute.',
+    60,
+  );

@@ -17,7 +17,7 @@ export const login = operation({
   method: 'GET',
   path: '/identity/login',
   since: 0,
-  summary: 'Show the login page, or that the login is finished.',
+  summary: 'Show the login page, or the end of the login.',
   access: anyone,
   errors: 'bakery',
   prefixed: false,
@@ -42,7 +42,7 @@ export const submitLogin = operation({
   method: 'POST',
   path: '/identity/login',
   since: 0,
-  summary: 'Log in with what the login page was filled in with.',
+  summary: 'Log in with the input of the login page.',
   access: anyone,
   errors: 'bakery',
   prefixed: false,
@@ -50,7 +50,7 @@ export const submitLogin = operation({
   bodyLimit: 16 * 1024,
   body: 'LoginForm',
   produces: ['text/html'],
-  also: { 303: 'Logged in; the browser goes back to the application that sent it, or to a page that says so.' },
+  also: { 303: 'Logged in; the browser continues to the application that sent it, or to the confirmation.' },
   headers: ['location'],
   refusesWithPages: true,
   refuses: [
@@ -87,7 +87,7 @@ export const identityStyle = operation({
   method: 'GET',
   path: '/identity/style.css',
   since: 0,
-  summary: 'Give the style sheet of the pages of the identity provider.',
+  summary: 'Get the style sheet of the pages of the identity provider.',
   access: anyone,
   prefixed: false,
   produces: ['text/css'],
@@ -102,7 +102,7 @@ async function logIn(interaction: Interaction, form: LoginForm, call: Logging): 
   const { logins, interactions } = identity;
   let account = form.code === undefined ? undefined : interaction.halfway;
   if (account === undefined) {
-    if (!form.username || !form.password) throw new Refusal('api-error', 'Enter your name and your password.');
+    if (!form.username || !form.password) throw new Refusal('api-error', 'Enter your user name and your password.');
     const checked = await logins.checkPassword({ name: form.username, password: form.password, address, requestId });
     account = checked.account;
     if (checked.needsOneTimePassword) {
@@ -122,7 +122,7 @@ const finishedPage = ({ username }: Account, baseUrl: string): OperationResponse
     baseUrl,
     200,
     'You are logged in',
-    `As ${username}. You can close this page and go back to where you came from.`,
+    `As ${username}. You can close this page and return to your application.`,
   );
 
 /** The login page of a pending login; `failed` holds the error of the last attempt. */
@@ -159,7 +159,7 @@ export async function withRefusalPage(
     return await make();
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;
-    const heading = refusal.code === 'login-expired' ? 'Too late' : 'This cannot go on';
+    const heading = refusal.code === 'login-expired' ? 'Too late' : 'This login cannot continue';
     return messagePage(baseUrl, refusal.status, heading, refusal.message);
   }
 }

@@ -92,10 +92,10 @@ const caveatDigest = ({ id, payload }: AddressedCaveat): string =>
   createHash('sha256').update(id).update('\0').update(payload.rootKey).digest('base64url');
 
 export const loginExpired = (): Refusal =>
-  new Refusal('login-expired', 'This login has expired or is finished; begin again.');
+  new Refusal('login-expired', 'This login has expired or is finished. Start again.');
 
 const notAProof = (): Refusal =>
   new Refusal(
     'permission-required',
-    'This token does not prove a login for this caveat, or has been used; log in again.',
+    'This token does not prove a login for this caveat, or it has been used. Log in again.',
   );

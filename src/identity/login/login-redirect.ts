@@ -12,7 +12,7 @@ export const loginRedirect = operation({
   method: 'GET',
   path: '/identity/login-redirect',
   since: 0,
-  summary: 'Show the login page to a browser that a web application has sent.',
+  summary: 'Show the login page to a browser that a web application sent.',
   access: anyone,
   errors: 'bakery',
   prefixed: false,
@@ -27,8 +27,8 @@ export const loginRedirect = operation({
       return messagePage(
         baseUrl,
         400,
-        'This login cannot go on',
-        `The address to come back to is not one that this store knows. An administrator can name it in identity.redirect_urls.`,
+        'This login cannot continue',
+        `The return address of this login is not allowed. An administrator can add it to identity.redirect_urls.`,
       );
     }
     return loginPage(await identity.interactions.begin({ redirect: { to, state }, address }), baseUrl);
@@ -40,7 +40,7 @@ export const dischargeToken = operation({
   method: 'POST',
   path: '/identity/discharge-token',
   since: 0,
-  summary: 'Give a web application the token for the code that the browser has brought back.',
+  summary: 'Exchange the code that a browser returned to a web application for a token.',
   access: anyone,
   errors: 'bakery',
   prefixed: false,

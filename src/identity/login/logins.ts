@@ -75,21 +75,18 @@ export function createLogins(options: LoginOptions): Logins {
 const noOneTimePasswords = (): Refusal =>
   new Refusal(
     'twofactor-required',
-    "This asks for a one-time password, and the account has none; 'larder account totp' on the host gives it some.",
+    "This needs a one-time password, but the account does not use them. Set them up with 'larder account totp' on the host.",
   );
 
 const mustHaveOne = ({ id }: Account): Refusal =>
   new Refusal(
     'twofactor-required',
-    `This store asks its administrators for a one-time password, and your account has none; 'larder account totp ${id}' on the host gives it some.`,
+    `This store requires a one-time password for administrators, but your account does not use them. Set them up with 'larder account totp ${id}' on the host gives it some.`,
   );
 
 /** Paper can be copied unnoticed, so a recovery code only logs its owner in and is no proof for further actions. */
 const noRecoveryCode = (): Refusal =>
-  new Refusal(
-    'twofactor-failure',
-    'This asks for what your authenticator shows; a recovery code is for logging in without it, and does not count here.',
-  );
+  new Refusal('twofactor-failure', 'This needs a code from your authenticator. A recovery code works only to log in.');
 
 type LoginContext = LoginOptions & { backOff: BackOff };
 type CredentialsWithout<Secret extends keyof LoginCredentials> = Omit<LoginCredentials, Secret>;

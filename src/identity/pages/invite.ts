@@ -40,5 +40,5 @@ export const inviteContent = (words: InviteWords): Html =>
       <button type="submit" name="answer" value="reject">Decline</button>
     </form>
     <p class="hint">
-      A collaborator may do with the package what its publisher may, but for inviting others and giving it up.
+      A collaborator has the rights of the publisher on the package, but cannot invite others or unregister it.
     </p>`;

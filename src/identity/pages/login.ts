@@ -24,7 +24,7 @@ export const loginContent = ({ did, about, username, problem }: LoginWords): Htm
       ${usernameField(username, { autofocus: true })} ${passwordField}
       <button type="submit">Log in</button>
     </form>
-    <p class="hint">Go on only if you have just begun this login yourself.</p>`;
+    <p class="hint">Continue only if you started this login yourself just now.</p>`;
 
 /** A login without a known purpose is shown as a warning, because it can be an attack. */
 function aboutText(about: LoginPageSubject): Html {
@@ -32,14 +32,14 @@ function aboutText(about: LoginPageSubject): Html {
   if (about.kind === 'site') {
     return html`<section class="purpose" aria-labelledby="purpose">
       <h2 id="purpose">${about.site} asks you to log in</h2>
-      <p>An administrator of this store has named this site. It is told who you are, and may act here as you.</p>
+      <p>An administrator of this store allows this site. The site learns who you are and may act here as you.</p>
     </section>`;
   }
   return html`<section class="purpose unknown" role="alert" aria-labelledby="purpose">
-    <h2 id="purpose">Nothing is known of what this login is for</h2>
+    <h2 id="purpose">The purpose of this login is not known</h2>
     <p>
-      It was begun from ${about.address}. Whoever began it is told who you are, and may be able to act as you elsewhere.
-      If that was not you, close this page, and begin anew where you wanted to log in.
+      This login was started from ${about.address}. The person who started it learns who you are, and may be able to act
+      as you elsewhere. If you did not start it, close this page and log in again from your own application.
     </p>
   </section>`;
 }
@@ -49,7 +49,7 @@ const purposeText = ({ asker, may, where, until, address }: Extract<LoginPageSub
     <h2 id="purpose">${asker} asks for a token</h2>
     <dl>
       ${fact('May', may)} ${where === '' ? nothing : fact('Only on', where)} ${fact('Until', moment(until))}
-      ${fact('Asked from', address)}
+      ${fact('Requested from', address)}
     </dl>
   </section>`;
 

@@ -44,21 +44,21 @@ export const setUpContent = ({ key, username, shortest, problem, hasTokens }: Se
         autofocus
         aria-describedby="problem"
       />
-      <label for="again">The same again</label>
+      <label for="again">Repeat the password</label>
       <input id="again" name="again" type="password" autocomplete="new-password" maxlength="1024" required />
       ${hasTokens && endTokens}
       <button type="submit">Set the password</button>
     </form>`;
 
-const endTokens: Html = html`<p>Your tokens, by which tools let themselves in, stay good with the new password.</p>
+const endTokens: Html = html`<p>The tokens of your tools stay valid after you change the password.</p>
   <label class="choice">
     <input type="checkbox" name="end-tokens" value="yes" />
-    End them all now. Tick this when somebody else may have one, or may know the old password; your tools then log in
-    again.
+    Revoke all tokens now. Select this if another person may have a token or know the old password. Your tools must then
+    log in again.
   </label>`;
 
 /** Confirms that a password is set. The page names no account, because it is public. */
 export const passwordSetContent = ({ hasConsole }: { hasConsole: boolean }): Html =>
   html`<h1>The password is set</h1>
-    <p>From now on you log in with this password.</p>
+    <p>From now on, log in with this password.</p>
     ${hasConsole && html`<p><a href="/console">Log in to the console</a></p>`}`;

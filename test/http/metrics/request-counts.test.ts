@@ -18,7 +18,7 @@ function plainly(registry: Registry) {
   });
   const duration = new Histogram({
     name: 'larder_request_duration_seconds',
-    help: 'From the first header to the answer.',
+    help: 'Time from the first header to the response.',
     labelNames: ['operation'],
     buckets,
     registers,

@@ -289,7 +289,7 @@ t.test('a form with much besides its file is refused', async (t) => {
   const preamble = Buffer.alloc(3 * MiB, 'x');
   t.match(
     await post(port, Buffer.concat([preamble, Buffer.from('\r\n'), form(binary('hello'))])),
-    refused('api-error', 'The form carries too much besides its file.'),
+    refused('api-error', 'The form contains too much data in addition to its file.'),
   );
 });
 
@@ -331,7 +331,7 @@ t.test('a form that is cut off or goes on behind its end is refused', async (t) 
   for (const length of [0, 5, 40, 120, whole.length - 6])
     t.match(await post(port, whole.subarray(0, length)), cut, `at ${length}`);
   t.match(await post(port, whole.subarray(0, -2)), { status: 200 }, 'the last line break may be missing');
-  const beyond = refused('api-error', 'The form goes on behind its closing boundary.');
+  const beyond = refused('api-error', 'The form continues after its closing boundary.');
   for (const epilogue of ['junk', '\r\n', '\r\nThis is the epilogue.\r\nIt is to be ignored.\r\n']) {
     t.match(await post(port, Buffer.concat([whole, Buffer.from(epilogue)])), { status: 200 }, JSON.stringify(epilogue));
   }
@@ -471,7 +471,7 @@ t.test('an upload that stands still is given up', async (t) => {
     socket.write(body.subarray(0, bytes));
     t.match(
       answered(await answer),
-      refused('api-error', 'The upload stood still for 0.1 seconds and was given up.'),
+      refused('api-error', 'The upload was idle for 0.1 seconds and was abandoned.'),
       `after ${bytes} bytes`,
     );
   }

@@ -45,7 +45,7 @@ t.test('the page says who asks for what, and has nothing in it that a script cou
     'referrer-policy': 'same-origin',
   });
   t.match(html, '&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;quotes&quot; {{did}} asks for a token');
-  t.match(html, 'release your packages and register and give up package names');
+  t.match(html, 'release your packages and register and unregister package names');
   t.match(html, 'one package; the channels latest/edge');
   t.match(html, '2026-03-01 13:00 UTC');
   t.notMatch(html, /<script|javascript:|\son\w+=|<style|style=/i);
@@ -66,7 +66,7 @@ t.test('a token without limits is shown as one', async (t) => {
   const html = await (await fetch(await visit(store))).text();
   t.match(html, 'A program asks for a token');
   t.match(html, 'do everything that you may do');
-  t.match(await (await fetch(await visit(store, { permissions: [] }))).text(), 'do nothing but say who you are');
+  t.match(await (await fetch(await visit(store, { permissions: [] }))).text(), 'only confirm who you are');
 });
 
 t.test('whoever logs in is told so, and by his e-mail address it works too', async (t) => {
@@ -116,7 +116,7 @@ t.test('an unknown name, a wrong password and a disabled account get the very sa
     const url = await visit(store);
     const reply = await logInAt(url, { username, password: text });
     if (username === '') {
-      t.match(reply, { status: 400, body: /Enter your name and your password\./ });
+      t.match(reply, { status: 400, body: /Enter your user name and your password\./ });
       continue;
     }
     t.equal(reply.status, 401);
@@ -196,7 +196,7 @@ t.test('a code without the password before it opens nothing', async (t) => {
   const secret = await store.setTotp('ada');
   const url = await visit(store);
   const reply = await postForm(url.split('?')[0]!, { did: didOf(url), code: code(secret, store) });
-  t.match(reply, { status: 400, body: /Enter your name and your password/ });
+  t.match(reply, { status: 400, body: /Enter your user name and your password/ });
   const both = await postForm(url.split('?')[0]!, {
     did: didOf(url),
     code: code(secret, store),
@@ -275,9 +275,9 @@ t.test('somebody sets his own password with a link, once', async (t) => {
     'a link of an older release works until it expires',
   );
   const send = (text: string, again = text) => postForm(url, { key, password: text, again });
-  t.match(await send('four words of bob', 'four words of bib'), { status: 400, body: /The two are not the same/ });
+  t.match(await send('four words of bob', 'four words of bib'), { status: 400, body: /The two passwords differ/ });
   t.match(await send('short'), { status: 400, body: /at least 8 characters/ });
-  t.match(await send('password1'), { status: 400, body: /tried first/ });
+  t.match(await send('password1'), { status: 400, body: /too common/ });
   t.match(
     await postForm(
       url,
@@ -324,7 +324,7 @@ t.test('whoever sets a password is told that tokens stay good, and may end them'
 
   const [bob, ada] = [await store.as('bob'), await store.as('ada')];
   const second = await invite();
-  t.match(await page(second), /stay good with the new password.*name="end-tokens"/s);
+  t.match(await page(second), /stay valid after you change the password.*name="end-tokens"/s);
   t.match(await send(second), { status: 200 });
   t.ok(await good(bob));
   const third = await invite();
@@ -445,7 +445,7 @@ t.test('a browser is sent back only to where the configuration says', async (t) 
   ]) {
     const reply = await fetch(`${LoginURL}?${new URLSearchParams({ return_to: to, state: 's' }).toString()}`);
     t.equal(reply.status, 400, to);
-    t.match(await reply.text(), /not one that this store knows/);
+    t.match(await reply.text(), /return address of this login is not allowed/);
   }
 });
 

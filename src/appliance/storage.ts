@@ -121,7 +121,7 @@ function refuseOtherHosts(config: Pick<Config, 'blobs'>, hosts: readonly string[
 function findHostConflict({ blobs }: Pick<Config, 'blobs'>, [other]: readonly string[]): string | undefined {
   if (other === undefined || blobs.s3 !== undefined) return undefined;
   return (
-    `cannot serve the store: its files lie in a folder of ${other}, which serves it as well, or did a minute ago; ` +
+    `cannot serve the store: its files are in a folder of ${other}, which serves it as well, or did a minute ago; ` +
     "have all hosts keep them in one bucket ([blobs] s3 in larder.toml, 'larder move'), or serve it on one of them"
   );
 }

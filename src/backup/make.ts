@@ -94,7 +94,7 @@ export class DamagedDatabase extends Error {
 /** The bytes that were read back differ from the written ones. */
 export class NotAsWritten extends Error {
   constructor(file: string) {
-    super(`what was written to ${file} cannot be read back as it was written`);
+    super(`${file} does not hold the bytes that were written to it`);
     this.name = 'NotAsWritten';
   }
 }

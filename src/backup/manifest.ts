@@ -77,9 +77,9 @@ export class NotOurs extends Error {
   constructor(file: string, { made, expected }: { made: string | undefined; expected: string }) {
     super(
       made === undefined
-        ? `${file} was not made with this site key, whose fingerprint is ${expected}, or it was changed since`
-        : `${file} was not made with this site key: its own has the fingerprint ${made}, and the one that was given ${expected}. ` +
-            "Give it the copy of the site.key that was the store's when it was made",
+        ? `${file} was not made with this site key (fingerprint ${expected}), or it has been changed`
+        : `${file} was not made with this site key: it needs the key with the fingerprint ${made}, and the given key has ${expected}. ` +
+            'Use a copy of the site.key that the store had at that time',
     );
     this.name = 'NotOurs';
   }
@@ -117,7 +117,7 @@ function refuseForeign(file: string, text: string, mac: string, siteKey: Buffer)
 /** The backup was not signed with the given key. */
 export class NotSigned extends Error {
   constructor(file: string) {
-    super(`${file} was not signed by a site with this key, or it was changed since; a site without a name signs none`);
+    super(`${file} was not signed with this key, or it has been changed. A site without a name does not sign backups`);
     this.name = 'NotSigned';
   }
 }

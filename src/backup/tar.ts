@@ -64,7 +64,7 @@ export function writeTar(handle: FileHandle, modified: Date, signal?: AbortSigna
           // Throw inside the loop, so that the source is closed as well.
           signal?.throwIfAborted();
           written += bytes.length;
-          if (written > size) throw new CannotReadSource(name, 'it grew meanwhile');
+          if (written > size) throw new CannotReadSource(name, 'it grew while it was read');
           sha256.update(bytes);
           if (sha3) sha3_384.update(bytes);
           await append(bytes);

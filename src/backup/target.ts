@@ -66,14 +66,14 @@ const largestOnFat = 2 ** 32 - 1;
 export function requireRoom(folder: string, needed: number, { free, type }: FileSystemSpace): void {
   if (type === fat && needed > largestOnFat) {
     throw new NoRoom(
-      `the backup takes ${mebibytes(needed)}, and files in ${folder} can have 4096 MiB, as on every stick with FAT; ` +
-        'take one with ext4 or exFAT, or back up what is new with --since',
+      `the backup takes ${mebibytes(needed)}, but ${folder} is on FAT, which allows files of 4096 MiB; ` +
+        'use a disk with ext4 or exFAT, or back up new content only with --since',
     );
   }
   if (needed > free) {
     throw new NoRoom(
-      `the backup takes ${mebibytes(needed)}, and ${mebibytes(free)} are free in ${folder}; make room, take a larger ` +
-        'disk, or back up what is new with --since',
+      `the backup takes ${mebibytes(needed)}, but only ${mebibytes(free)} are free in ${folder}; make room, use a larger ` +
+        'disk, or back up new content only with --since',
     );
   }
 }

@@ -108,7 +108,7 @@ async function copyBlob(
   size: number,
 ): Promise<void> {
   const damaged = (cause?: unknown): CorruptBlobError =>
-    new CorruptBlobError(`the blob ${sha3_384} is not as it was written; 'larder verify' tells whose it is`, { cause });
+    new CorruptBlobError(`the blob ${sha3_384} is damaged; 'larder verify' names its package`, { cause });
   const opened = await from.open(sha3_384);
   if (opened === undefined) throw damaged();
   let failed: unknown;

@@ -21,16 +21,16 @@ export const closure: Examination = {
   isCostly: true,
   async look(patient) {
     const { snap: snaps, charm: charms } = patient.config().devices;
-    if (!snaps && !charms) return well('neither snapd nor juju is answered here');
+    if (!snaps && !charms) return well('this store serves neither snapd nor juju');
     const missing = await missingHere((await patient.store()).records, { snaps, charms });
     const [first] = missing;
-    if (first === undefined) return well('nothing is missing for what is released');
+    if (first === undefined) return well('everything that releases need is here');
     const { kind, name, neededBy } = first;
     const others =
       missing.length === 1 ? '' : `; ${missing.length - 1} more ${missing.length === 2 ? 'is' : 'are'} missing`;
     return notice(
       `the ${kind} ${name} is not here, and ${neededBy[0]!} needs it${neededBy.length > 1 ? ', as do others' : ''}${others}`,
-      "'larder closure' names all of it. Carry it in, or release it.",
+      "'larder closure' lists all missing packages. Import or release them.",
     );
   },
 };
@@ -39,7 +39,7 @@ export const storeAssertion: Examination = {
   subject: 'Store assertion',
   async look(patient) {
     const config = patient.config();
-    if (!config.devices.snap) return well('devices are not answered here');
+    if (!config.devices.snap) return well('this store does not serve devices');
     return compared(config, await patient.store());
   },
 };
@@ -51,19 +51,19 @@ export const deviceTrust: Examination = {
   async look(patient) {
     const config = patient.config();
     const { base_url: url } = config.http;
-    if (!config.devices.snap && !config.devices.charm) return well('devices are not answered here');
-    if (!speaksTls(config)) return well(`${url} is plain http, where nothing is proven`);
+    if (!config.devices.snap && !config.devices.charm) return well('this store does not serve devices');
+    if (!speaksTls(config)) return well(`${url} is plain http, which has no certificate to check`);
     const authority = readCertificates(patient.data, tlsSettings(config))?.authority;
     const trust = await trustAt(url, authority);
     if ('unreachable' in trust) throw new ExaminationUnavailableError(trust.unreachable);
     const authorities =
       authority === undefined ? 'the authorities of this system' : "the authority that 'larder device snippet' prints";
-    if (trust.trusted) return well(`what is served at ${url} is trusted by ${authorities}`);
+    if (trust.trusted) return well(`the certificate at ${url} is trusted by ${authorities}`);
     return wrong(
-      `what is served at ${url} is not trusted by ${authorities}: ${trust.because}; devices do not connect`,
+      `the certificate at ${url} is not trusted by ${authorities}: ${trust.because}; devices do not connect`,
       authority === undefined
         ? 'Name the authority of the certificate in tls.authority_file, and give devices the new snippet.'
-        : 'Serve the chain of this authority there, or name the one of the certificate in tls.authority_file and give devices the new snippet.',
+        : 'Serve the chain of this authority there, or name the authority of the certificate in tls.authority_file and give devices the new snippet.',
     );
   },
 };
@@ -73,7 +73,7 @@ async function compared({ store: { id }, http }: Config, { records }: StoreHandl
   const stored = await records.assertions.find(`store/${id}`);
   if (stored === undefined) {
     return notice(
-      `the store assertion of '${id}' is not here, so a device cannot be pointed here by proxy.store`,
+      `the store assertion of '${id}' is missing, so devices cannot use this store with proxy.store`,
       "Have the online store sign one for this store's id and address, and import it with 'larder assertion import'; 'larder device snippet --without-assertion' needs none.",
     );
   }
@@ -81,7 +81,7 @@ async function compared({ store: { id }, http }: Config, { records }: StoreHandl
   const own = new URL(http.base_url);
   if (leadsTo(assertion, own.href)) return well(`it names ${own.origin}, where the store is`);
   return notice(
-    `the store assertion of '${id}' names ${addressIn(assertion)?.href ?? 'no address'}, and the store is at ${own.href}: devices do not come here`,
-    'Have one signed for this address, or serve at the one that it names (http.base_url).',
+    `the store assertion of '${id}' names ${addressIn(assertion)?.href ?? 'no address'}, and the store is at ${own.href}: devices do not find this store`,
+    'Have the online store sign an assertion with this address, or set http.base_url to the address in the assertion.',
   );
 }

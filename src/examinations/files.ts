@@ -46,11 +46,11 @@ export const permissions: Examination = {
   look({ data, config }) {
     const open = entriesOf(data, 0).filter(({ name, stats }) => !name.startsWith('store.lock') && isOpen(stats));
     if (isOpen(lstatSync(data))) open.unshift({ name: '.', stats: lstatSync(data) });
-    if (open.length > 0) return wrong(`others can read or write ${listed(open)}`, `chmod -R go= ${data}`);
+    if (open.length > 0) return wrong(`other users can read or write ${listed(open)}`, `chmod -R go= ${data}`);
     const [secret] = secretsOf(config).filter(isOpenToAll);
     return secret === undefined
-      ? well('nobody but the owner can look into the data directory')
-      : wrong(`everybody on this machine can read ${secret}, which holds a secret`, `chmod o= ${secret}`);
+      ? well('only the owner can read the data directory')
+      : wrong(`all users of this machine can read ${secret}, which holds a secret`, `chmod o= ${secret}`);
   },
 };
 

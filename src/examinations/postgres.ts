@@ -28,7 +28,7 @@ export function examineServerState({ place }: Pick<DatabaseServer, 'place'>, sta
     concerns.push([
       'wrong',
       `${String(used)} of the ${String(maxConnections)} connections that it takes are open`,
-      'Raise max_connections there, or find out who holds so many; each process of larder opens ten at most.',
+      'Raise max_connections there, or find the clients that hold them; each process of larder opens at most ten.',
     ]);
   }
   const says = `${place}, PostgreSQL ${state.version}, ${String(used)} of ${String(maxConnections)} connections open`;
@@ -49,14 +49,14 @@ function* concernsOfRights(state: ServerState): Generator<Concern> {
   if (isSuperuser) {
     yield [
       'notice',
-      'the store comes there as a superuser, who may do more than it needs',
-      'Make a role of its own that owns its database: CREATE ROLE larder LOGIN; ALTER DATABASE … OWNER TO larder.',
+      'the store connects as a superuser, with more rights than it needs',
+      'Create a role for the store that owns its database: CREATE ROLE larder LOGIN; ALTER DATABASE … OWNER TO larder.',
     ];
   }
   if (!mayMakeTables) {
     yield [
       'wrong',
-      'its user may make no tables there, so an upgrade would fail',
+      'its user may not create tables, so an upgrade would fail',
       'GRANT CREATE ON SCHEMA … TO it, or make it the owner of the schema.',
     ];
   }
@@ -64,7 +64,7 @@ function* concernsOfRights(state: ServerState): Generator<Concern> {
     yield [
       'wrong',
       `${String(foreignTables)} tables of the store belong to another user, so an upgrade would fail`,
-      'REASSIGN OWNED BY that user TO the one that the configuration names, in that database.',
+      'Run REASSIGN OWNED BY that user TO the user in the configuration, in that database.',
     ];
   }
 }
@@ -73,7 +73,7 @@ function* concernsOfDisk({ checksums, fullPageWrites }: ServerState): Generator<
   if (!checksums) {
     yield [
       'notice',
-      'it keeps no checksums of its pages, so it does not notice what its disk changes',
+      'it keeps no page checksums, so it does not notice changes by its disk',
       'Stop the server and run pg_checksums --enable there.',
     ];
   }

@@ -28,7 +28,7 @@ export const records: Examination = {
     return well(
       config().records.postgres === undefined
         ? 'the database is whole, every row as it was written'
-        : 'every row of the database can be read, and refers to what is there',
+        : 'every row of the database can be read, and its references are valid',
     );
   },
 };

@@ -124,7 +124,7 @@ const serviceKinds = {
   ),
   'cannot-look': problem<{ subject: string; because: string }>(
     'Server',
-    ({ subject, because }) => `The store cannot look whether all is well ('${subject}'): ${because.replace(/\.$/, '')}`,
+    ({ subject, because }) => `The store cannot check its own state ('${subject}'): ${because.replace(/\.$/, '')}`,
     'The log of the server says more.',
   ),
 };
@@ -178,13 +178,13 @@ const diskKinds = {
   'disk-full': problem(
     'Disk',
     () =>
-      'The disk that holds this store was full, and what was set aside for that was given up: logins and deletions go ' +
-      'through for a while, uploads do not',
+      'The disk that holds this store was full, and the reserved ballast was released: logins and deletions work ' +
+      'for a while, uploads do not',
     makeRoom,
   ),
   'disk-reserve': problem(
     'Disk',
-    () => 'The disk that holds this store has no more room than it keeps free (uploads.reserve): uploads are refused',
+    () => 'The disk that holds this store has only the space left that uploads.reserve keeps free: uploads are refused',
     makeRoom,
   ),
   'disk-low': problem<{ free: number; size: number; reserve: number }>(
@@ -203,7 +203,7 @@ const diskKinds = {
   'unreadable-uploads': problem<{ uploads: number }>(
     'Blobs',
     ({ uploads }) =>
-      `${formatCount(uploads, 'upload waits for its', 'uploads wait for their')} review because the store cannot read what was sent`,
+      `${formatCount(uploads, 'upload waits for its', 'uploads wait for their')} review because the store cannot read the file`,
     "The disk may be failing: make a backup, and look at the system's log. It is tried again every few minutes.",
   ),
   'unreadable-blobs': problem<{ names: readonly string[]; all: number }>(
@@ -264,15 +264,15 @@ const recordKinds = {
   'engine-away': problem<{ engine: string; about: string; why?: string | undefined }>(
     'Database server',
     ({ engine, why: reason }) =>
-      `${engine} does not answer as it should${reason === undefined ? '' : ` (${reason})`}: until it does, what needs it is ` +
-      'refused, and this host asks its load balancer for nothing',
-    'Look whether it runs, and what it says.',
+      `${engine} does not work${reason === undefined ? '' : ` (${reason})`}: until it does, requests that need it are ` +
+      'refused, and this host takes no requests from its load balancer',
+    'Check that it runs, and read its log.',
   ),
   'engine-clock': problem<{ engine: string; off: string; about: string }>(
     'Clock',
     ({ engine, off }) =>
-      `The clock of this host is ${off} that of ${engine.charAt(0).toLowerCase()}${engine.slice(1)}; until that is mended ` +
-      'this host asks its load balancer for nothing',
+      `The clock of this host is ${off} that of ${engine.charAt(0).toLowerCase()}${engine.slice(1)}; until that is corrected ` +
+      'this host takes no requests from its load balancer',
     'Set both by the same time server (NTP).',
   ),
   'engine-trouble': problem<{ engine: string; because: string; about: string }>(
@@ -310,9 +310,8 @@ const workKinds = {
   'transfer-held': notice<{ sequence: number; source: string; id: string; because: string }>(
     'Transfers',
     ({ sequence, source, because }) =>
-      `Number ${String(sequence)} of ${source} waits for people, and was not accepted by itself: ${because.replace(/\.$/, '')}`,
-    ({ id }) =>
-      `'larder transfer preview ${id.slice(0, 12)}' shows what it would change, 'larder transfer accept' accepts it.`,
+      `Number ${String(sequence)} of ${source} waits for a decision and was not accepted automatically: ${because.replace(/\.$/, '')}`,
+    ({ id }) => `'larder transfer preview ${id.slice(0, 12)}' shows its changes, 'larder transfer accept' accepts it.`,
   ),
   'transfer-overdue': notice<{ days: number | undefined; expected: number }>(
     'Transfers',
@@ -326,11 +325,11 @@ const workKinds = {
     'Transfers',
     ({ source }) => `Two different rotations with one number prove that a key of '${source}' was copied`,
     ({ source }) =>
-      `Ask its people by telephone which keys are theirs; 'larder site distrust ${source} --yes' ends the trust until you know.`,
+      `Ask the administrators of the source by telephone which keys are theirs; 'larder site distrust ${source} --yes' ends the trust until you know.`,
   ),
   'former-store-key': problem<{ folder: string; source: string }>(
     'Transfers',
-    ({ folder }) => `The key with which an earlier release adopted a former store is in ${folder}`,
+    ({ folder }) => `An earlier release adopted a former store; the key that it used is in ${folder}`,
     ({ source }) => `'larder site distrust ${source} --yes' ends the trust in it; then remove the folder.`,
   ),
   'watched-folder-gone': problem<{ folder: string; because: string }>(
@@ -342,7 +341,7 @@ const workKinds = {
   'watched-folder': notice<{ because: string }>(
     'Transfers',
     ({ because }) => because.replace(/\.$/, ''),
-    "'larder transfer list' shows what was received.",
+    "'larder transfer list' lists the received transfers.",
   ),
   'tokens-ending': notice<{ tokens: number }>(
     'Tokens',

@@ -51,7 +51,7 @@ function ofSystemCall(fields: SystemErrorFields, about: ErrorContext): string {
   const code = fields.code ?? '';
   const explain = ofSystem[code];
   if (explain !== undefined) return explain(path ?? about.data, fields);
-  return `the system could not ${fields.syscall ?? 'use'} ${displayPath(path ?? about.data)}; LARDER_DEBUG=1 shows what it said`;
+  return `the system could not ${fields.syscall ?? 'use'} ${displayPath(path ?? about.data)}; LARDER_DEBUG=1 shows its error`;
 }
 
 /** The codes for too many open files and connections in this process, or on this machine. */
@@ -80,7 +80,7 @@ export function isOutOfFiles(error: unknown): boolean {
 
 type SystemErrorExplainer = (path: string | undefined, fields: SystemErrorFields) => string;
 
-const displayPath = (path: string | undefined): string => path ?? 'what it needs';
+const displayPath = (path: string | undefined): string => path ?? 'a file or resource';
 
 const full: SystemErrorExplainer = (path) =>
   `the disk that holds ${displayPath(path)} is full; make room on it, or use a place on another disk, and try again`;
@@ -94,25 +94,25 @@ const notAllowed: SystemErrorExplainer = (path, { syscall = '' }) => {
 const tooManyFiles = (whose: string, mend: string): string => `${whose} too many files open; ${mend}, and try again`;
 
 const failing: SystemErrorExplainer = (path) =>
-  `the disk does not give or take ${displayPath(path)}; it may be failing: look at the log of the kernel ('journalctl -k'), and have a backup at hand`;
+  `the disk cannot read or write ${displayPath(path)}; it may be failing: read the log of the kernel ('journalctl -k'), and have a recent backup ready`;
 
 /** By the name of the error, see errno(3). */
 const ofSystem: Readonly<Record<string, SystemErrorExplainer>> = {
   EACCES: notAllowed,
   EPERM: notAllowed,
   EROFS: (path) =>
-    `${displayPath(path)} is on a disk that can only be read; make it writable ('mount -o remount,rw' as root; the log of the kernel tells when it became so by itself), or use another place`,
+    `${displayPath(path)} is on a disk that can only be read; make it writable ('mount -o remount,rw' as root; the log of the kernel shows when the system made it read-only), or use another place`,
   ENOSPC: full,
   EDQUOT: full,
   EMFILE: () =>
     tooManyFiles('this process has', "allow it more ('ulimit -n 65536' before it, or LimitNOFILE=65536 in its unit)"),
-  ENFILE: () => tooManyFiles('this machine has', 'end what is not needed or raise fs.file-max'),
-  ENOMEM: () => 'this machine has not enough memory left; end what is not needed, and try again',
+  ENFILE: () => tooManyFiles('this machine has', 'end programs that you do not need or raise fs.file-max'),
+  ENOMEM: () => 'this machine does not have enough free memory; end programs that you do not need, and try again',
   ...Object.fromEntries(diskFails.map((code) => [code, failing])),
   ENOENT: (path) =>
     path !== undefined && !isThere(dirname(path))
       ? `there is no folder ${dirname(path)}; make it first, or name another place`
-      : `there is no ${displayPath(path)}; look whether that is the right place`,
+      : `there is no ${displayPath(path)}; check the path`,
   ENOTDIR: (path) => `${displayPath(path)} cannot be there: a part of that path is a file, not a folder`,
   EISDIR: (path) => `${displayPath(path)} is a folder, not a file; name a file`,
   EEXIST: (path) => `${displayPath(path)} is there already; name another place, or take it away first`,
@@ -142,7 +142,7 @@ function ofDatabase(code: string, { data }: ErrorContext): string {
   if (/^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/.test(code)) return `another process holds ${file}; try again in a moment`;
   if (code.startsWith('SQLITE_NOMEM')) return ofSystem['ENOMEM']!(undefined, {});
   if (/^SQLITE_(?:ERROR|CONSTRAINT|MISMATCH|RANGE|SCHEMA|INTERNAL|MISUSE|TOOBIG)/.test(code))
-    return `${file} does not hold what larder expects there; 'larder verify' tells whether it is damaged`;
+    return `${file} does not hold what larder expects there; 'larder verify' shows whether it is damaged`;
   return (data === undefined ? undefined : hindrance(data)) ?? failing(file, {});
 }
 

@@ -126,7 +126,7 @@ function obey(appliance: Appliance, order: Exclude<Order, { order: 'begin' | 'st
       void Promise.resolve(appliance.answers[order.what]()).then(
         (answer) => say({ report: 'answer', ask: order.ask, answer }),
         (error: unknown) => {
-          log.error({ err: error }, 'cannot tell the other workers what they ask');
+          log.error({ err: error }, 'cannot reply to the other workers');
         },
       );
   }

@@ -132,7 +132,7 @@ t.test('with its keys under a passphrase a backup is all it takes', async (t) =>
   const file = join(folder, 'full.tar');
   t.match(await larder(`backup --data ${store.directory} ${file} --include-keys`), {
     code: 2,
-    err: /--include-keys needs --passphrase-file FILE where nobody is at the terminal/,
+    err: /--include-keys needs --passphrase-file FILE if there is no terminal to ask at/,
   });
   t.match(await larder(`backup --data ${store.directory} ${file} --include-keys --passphrase-file ${folder}/short`), {
     code: 1,
@@ -182,12 +182,12 @@ t.test('a backup that was cut off, changed, or made by another store is not rest
   const own = JSON.parse((await larder(`status --data ${store.directory} --json`)).out)[
     'site-key-fingerprint'
   ] as string;
-  const both = `bad.tar was not made with this site key: its own has the fingerprint ${own}, and the one that was given ${another}. Give it`;
+  const both = `bad.tar was not made with this site key: it needs the key with the fingerprint ${own}, and the given key has ${another}. Use a copy`;
   t.match(await attempt(whole), { code: 1, err: both });
   t.match(await larder(`backup --check ${file} --data ${data} --keys ${keys}`), { code: 1, err: own });
   t.match(await larder(`backup --check ${file} --data ${store.directory}`), {
     code: 0,
-    out: `It goes with the site.key of the fingerprint ${own}.`,
+    out: `It belongs to the site.key with the fingerprint ${own}.`,
   });
   t.notOk(existsSync(join(data, 'larder.toml')));
 });

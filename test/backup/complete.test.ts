@@ -20,7 +20,10 @@ t.test('a missing blob is named by its package, and fetched back from an earlier
   const { store, folder, keys, sha3_384, run } = await saved(t);
   const [monday, tuesday] = [join(folder, 'monday.tar'), join(folder, 'tuesday.tar')];
   t.match(await run(`backup ${monday}`), { code: 0, out: /It was read back as it was written/ });
-  t.match(await run(`backup --check ${monday}`), { code: 0, out: /is good: \d+ files, each held against its digest/ });
+  t.match(await run(`backup --check ${monday}`), {
+    code: 0,
+    out: /is intact: \d+ files, each verified against its digest/,
+  });
   removeContent(store.directory, sha3_384);
 
   const named = `snap/tiny-app revision 1 (${sha3_384}) is missing in the store`;
@@ -43,11 +46,11 @@ t.test('a missing blob is named by its package, and fetched back from an earlier
 
   t.match(await run(`restore ${tuesday} --missing`), {
     code: 1,
-    out: /^Nothing of what is missing is in .*tuesday\.tar/,
+    out: /^No missing blob is in .*tuesday\.tar/,
   });
   t.match(await larder(`restore ${monday} --missing --data ${data}`), {
     code: 0,
-    out: `1 blob is back, each verified against its digest:\n  snap/tiny-app revision 1 (${sha3_384})\n`,
+    out: `1 blob is restored, each verified against its digest:\n  snap/tiny-app revision 1 (${sha3_384})\n`,
   });
   t.match(await larder(`verify --data ${data}`), { code: 0 });
   t.match(await run(`restore ${monday} --missing`), { code: 0 }, 'also while the store serves');
@@ -103,7 +106,7 @@ t.test('of a damaged database there is no backup, unless somebody wants it as it
     code: 0,
     out: /The database in it is damaged: .*cannot be restored/,
   });
-  t.match(await run(`backup --check ${file}`), { code: 1, out: /is not good:\n {2}its database: / });
+  t.match(await run(`backup --check ${file}`), { code: 1, out: /is damaged:\n {2}its database: / });
   t.strictSame(
     readdirSync(join(data, '..')).filter((name) => name !== 'data'),
     ['bad.tar'],
@@ -125,7 +128,7 @@ t.test('of a backup that a signal ends nothing is left, and it can be repeated',
     ['SIGHUP', 'reading back', 129],
   ] as const) {
     const ended = await endedBy(signal, step, line);
-    t.match(ended, { code, err: '"error":"interrupted; what was begun is taken back","code":"interrupted"' }, step);
+    t.match(ended, { code, err: '"error":"interrupted; unfinished work was undone","code":"interrupted"' }, step);
     t.strictSame(lying(), there, `${signal} at ${step}: nothing is left`);
   }
   t.equal(process.listenerCount('SIGTERM'), listeners, 'later signals do what signals do');
@@ -141,11 +144,11 @@ t.test('a backup is checked without restoring it, and what is damaged in it is n
   await run(`backup ${tuesday} --since ${monday}`);
   t.match(await run(`backup --check ${tuesday}`), {
     code: 0,
-    out: / 2 blobs are in earlier backups; name those with --base/,
+    out: / 2 blobs are in earlier backups; name those backups with --base/,
   });
   t.match(await run(`backup --check ${tuesday} --base ${monday}`), {
     code: 0,
-    out: /its database\. It goes with the site\.key of the fingerprint/,
+    out: /its database\. It belongs to the site\.key with the fingerprint/,
   });
 
   const elsewhere = join(folder, 'nowhere');
@@ -173,7 +176,7 @@ t.test('a backup is checked without restoring it, and what is damaged in it is n
   t.match(await check(whole.subarray(0, whole.length - 1024)), { code: 1, err: /is no whole backup/ });
   t.match(await check(flipped(whole.indexOf('madeAt'))), {
     code: 1,
-    err: /not made with this site key, whose fingerprint is [-0-9a-f]+, or it was changed/,
+    err: /not made with this site key \(fingerprint [-0-9a-f]+\), or it has been changed/,
   });
   t.match(await run(`backup --check ${folder}/none.tar --base ${monday}`), {
     code: 1,
@@ -188,7 +191,7 @@ t.test('a new backup is made and checked in one run', async (t) => {
   const [monday, tuesday] = [join(folder, 'monday.tar'), join(folder, 'tuesday.tar')];
   t.match(await run(`backup ${monday} --check`), {
     code: 0,
-    out: /^The backup is in .*monday\.tar: [^]*\nThe backup of .* is good: \d+ files, each held against its digest/,
+    out: /^The backup is in .*monday\.tar: [^]*\nThe backup of .* is intact: \d+ files, each verified against its digest/,
   });
   const files = join(folder, 'nightly');
   mkdirSync(files);
@@ -196,7 +199,7 @@ t.test('a new backup is made and checked in one run', async (t) => {
   t.match(nightly, { removed: [], check: { good: true, 'blobs-elsewhere': 2 } });
   removeContent(store.directory, sha3_384);
   const lacking = await run(`backup ${tuesday} --check`);
-  t.match(lacking, { code: 1, out: /1 blob is not in it:[^]*is not good:\n {2}the blob/ });
+  t.match(lacking, { code: 1, out: /1 blob is not in it:[^]*is damaged:\n {2}the blob/ });
 });
 
 t.test('one backup of a store is made at a time', async (t) => {

@@ -69,7 +69,7 @@ t.test('damage does not come along', async (t) => {
   writeFileSync(fileOf(made, digests[0]!), 'eno');
   const to = await store(t);
   await t.rejects(copyBlobs(between(made, to)), {
-    message: `the blob ${digests[0]!} is not as it was written; 'larder verify' tells whose it is`,
+    message: `the blob ${digests[0]!} is damaged; 'larder verify' names its package`,
   });
   t.notOk((await listed(to.blobs.list())).some(({ sha3_384 }) => sha3_384 === digests[0]));
   appendFileSync(fileOf(made, digests[0]!), 'more');

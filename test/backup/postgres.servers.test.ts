@@ -150,7 +150,7 @@ t.test('a restore onto a server goes nowhere else than where nothing is', async 
   );
   t.match(await larder(`restore ${made.file} --data ${data} --keys ${made.keys} --postgres-password-file x`), {
     code: 2,
-    err: /of use only with --postgres/,
+    err: /--postgres-password-file needs --postgres/,
   });
   t.notOk(existsSync(data), 'and nothing is left of any of them');
 });

@@ -106,7 +106,7 @@ t.test('of a restore that a signal ends nothing is left, and it can be repeated'
     ['SIGHUP', 'database', 129],
   ] as const) {
     const ended = await endedBy(signal, step, line);
-    t.match(ended, { code, err: '"error":"interrupted; what was begun is taken back","code":"interrupted"' });
+    t.match(ended, { code, err: '"error":"interrupted; unfinished work was undone","code":"interrupted"' });
     t.notOk(existsSync(data), `${signal} at the ${step}: nothing is left`);
   }
   t.equal(process.listenerCount('SIGTERM'), listeners, 'later signals do what signals do');
@@ -255,7 +255,7 @@ t.test('what keeps a restore from its work is said with the file and what to do'
   t.strictSame(await larder(`restore ${folder}/tuesday.tar --data ${data} --keys ${keys}`), {
     code: 1,
     out: '',
-    err: `larder: cannot read ${folder}/tuesday.tar: there is no ${folder}/tuesday.tar; look whether that is the right place\n`,
+    err: `larder: cannot read ${folder}/tuesday.tar: there is no ${folder}/tuesday.tar; check the path\n`,
   });
   t.match(await larder(`restore ${folder} --data ${data} --keys ${keys}`), {
     code: 1,

@@ -37,7 +37,7 @@ t.test(
     await fourDaysLater();
     const [release = '', show = ''] = proposing;
     t.match(await run(release), { code: 1, err: /Waits for 2 more approvals .* They sign what they approve of\./ });
-    t.match(await run(carried(show)), { code: 0, out: /proposal-1 is what whoever approves signs/ });
+    t.match(await run(carried(show)), { code: 0, out: /proposal-1 holds the text that an approver signs/ });
     atHome(signing);
     t.match(readFileSync(join(home, 'proposal-1'), 'utf8'), /^larder approval 1\nstore: "harbour"\n/);
     const [bobs = '', carols = '', again = ''] = approving;

@@ -25,7 +25,7 @@ t.test('a release from the host waits for two people, and root is none of them',
   t.match(await run('release wait 1 --timeout 1s'), { code: 7, out: /waits for 2 more/ });
 
   t.match(await judge('approve', 'root', 1), { code: 1, err: /does not ask you/ });
-  t.match(await run('approval approve 1'), { code: 2, err: /nobody is at the terminal/ });
+  t.match(await run('approval approve 1'), { code: 2, err: /there is no terminal to ask at/ });
   const wrong = await run('approval approve 1 --as bob --password-stdin --one-time-password 000000', [password]);
   t.match(wrong, { code: 1, err: /one-time password is not right/ });
   t.match(await judge('approve', 'bob', 1), { code: 0, out: /^Approved. Proposal 1 waits for 1 more\./ });
@@ -72,7 +72,7 @@ t.test('the file alone does not lower the policy', async (t) => {
     async () =>
       !/not in force/.test(((await store.anyone.get('/readyz')).body as { problems: string[] }).problems.join()),
   );
-  t.match(await run('approval policy'), { out: /^Nobody is asked\./ });
+  t.match(await run('approval policy'), { out: /^No change needs approval\./ });
 });
 
 t.test('a policy that nobody could meet is not taken into force', async (t) => {

@@ -140,7 +140,7 @@ t.test('what cannot be signed is refused with its reason', async (t) => {
     error: /the header brand-id is "acme", but must be "my-brand"/,
   });
   t.match(await sign(store, 'model', { ...model, model: 'Pump' }), { error: /'model' is "Pump"/ });
-  t.match(await sign(store, 'model', { ...model, snaps: 7 }), { error: /texts, lists and objects/ });
+  t.match(await sign(store, 'model', { ...model, snaps: 7 }), { error: /strings, lists and objects/ });
   t.match(await sign(store, 'model', { ...model, timestamp: 'now' }), { error: /is a time/ });
   t.match(
     await sign(store, 'model', { ...model, timestamp: '2001-01-01T00:00:00Z' }),
@@ -157,7 +157,7 @@ t.test('what cannot be signed is refused with its reason', async (t) => {
   const good = store.file('good.json', JSON.stringify(model));
   t.match(await store.larder(`assertion sign model ${good} --brand my-brand`), {
     code: 2,
-    err: /say which with --key: default, second/,
+    err: /name one with --key: default, second/,
   });
   t.match(await store.larder(`assertion sign model ${good} --brand acme`), { code: 1, err: /no brand 'acme'/ });
 

@@ -95,7 +95,7 @@ t.test('a database that was put back by hand is told, until somebody goes on wit
   );
   await store.records.seal();
   await store.close();
-  t.match(await larder(`audit accept --data ${data} --yes`), { code: 1, err: /nothing is wrong with the audit log/ });
+  t.match(await larder(`audit accept --data ${data} --yes`), { code: 1, err: /the audit log has no errors/ });
   t.match(await verdict(`--data ${data}`), { good: true });
 
   const { seq } = JSON.parse(readFileSync(join(data, 'audit.seal'), 'utf8')) as { seq: number };
@@ -106,14 +106,14 @@ t.test('a database that was put back by hand is told, until somebody goes on wit
     good: false,
     problems: [/^the audit log was cut off or put back: by the seal in .* it had come to row/],
   });
-  t.match(await larder(`audit accept --data ${data} --yes`), { code: 0, out: /^The audit log goes on from row \d+/ });
+  t.match(await larder(`audit accept --data ${data} --yes`), { code: 0, out: /^The audit log continues from row \d+/ });
   t.match(await verdict(`--data ${data}`), {
     good: true,
     'begun-anew': [{ by: 'audit accept', 'left-behind': { seq } }],
   });
   t.match(
     (await larder(`audit verify --data ${data}`)).out,
-    /goes on from an earlier state there. The one left behind/,
+    /continues from an earlier state there. The log before it reached/,
   );
 });
 
@@ -182,7 +182,7 @@ t.test('a report tells of a time: who did what, what left the host, and whether 
   const html = readFileSync(page, 'utf8');
   t.match(
     html,
-    /^<!doctype html>[^]*The audit log is whole[^]*What left the host[^]*brand create[^]*alert\(1\)[^]*<\/html>\n$/,
+    /^<!doctype html>[^]*The audit log is whole[^]*Exported files[^]*brand create[^]*alert\(1\)[^]*<\/html>\n$/,
   );
   t.notMatch(html, hostile, 'what people wrote is text');
   const lines = readFileSync(join(place, 'report.csv'), 'utf8').trimEnd().split('\r\n');

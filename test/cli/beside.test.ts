@@ -86,7 +86,7 @@ t.test('a clock that is accepted is right from then on', async (t) => {
   t.match(await json('clock accept'), { accepted: new Date().toISOString().slice(0, 13), before: wrong });
   t.match(await larder('clock accept'), {
     code: 0,
-    out: /^The clock is right at .* A serving larder follows within a minute\.\n$/,
+    out: /^The clock is right at .* A running server follows within a minute\.\n$/,
   });
   serving.child.kill('SIGTERM');
   await serving.ended;

@@ -130,7 +130,7 @@ t.test('a model names its gadget, kernel, base and snaps; a charm its resources,
 t.test('doctor holds the store assertion against where the store is', async (t) => {
   const trusts = trusting(t, trusted);
   const store = await startStore(t, (text) => servingSnaps(trusts(text)));
-  t.match(await doctorSays(store, 'Store assertion'), { level: 'notice', says: /is not here/ });
+  t.match(await doctorSays(store, 'Store assertion'), { level: 'notice', says: /is missing/ });
   const { id } = store.beside.config.store;
   const said = (url: string, revision: string) =>
     made('store', 'authority', 'store', { store: id, 'operator-id': 'acme', url, timestamp, revision });
@@ -201,6 +201,9 @@ t.test(
       { kind: 'wish', 'needed-by': ['set builders'] },
     );
     const { out } = await larder('closure', { env: { LARDER_DATA: store.directory } });
-    t.match(out, /To wish for it until it is here:\n {2}larder subscription add snap\/core24 --architecture amd64/);
+    t.match(
+      out,
+      /To subscribe to the missing packages:\n {2}larder subscription add snap\/core24 --architecture amd64/,
+    );
   },
 );

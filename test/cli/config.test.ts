@@ -12,7 +12,7 @@ t.test('a setting is changed, typed by its schema, and its comment and every oth
   const before = textOf(data).split('\n');
   t.match(await larder('config set devices.snap true'), {
     code: 0,
-    out: /^devices\.snap: false -> true\nNo process serves this store; it counts from the next start on\.\n$/,
+    out: /^devices\.snap: false -> true\nNo process serves this store; the change takes effect at the next start\.\n$/,
   });
   t.equal(readConfig(join(data, 'larder.toml')).devices.snap, true);
   const lines = textOf(data).split('\n');

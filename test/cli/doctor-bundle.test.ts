@@ -230,7 +230,7 @@ t.test('a bundle of a store that cannot be opened is written all the same, witho
 t.test('nothing is written before somebody has seen the list, nor over a file that is there', async (t) => {
   const { data, larder: on } = await newStore(t);
   const file = join(folder(t), 'bundle.tar');
-  t.match(await on(`doctor --bundle ${file}`), { code: 2, err: /--yes goes on/ }, 'a script has to say --yes');
+  t.match(await on(`doctor --bundle ${file}`), { code: 2, err: /add --yes to confirm/ }, 'a script has to say --yes');
   t.notOk(existsSync(file));
 
   async function* typed(answer: string): AsyncGenerator<string> {
@@ -238,7 +238,7 @@ t.test('nothing is written before somebody has seen the list, nor over a file th
   }
   const env = { LARDER_DATA: data };
   const refused = await larder(`doctor --bundle ${file}`, { env, terminal: true, typed: typed('n') });
-  t.match(refused, { code: 1, err: /release\.json +\d+ bytes: [^]*log\.json[^]*Go on\? \[y\/N\][^]*not confirmed/ });
+  t.match(refused, { code: 1, err: /release\.json +\d+ bytes: [^]*log\.json[^]*Continue\? \[y\/N\][^]*not confirmed/ });
   t.notOk(existsSync(file), 'a list alone writes nothing');
   const accepted = await larder(`doctor --bundle ${file}`, { env, terminal: true, typed: typed('y') });
   t.match(accepted, { code: 0, out: /Written to / });

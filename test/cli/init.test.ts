@@ -95,7 +95,7 @@ t.test('nobody but the owner can read what init makes, and nobody can write the 
   const data = join(folder(t), 'data');
   const { code, out, err } = await start(t, ['init', '--data', data]).ended;
   t.strictSame([code, err], [0, '']);
-  t.match(out, '\nWhat everybody does with it is explained there: http://127.0.0.1:8080/docs/\n');
+  t.match(out, '\nInstructions for administrators, publishers and devices: http://127.0.0.1:8080/docs/\n');
   t.match(out, /^The store in .* is made; 'larder serve --data .*' serves it at http:\/\/127\.0\.0\.1:8080, on /);
   t.notMatch(out, readFileSync(join(data, 'admin.macaroon'), 'utf8').trim(), 'the credential itself is not shown');
   t.equal(mode(data), '700');
@@ -161,7 +161,7 @@ t.test('a directory with a store, or with anything else, is left as it is', asyn
 
   renameSync(join(data, 'larder.toml'), join(data, '../larder.toml'));
   const damaged = await larder(`init --data ${data}`);
-  t.match(damaged, { code: 1, err: /holds parts of a store but no larder\.toml; put that file back/ });
+  t.match(damaged, { code: 1, err: /holds parts of a store but no larder\.toml; restore that file/ });
   renameSync(join(data, '../larder.toml'), join(data, 'larder.toml'));
   t.strictSame(files(), before);
 

@@ -75,7 +75,7 @@ t.test('a brand, its key and the request for it are made in one run, or none of 
     [`${create} --key UPPER --request ${out}`, /--key is of lower-case letters/],
     [`${create} --key serials --request ${files}`, /is there already; name a new folder/],
     [`${create} --key serials --request ${out}/a/b`, /there is no folder .*out\/a to make/],
-    [`brand create --account ${here} --name Here --key serials --request ${out}`, /was made by this store.*--local/],
+    [`brand create --account ${here} --name Here --key serials --request ${out}`, /was created by this store.*--local/],
   ] as const) {
     t.match(await larder(line), { err }, line);
   }

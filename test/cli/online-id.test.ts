@@ -7,7 +7,7 @@ t.test('a key of a brand whose id this store made is not requested by mistake', 
   const store = await newStore(t);
   const made = await store.json('account create --email ada@example.org --username ada --display-name Ada');
   const { id } = made as { id: string };
-  const unknown = new RegExp(`The account id ${id} was made by this store, and the online store knows nobody of it`);
+  const unknown = new RegExp(`The account id ${id} was created by this store. The online store does not know it`);
   t.match(await store.larder(`brand create --account ${id} --name Acme`), { code: 0, out: unknown });
   t.match(await store.larder(`key create ${id} serials`), { code: 0, out: unknown });
   t.match(await store.larder(`key request serials --brand ${id}`), { code: 1, out: '', err: unknown });

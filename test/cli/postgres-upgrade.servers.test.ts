@@ -48,7 +48,7 @@ t.test('records of an older release are brought up to date by whatever opens the
   t.match(first, { code: 0, out: /bob/ });
   t.equal(
     first.err,
-    'larder: upgraded data of an older release; of what it was before, the backups of the PostgreSQL server are the copies\n',
+    'larder: upgraded data of an older release; the copy from before is in the backups of the PostgreSQL server\n',
   );
   t.match(await store.larder('account list'), { code: 0, err: '' }, 'once');
   const { rows } = await server.ask('SELECT count(license)::int AS licenses FROM packages', store.database);

@@ -103,7 +103,7 @@ t.test('a store is made on the server that is named, and served from it, and com
     code: 0,
     out: /^Everything is as it was written: the database \S+ at \S+ \(each page against the checksum of its server\), 0 blobs/,
   });
-  t.match(await store.larder('audit accept --yes'), { code: 1, err: /nothing is wrong with the audit log/ });
+  t.match(await store.larder('audit accept --yes'), { code: 1, err: /the audit log has no errors/ });
   t.match(await store.larder('go-back'), {
     code: 1,
     err: /are on a PostgreSQL server: restore the database there as it was before the upgrade/,
@@ -350,14 +350,14 @@ t.test('doctor tells how the server is set, and who can read the password', asyn
   chmodSync(store.passwordFile, 0o644);
   t.match(await store.larder('doctor'), {
     code: 1,
-    out: /WRONG Permissions: everybody on this machine can read \S+, which holds a secret\n +chmod o= /,
+    out: /WRONG Permissions: all users of this machine can read \S+, which holds a secret\n +chmod o= /,
   });
   chmodSync(store.passwordFile, 0o640);
 
   changeConfig(store.configuration, { 'records.postgres': at(store.database, server, 'larder') });
   t.match(await said(), {
     level: 'notice',
-    says: /; the store comes there as a superuser/,
+    says: /; the store connects as a superuser/,
     mend: /CREATE ROLE larder/,
   });
   await server.ask('CREATE ROLE guest LOGIN');
@@ -370,7 +370,7 @@ t.test('doctor tells how the server is set, and who can read the password', asyn
   await server.ask('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO guest', store.database);
   t.match(await said(), {
     level: 'wrong',
-    says: /may make no tables there, so an upgrade would fail; \d+ tables of the store belong to another user/,
+    says: /may not create tables, so an upgrade would fail; \d+ tables of the store belong to another user/,
     mend: /GRANT CREATE ON SCHEMA/,
   });
 
@@ -408,7 +408,7 @@ t.test('a server is judged by all that it says of itself, what is wrong first', 
   t.match(said({ connections: { used: 95, max: 97 } }), { level: 'wrong', mend: /max_connections/ });
   t.match(said({ fullPageWrites: false, checksums: false, foreignTables: 1 }), {
     level: 'wrong',
-    says: /connections open; 1 tables .*; it keeps no checksums .*; full_page_writes is off/,
+    says: /connections open; 1 tables .*; it keeps no page checksums .*; full_page_writes is off/,
   });
   t.end();
 });

@@ -127,7 +127,7 @@ t.test('a wrong command line is refused with what was meant', async (t) => {
     [`shelf pack one ${ada} --kind=`, '--kind needs a value, KIND'],
     [
       `shelf pack one ${ada} --kind --private`,
-      '--kind needs a value; one that begins with dashes is written --kind=--private',
+      '--kind needs a value; write a value that begins with dashes as --kind=--private',
     ],
     [`shelf pack one ${ada} --kind snp`, "--kind cannot be 'snp'; did you mean 'snap'?"],
     [`shelf pack one ${ada} --kind zebra`, "--kind cannot be 'zebra'; it is one of snap, charm"],
@@ -200,10 +200,10 @@ Options
   --private            Whether nobody sees it.
 
 Options of every command
-  --data DIR  The data directory of the store; otherwise $LARDER_DATA, otherwise
+  --data DIR  The data directory of the store. Default: $LARDER_DATA, else
               /var/lib/larder.
-  --json      Answer with one JSON document.
-  --quiet     Say nothing when all goes well.
+  --json      Print one JSON document.
+  --quiet     Print nothing on success.
   --help      Show the help of the command.
 
 Example

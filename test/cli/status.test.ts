@@ -34,7 +34,7 @@ t.test('doctor finds a new store well, to be backed up some day, and names what 
   chmodSync(join(data, 'larder.toml'), 0o644);
   t.match(await larder(`doctor --data ${data}`), {
     code: 1,
-    out: /WRONG Permissions: others can read or write larder\.toml\n +chmod -R go= /,
+    out: /WRONG Permissions: other users can read or write larder\.toml\n +chmod -R go= /,
   });
   chmodSync(join(data, 'larder.toml'), 0o600);
   const master = join(data, 'master.key');

@@ -73,7 +73,7 @@ t.test('what shuts somebody out is asked first; yes does it, anything else does 
     )?.['disabled-at'] ?? undefined;
   const disable = ['account', 'disable', 'ada-lovelace', '--data', data];
   const answered = (types: string) =>
-    atTerminal(disable, { steps: [{ sees: 'let in no more, nor is any of its tokens. Go on? [y/N]: ', types }] });
+    atTerminal(disable, { steps: [{ sees: 'cannot log in, and its tokens are refused. Continue? [y/N]: ', types }] });
   for (const no of ['\r', 'yesterday\r']) {
     const { code, screen } = await answered(no);
     t.equal(code, 1);
@@ -83,7 +83,7 @@ t.test('what shuts somebody out is asked first; yes does it, anything else does 
   t.equal(await disabled(), undefined);
   t.match(await start(t, disable).ended, {
     code: 2,
-    err: /'account disable' asks before it acts, and nobody is at the terminal; --yes goes on\. From the next request/,
+    err: /'account disable' asks for confirmation, and there is no terminal; add --yes to confirm\. From the next request/,
   });
   t.equal(await disabled(), undefined);
   const agreed = await answered('Y\r');
@@ -102,7 +102,7 @@ t.test(
     const { data } = await newStore(t);
     const before = readFileSync(join(data, 'admin.macaroon'), 'utf8');
     const { code } = await atTerminal(['admin-macaroon', '--data', data], {
-      steps: [{ sees: '--add keeps them. Go on? [y/N]: ', types: 'n\r' }],
+      steps: [{ sees: '--add keeps them. Continue? [y/N]: ', types: 'n\r' }],
     });
     t.equal(code, 1);
     t.equal(readFileSync(join(data, 'admin.macaroon'), 'utf8'), before);

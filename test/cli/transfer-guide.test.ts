@@ -122,11 +122,11 @@ t.test('what the guide says brings a snap from one site to the other, and back',
   );
   t.same(missingOutput('transfers', 'A round', said.join('\n')), []);
   t.same(missingOutput('transfers', 'Make a transfer', said.join('\n')), []);
-  t.match(said.join('\n'), /The transfers of desk are not believed any more\./);
+  t.match(said.join('\n'), /Transfers of desk are no longer trusted\./);
   t.match(said.join('\n'), /revision 12/);
-  t.match(said.join('\n'), /is put back: 1 release\./);
+  t.match(said.join('\n'), /are withdrawn: 1 release\./);
   t.match(said.join('\n'), /It meets request 1 of site-a/);
-  t.match(said.join('\n'), /It was let in, and nobody was asked: \d+ changes\./);
+  t.match(said.join('\n'), /It was accepted automatically: \d+ changes\./);
   t.match(said.join('\n'), /It has the label restricted/);
   t.match(said.join('\n'), /Nobody has signed it: it comes in when those approve/);
   t.ok(existsSync(join(stick, 'larder-request/fetch.sh')) && existsSync(join(stick, 'from-desk.tar')));

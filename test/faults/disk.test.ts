@@ -28,7 +28,7 @@ const rows: Row[] = [
   },
   {
     code: 'disk-reserve',
-    says: /has no more room than it keeps free \(uploads\.reserve\): uploads are refused/,
+    says: /has only the space left that uploads\.reserve keeps free: uploads are refused/,
     onDiskOf: '200m',
     configure: (text) => text.replace(/^# reserve = .*$/m, 'reserve = "40 MiB"'),
     async produce(store, t) {
@@ -43,7 +43,7 @@ const rows: Row[] = [
   },
   {
     code: 'disk-full',
-    says: /was full, and what was set aside for that was given up/,
+    says: /was full, and the reserved ballast was released/,
     onDiskOf: '160m',
     configure: (text) => text.replace(/^# reserve = .*$/m, 'reserve = "1 MiB"'),
     async produce(store) {

@@ -24,7 +24,7 @@ interface Row {
 const rows: Row[] = [
   {
     code: 'engine-away',
-    says: /^The database of the store does not answer as it should: until it does, what needs it is refused/,
+    says: /^The database of the store does not work: until it does, requests that need it are refused/,
     async produce({ server }) {
       await server.stop('order');
       return () => server.start();

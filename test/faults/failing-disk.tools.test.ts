@@ -32,7 +32,7 @@ const rows: Row[] = [
   },
   {
     code: 'unreadable-uploads',
-    says: /^1 upload waits for its review because the store cannot read what was sent$/,
+    says: /^1 upload waits for its review because the store cannot read the file$/,
     pushed: 'while',
   },
 ];

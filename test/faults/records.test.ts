@@ -37,7 +37,7 @@ const rows: Row[] = [
   },
   {
     code: 'cannot-look',
-    says: /^The store cannot look whether all is well \('transfers'\)/,
+    says: /^The store cannot check its own state \('transfers'\)/,
     async produce(store, t) {
       t.match(await larder(`${trustCommand(t)} --data ${store.directory}`), { code: 0 });
       behind(store, `UPDATE transfer_sources SET keys = substr(keys, 2)`);

@@ -23,7 +23,7 @@ const watching = (store: ConsoleStore, watched: string): (() => void) =>
 const rows: Row[] = [
   {
     code: 'transfer-held',
-    says: /^Number 1 of depot waits for people, and was not accepted by itself: snap\/hello-on is new here/,
+    says: /^Number 1 of depot waits for a decision and was not accepted automatically: snap\/hello-on is new here/,
     async produce(store, t) {
       reconfigure(store, (text) =>
         text.replace(/^# trusted = .*$/m, `trusted = [${JSON.stringify(rootsFile(folder(t)))}]`),
@@ -51,7 +51,7 @@ const rows: Row[] = [
   },
   {
     code: 'former-store-key',
-    says: /adopted a former store is in .*\/adopting/,
+    says: /adopted a former store; the key that it used is in .*\/adopting/,
     produce({ directory }) {
       const kept = join(directory, 'adopting');
       mkdirSync(kept, { mode: 0o700 });

@@ -327,7 +327,7 @@ t.test('files in a folder are those of one host', async (t) => {
   cpSync(toml(first), toml(second));
 
   const sentence =
-    /larder: cannot serve the store: its files lie in a folder of store-1, which serves it as well, or did a minute ago; have all hosts keep them in one bucket \([^\n]*\), or serve it on one of them\n$/;
+    /larder: cannot serve the store: its files are in a folder of store-1, which serves it as well, or did a minute ago; have all hosts keep them in one bucket \([^\n]*\), or serve it on one of them\n$/;
   await t.rejects(second.start(), { message: sentence });
   t.match(await first.ask('/readyz'), { status: 200 });
 
@@ -341,8 +341,8 @@ t.test('files in a folder are those of one host', async (t) => {
   await second.start();
   t.match(await larder(second, 'verify'), { good: true });
   t.equal(await goOn(), 1);
-  t.match(first.log(), /its files lie in a folder of store-2/);
-  await t.rejects(first.start(), { message: /its files lie in a folder of store-2/ }, 'which has them now');
+  t.match(first.log(), /its files are in a folder of store-2/);
+  await t.rejects(first.start(), { message: /its files are in a folder of store-2/ }, 'which has them now');
   t.equal(await second.stop(), 0);
 
   writeFileSync(at('in-bucket.toml'), inBucket);

@@ -110,7 +110,7 @@ t.test('a site asks for what it lacks, gets it from a desk that is online, and t
   // One part is lost on the way; it is made again.
   const lost = readFileSync(parts[1]!);
   rmSync(parts[1]!);
-  t.match(await here.run(`transfer receive ${parts[0]}`), { code: 1, out: /Part 2.* is still to come/ });
+  t.match(await here.run(`transfer receive ${parts[0]}`), { code: 1, out: /Part 2.* is missing/ });
   await desk.done(`transfer make ${stick}/again.tar --again ${made.sequence} --part 2`);
   t.ok(readFileSync(join(stick, 'again.tar')).equals(lost), 'the same bytes');
   for (const part of [join(stick, 'again.tar'), ...parts.slice(2)]) await here.run(`transfer receive ${part}`);

@@ -145,7 +145,7 @@ t.test('a backup has what is there, and what is missing there comes back from it
     /it is empty, and this store has content already; .* 'larder restore FILE --missing', or name the right/,
   );
   const back = await larder(`restore ${file} --missing --data ${store.directory}`);
-  t.match(back.out, /blobs? (?:is|are) back, each verified against its digest/);
+  t.match(back.out, /blobs? (?:is|are) restored, each verified against its digest/);
   t.same(await verify(), whole);
   await until(async () => (await problems()).length === 0);
   t.match(await client.blob('and it goes on'), { status: 201 });
@@ -193,7 +193,7 @@ t.test('a bucket that lost its marker alone is looked over, and is the place of 
     err: /it has things in it already \(.*\), and no marker of larder; .* have 'larder bucket accept' look them over/,
   });
 
-  t.match(await accept(''), { code: 2, err: /nobody is at the terminal; --yes goes on/ });
+  t.match(await accept(''), { code: 2, err: /there is no terminal; add --yes to confirm/ });
   for (const [text, why] of [
     ['{"larder":1,"store":"store-of-bob"}', /it belongs to another store/],
     ['dear bob', /its larder-store.json is none of larder's; see what it is, remove it, and run/],

@@ -84,7 +84,7 @@ async function changesFindNoRoom(t: Test, store: TestAppliance, disk: string): P
     t.equal(status, 200, 'who asks while the ballast lasts notices nothing', { diagnostic: false });
   }
   t.notOk(existsSync(ballast), 'the ballast was given up');
-  t.match(await problems(store), [/was full, and what was set aside for that was given up/]);
+  t.match(await problems(store), [/was full, and the reserved ballast was released/]);
   t.ok(statfsSync(disk).bavail > 1000);
   t.match(await larder(`token issue --data ${store.directory} --account ${store.ids.ada}`), { code: 0 });
 

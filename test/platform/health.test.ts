@@ -43,7 +43,7 @@ t.test('what cannot be looked up is a problem, and the log hears of it once', as
     return [];
   });
   const problem =
-    "The store cannot look whether all is well ('reserve'): there is no /data; look whether that is the right place. The log of the server says more.";
+    "The store cannot check its own state ('reserve'): there is no /data; check the path. The log of the server says more.";
   t.same(await texts(health), [problem]);
   t.same(await texts(health), [problem]);
   isGone = false;
@@ -82,6 +82,6 @@ t.test('a server whose data directory is gone says so, and serves on once it is 
   renameSync(store.directory, aside);
   const { body } = await store.anyone.get('/readyz');
   renameSync(aside, store.directory);
-  t.match(body, { problems: [/^The store cannot look whether all is well \('reserve'\): there is no /] });
+  t.match(body, { problems: [/^The store cannot check its own state \('reserve'\): there is no /] });
   t.match(await store.anyone.get('/readyz'), { status: 200, body: { problems: [] } });
 });

@@ -29,12 +29,15 @@ t.test('one command fetches what a request asks for, and the site accepts the tr
   const from = `--store ${store.url} --charmhub ${store.url}`;
   t.match(await desk(`transfer fetch ${request} ${join(stick, 'in.tar')} --store file:///etc`), {
     code: 2,
-    err: /is no address of a store/,
+    err: /is not the address of a store/,
   });
   const gone = await desk(
     `transfer fetch ${request} ${join(stick, 'in.tar')} --store http://127.0.0.1:1 --charmhub http://127.0.0.1:1`,
   );
-  t.match(gone, { code: 1, err: /not everything could be fetched: .*Type the same again to go on, or add --even-so/ });
+  t.match(gone, {
+    code: 1,
+    err: /not everything could be fetched: .*Run the command again to resume, or add --even-so/,
+  });
   t.notOk(existsSync(join(stick, 'in.tar')));
 
   const [, line = ''] =

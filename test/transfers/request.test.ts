@@ -52,7 +52,7 @@ t.test('an empty store asks for what a set, a bundle and a model need, and the t
 
   const shown = await here.larder(`transfer request ${stick} --dry-run`);
   t.match(shown.out, /snap\/juju-db 4\.4\/stable \(amd64\)/);
-  t.match((await here.larder(`transfer request ${stick}`)).err, /nobody is at the terminal; --yes goes on/);
+  t.match((await here.larder(`transfer request ${stick}`)).err, /there is no terminal; add --yes to confirm/);
   t.notOk(existsSync(join(stick, 'site-a-request-1.tar')));
   const told = await here.done(`transfer request ${stick} --yes`);
   t.match(told, { number: 1, file: join(stick, 'site-a-request-1.tar'), script });
@@ -148,7 +148,7 @@ t.test('what was let in while somebody looked at a request is not left untold', 
   const refused = await larder(`transfer request ${out}`, { env, terminal: true, typed: typed() });
   t.match(refused, {
     code: 1,
-    err: /Go on\? \[y\/N\][^]*A transfer was let in or put back meanwhile, .* make it again/,
+    err: /Continue\? \[y\/N\][^]*A transfer was let in or put back meanwhile, .* make it again/,
   });
   t.strictSame(readdirSync(out), [], 'nothing has left, under any name');
   const { exports } = (await here.done('audit report --from 2026-01-01')) as { exports: { what: string }[] };

@@ -40,7 +40,7 @@ t.test(
     t.match(JSON.parse(Buffer.from(payload, 'base64').toString()), { transfer: id, source: 'depot', sequence: 1 });
     t.match(
       await here.larder(`transfer receive ${part} --preview`),
-      { code: 0, out: /was let in already[^\n]*\n$/ },
+      { code: 0, out: /was already accepted[^\n]*\n$/ },
       'what is accepted has no preview',
     );
   },

@@ -131,7 +131,7 @@ t.test('a very high number is shown before it is accepted, and the floor that it
   await accept(here, next);
   t.match(
     await here.larder(`transfer receive ${high.part}`),
-    { out: /was let in already/ },
+    { out: /was already accepted/ },
     'what was accepted is not accepted twice',
   );
   t.match(
@@ -264,7 +264,7 @@ t.test(
     );
     t.match(await here.larder(`transfer withdraw ${transfer.id} --yes`), { code: 1, err: /was withdrawn already/ });
     await here.done(trustCommand(t));
-    t.match(await here.larder(`transfer receive ${transfer.part}`), { out: /was let in already, and withdrawn/ });
+    t.match(await here.larder(`transfer receive ${transfer.part}`), { out: /was already accepted, and withdrawn/ });
   },
 );
 

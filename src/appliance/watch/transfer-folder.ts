@@ -91,7 +91,7 @@ async function receiveFiles(
     const exited = once(thread, 'exit') as Promise<[code: number]>;
     const [output, errorOutput, [code]] = await Promise.all([text(thread.stdout), text(thread.stderr), exited]);
     if (output !== '' && code <= 1) return JSON.parse(output) as WatchedFilesResult;
-    throw new Error(`cannot take in what lies in the watched folder: ${(errorOutput || output).trim().slice(-1000)}`);
+    throw new Error(`cannot receive transfers from the watched folder: ${(errorOutput || output).trim().slice(-1000)}`);
   } finally {
     signal.removeEventListener('abort', end);
   }

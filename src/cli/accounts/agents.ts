@@ -10,10 +10,11 @@ const username = { name: 'username', summary: 'The name that the agent logs in w
 
 export const agentRegister = command({
   name: 'agent register',
-  summary: 'Let a program log in with a key of its own, as an account.',
+  summary: 'Register an agent: a program that logs in as an account with its own key.',
   description:
-    'The program keeps the private key, in the file of agents that clients of the bakery read; the store knows the ' +
-    "public one. The agent may do what its account may do; the identity provider's address in that file is BASE_URL/identity.",
+    'The program keeps the private key in the agent file that clients of the bakery read. The store keeps the ' +
+    'public key. The agent has the permissions of its account. The address of the identity provider in the agent ' +
+    'file is BASE_URL/identity.',
   positionals: [username],
   options: {
     account: { type: 'string', value: 'ID', summary: 'The account that it logs in as.', required: true },
@@ -59,13 +60,14 @@ export const agentList = command({
 
 export const agentRemove = command({
   name: 'agent remove',
-  summary: 'Let an agent log in no more.',
+  summary: 'Remove an agent, so that it can no longer log in.',
   description:
-    "Tokens that it has stay good until they end or are revoked; 'larder token revoke --account ID' ends them at once.",
+    "Its tokens stay valid until they expire or are revoked. 'larder token revoke --account ID' revokes them at " +
+    'once.',
   positionals: [username],
   examples: ['larder agent remove builder', 'larder agent remove builder --yes'],
   confirm: {
-    question: ({ positionals: { username } }) => `The agent ${username} can log in no more.`,
+    question: ({ positionals: { username } }) => `The agent ${username} can no longer log in.`,
     unattended: 'refused',
   },
 

@@ -9,14 +9,14 @@ export const accountChange = command({
   name: 'account change',
   summary: 'Change the user name, the display name, the e-mail address or the validation of an account.',
   description:
-    'What is not named stays. Its tokens stay good; a login that was begun under another user name is begun again. A ' +
-    'user name that was given up is kept for whoever had it: nobody else gets it. A publisher can change his own ' +
-    'display name himself, by update_own_account.',
+    'Options that are not given leave their values unchanged. Tokens of the account stay valid. A login that was ' +
+    'started under the old user name must be started again. A former user name stays reserved for its account ' +
+    'and cannot be given to another. Publishers can change their own display name with update_own_account.',
   positionals: [{ name: 'id', summary: 'The id of the account.' }],
   options: {
     email: { type: 'string', value: 'EMAIL', summary: 'The e-mail address.' },
     username: { type: 'string', value: 'NAME', summary: 'The user name, to log in with.' },
-    'display-name': { type: 'string', value: 'NAME', summary: 'The name that others are shown.' },
+    'display-name': { type: 'string', value: 'NAME', summary: 'The name that other people see.' },
     validation: {
       type: 'string',
       value: 'V',

@@ -8,14 +8,14 @@ import { withStore } from '../frame/store.ts';
 
 export const accountCreate = command({
   name: 'account create',
-  summary: 'Give a publisher an account.',
+  summary: 'Create an account for a publisher.',
   description:
-    'Whoever has an account in the online store keeps its id here, by --id: otherwise keys and packages speak of ' +
-    'somebody whom the online store does not know.',
+    'If the publisher has an account in the online store, give its id with --id. With any other id, keys and ' +
+    'packages would refer to an account that the online store does not know.',
   options: {
     email: { type: 'string', value: 'EMAIL', summary: 'The e-mail address.', required: true },
     username: { type: 'string', value: 'NAME', summary: 'The user name, to log in with.', required: true },
-    'display-name': { type: 'string', value: 'NAME', summary: 'The name that others are shown.', required: true },
+    'display-name': { type: 'string', value: 'NAME', summary: 'The name that other people see.', required: true },
     id: { type: 'string', value: 'ID', summary: 'The id of the account in the online store; otherwise a new one.' },
   },
   examples: [

@@ -8,15 +8,16 @@ import { holdingsOf, describeHoldings } from './holdings.ts';
 
 export const accountDisable = command({
   name: 'account disable',
-  summary: 'Let an account in no more, with a password or with any token.',
+  summary: 'Disable an account: it can no longer log in, and its tokens are refused.',
   description:
-    'It shows on the next request. What the account is let in with, and what stays, is shown before it is asked. Its tokens are good again when it is enabled ' +
-    'again, unless --end-tokens ends them. The only store administrator who is let in cannot be disabled.',
+    'This takes effect at the next request. The command shows first what ends and what stays, and asks for ' +
+    'confirmation. When the account is enabled again its tokens are valid again, unless --end-tokens revokes ' +
+    'them. The only enabled store administrator cannot be disabled.',
   positionals: [{ name: 'id', summary: 'The id of the account.' }],
   options: {
     'end-tokens': {
       type: 'boolean',
-      summary: 'End its tokens for good: they stay ended when the account is enabled again.',
+      summary: 'Revoke its tokens for good, so that they stay invalid when the account is enabled again.',
     },
   },
   examples: [
@@ -49,12 +50,12 @@ export const accountDisable = command({
 });
 
 const question = (id: string): string =>
-  `From the next request on the account ${id} is let in no more, nor is any of its tokens.`;
+  `From the next request on the account ${id} cannot log in, and its tokens are refused.`;
 
 export const accountEnable = command({
   name: 'account enable',
-  summary: 'Let a disabled account in again.',
-  description: 'Its password and its tokens are good again, but for tokens that have ended or were ended meanwhile.',
+  summary: 'Enable a disabled account.',
+  description: 'Its password and its tokens are valid again, except tokens that have expired or were revoked.',
   positionals: [{ name: 'id', summary: 'The id of the account.' }],
   examples: ['larder account enable xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI'],
 

@@ -6,10 +6,11 @@ import { findAccount, readLatestTime, withStore, type OpenStore } from '../frame
 
 export const accountHoldings = command({
   name: 'account holdings',
-  summary: 'Show what an account is let in with, and what is its own.',
+  summary: 'Show the credentials of an account, and the packages and other things that it owns.',
   description:
-    "What the first line names ends while the account is disabled, of which 'account disable' tells before it asks. What " +
-    "the second names stays; a package is handed on by 'larder package hand-over'.",
+    "The first line lists things that are suspended while the account is disabled; 'account disable' shows the " +
+    "same before it asks. The second line lists things that stay. 'larder package hand-over' gives a package to " +
+    'another publisher.',
   positionals: [{ name: 'id', summary: 'The id of the account.' }],
   examples: [
     'larder account holdings xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI',

@@ -6,10 +6,10 @@ import { findAccount, withStore } from '../frame/store.ts';
 
 export const accountInvite = command({
   name: 'account invite',
-  summary: 'Make a link with which somebody sets his own password, once.',
+  summary: 'Create a link to set the password of an account, once.',
   description:
-    'The link stands alone on the standard output. Whoever has it can set the password of the account, so it goes to ' +
-    'nobody else. A later link voids an earlier one.',
+    'The link is the only text on standard output. Anyone who has the link can set the password, so give it to ' +
+    'the owner of the account alone. A later link voids an earlier one.',
   positionals: [{ name: 'id', summary: 'The id of the account.' }],
   options: {
     hours: {

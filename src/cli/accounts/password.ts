@@ -12,18 +12,19 @@ export const accountPassword = command({
   name: 'account password',
   summary: 'Set the password of an account.',
   description:
-    'Whoever was kept waiting after too many failed logins can log in at once with the new password. ' +
-    'Tokens that are out stay good, unless --end-tokens ends them: do so when somebody else may know the old one.',
+    'After too many failed logins, the owner can log in at once with the new password. Existing tokens stay ' +
+    'valid, unless --end-tokens revokes them. Use --end-tokens if another person may know the old password.',
   positionals: [{ name: 'id', summary: 'The id of the account.' }],
   options: {
     'password-stdin': {
       type: 'boolean',
       summary:
-        'Read the password from the standard input; otherwise it is asked for at the terminal, and does not show.',
+        'Read the password from standard input. Without it, the command asks at the terminal and does not echo the ' +
+        'password.',
     },
     'end-tokens': {
       type: 'boolean',
-      summary: 'End all tokens of the account for good; whoever uses one logs in again.',
+      summary: 'Revoke all tokens of the account for good. Programs that use one must log in again.',
     },
   },
   examples: [

@@ -14,22 +14,23 @@ import { parseChannelArgument } from '../releases/channel-arguments.ts';
 export const permissions = command({
   name: 'permissions',
   summary:
-    'Show which operation needs which permission, and who may call it; or what somebody may do to a package, and why.',
+    'Show which permission each operation needs and who may call it, or what an account may do to a package and ' +
+    'why.',
   description:
     'Read from the same records that the server checks. A token without restrictions holds every permission; ' +
     'package-manage and package-view stand for all that begin with them. A store administrator acts as the publisher ' +
     'of every package with store-manage, and reads with store-view. With --package and --account, or a token on the ' +
     'standard input, it says for each operation yes or no, and the rule that decides.',
   options: {
-    package: { type: 'string', value: 'NAMESPACE/NAME', summary: 'What may be done to this package.' },
+    package: { type: 'string', value: 'NAMESPACE/NAME', summary: 'Check the operations on this package.' },
     account: {
       type: 'string',
       value: 'NAME',
-      summary: 'By this account, by user name or id, with a token for everything.',
+      summary: 'Check this account, by user name or id, with a token that has no restrictions.',
     },
-    'token-stdin': { type: 'boolean', summary: 'By whoever has the token on the standard input, as it stands.' },
-    channel: { type: 'string', value: 'CHANNEL', summary: 'Whether something may be released to this channel.' },
-    operation: { type: 'string', value: 'NAME', summary: 'This operation alone.' },
+    'token-stdin': { type: 'boolean', summary: 'Check the token on standard input, with its restrictions.' },
+    channel: { type: 'string', value: 'CHANNEL', summary: 'Check whether a revision can be released to this channel.' },
+    operation: { type: 'string', value: 'NAME', summary: 'Show this operation alone.' },
   },
   examples: [
     'larder permissions',

@@ -10,10 +10,11 @@ import { formatBytes } from '#domain/byte-size.ts';
 
 export const accountQuota = command({
   name: 'account quota',
-  summary: 'Show how many bytes and packages a publisher has and may have, or set it.',
+  summary: 'Show how many bytes and packages a publisher has and may have, or set these limits.',
   description:
-    'An upload or a name that goes beyond is refused with the figures; what is there already stays. What several ' +
-    'packages of one publisher share counts once. For everybody else [quotas] in larder.toml counts.',
+    'An upload or a registration above the limit is refused with the figures. Existing content stays. Content ' +
+    'that several packages of one publisher share counts once. Accounts without limits of their own have the ' +
+    'limits of [quotas] in larder.toml.',
   positionals: [{ name: 'id', summary: 'The id of the account.' }],
   options: {
     bytes: { type: 'string', value: 'SIZE', summary: 'Such as 20G or 500M; none for no limit, default for [quotas].' },

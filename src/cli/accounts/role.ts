@@ -9,10 +9,10 @@ export const accountRole = command({
   name: 'account role',
   summary: 'Give a role to an account, or take it away.',
   description:
-    'A store administrator acts as publisher on every package; a brand administrator manages the models and keys of ' +
-    'a brand. It shows on the next request, also of tokens that are out already. The only store administrator who is ' +
-    'let in stays one. A transfer-approver approves of what the policy asks approvals for; an auditor reads the audit ' +
-    'log and what has left the host.',
+    'A store administrator acts as publisher on every package. A brand administrator manages the models and keys ' +
+    'of a brand. A transfer-approver approves the changes that the policy covers. An auditor reads the audit log ' +
+    'and the list of exported files. A change takes effect at the next request, also for existing tokens. The ' +
+    'role of the only enabled store administrator cannot be taken away.',
   positionals: [
     { name: 'id', summary: 'The id of the account.' },
     {

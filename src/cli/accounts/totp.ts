@@ -9,15 +9,15 @@ import { findAccount, withStore } from '../frame/store.ts';
 
 export const accountTotp = command({
   name: 'account totp',
-  summary: 'Ask an account for a one-time password too, or no more.',
+  summary: 'Turn one-time passwords on or off for an account.',
   description:
-    'Shows, this once, the secret for the authenticator of the account: as text to type in, and as an address that ' +
-    'many authenticators take; and recovery codes, each of which lets its owner in once when the authenticator is lost. ' +
-    'From then on every login with the password asks for a code.',
+    'Shows once the secret for the authenticator app of the account, as text and as an address that many apps ' +
+    'accept, and recovery codes. Each recovery code replaces one one-time password if the authenticator is lost. ' +
+    'Every later login with the password asks for a one-time password.',
   positionals: [{ name: 'id', summary: 'The id of the account.' }],
   options: {
-    replace: { type: 'boolean', summary: 'Make a new secret where there is one; the old one is good no more.' },
-    remove: { type: 'boolean', summary: 'Ask for the password alone again.' },
+    replace: { type: 'boolean', summary: 'Replace an existing secret. The old one becomes invalid.' },
+    remove: { type: 'boolean', summary: 'Turn one-time passwords off: log in with the password alone.' },
   },
   examples: [
     'larder account totp xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI',
@@ -26,7 +26,7 @@ export const accountTotp = command({
   confirm: {
     question({ positionals: { id }, options: { replace, remove } }) {
       if (remove) return `The account ${id} will log in with its password alone.`;
-      return replace ? `The authenticator of the account ${id} is good no more; it needs the new secret.` : undefined;
+      return replace ? `The authenticator of the account ${id} becomes invalid; it needs the new secret.` : undefined;
     },
     unattended: 'refused',
   },
@@ -46,8 +46,8 @@ export const accountTotp = command({
       const shown = totpAddress(secret, username, new URL(config.http.base_url).host);
       return {
         text:
-          `The account ${id} (${username}) is asked for one-time passwords from now on.\nSecret:  ${shown.secret}\nAddress: ${shown.address}\n` +
-          `Recovery codes, each good once in the place of a one-time password:\n${codes.map((code) => `  ${code}`).join('\n')}`,
+          `The account ${id} (${username}) must log in with one-time passwords from now on.\nSecret:  ${shown.secret}\nAddress: ${shown.address}\n` +
+          `Recovery codes, each valid once instead of a one-time password:\n${codes.map((code) => `  ${code}`).join('\n')}`,
         json: { id, totp: true, ...shown, 'recovery-codes': codes },
       };
     });

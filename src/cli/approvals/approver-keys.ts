@@ -14,11 +14,12 @@ const accountArgument = { name: 'id', summary: 'The id of the account.' } as con
 
 export const approverKeyAdd = command({
   name: 'approver-key add',
-  summary: 'Register the key with which somebody signs what he approves of.',
+  summary: 'Register the key that an approver signs approvals with.',
   description:
-    "FILE is the public half, as 'ssh-keygen -t ed25519' writes it beside the private one, which stays with its owner; ECDSA, RSA of " +
-    '2048 bits or more, and Ed25519 in a token that is touched are taken too. For three days nothing counts that the account approves ' +
-    'of; where a policy is in force, as many approve of the key first as it asks for at most.',
+    "FILE is the public key, as 'ssh-keygen -t ed25519' writes it. The private key stays with its owner. " +
+    'Ed25519, also in a token that must be touched, ECDSA, and RSA of 2048 bits or more are accepted. Approvals ' +
+    'of the account do not count for three days after this. If a policy is in force, the key itself needs as ' +
+    'many approvals as the policy asks for at most.',
   positionals: [accountArgument, { name: 'file', summary: 'The public key.' }],
   examples: ['larder approver-key add xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI ./bob.pub'],
 
@@ -30,14 +31,14 @@ export const approverKeyAdd = command({
         const key = readSshKey(await asCaller(() => readTextFile(resolve(file))));
         if (key === undefined) {
           throw new Failure(
-            `${file} is no public key that is taken here; 'ssh-keygen -t ed25519' makes one, and the file that ends in .pub is it`,
+            `${file} is not a public key that larder accepts; 'ssh-keygen -t ed25519' makes one, in the file that ends in .pub`,
           );
         }
         await acts.do(addApproverKey, person, { id, key: key.line });
         return {
           text:
-            `${key.fingerprint} signs what ${id} (${username}) approves of. Compare it with ` +
-            "what 'ssh-keygen -l -f FILE' says where the key is.",
+            `${key.fingerprint} signs approvals of ${id} (${username}). Compare it with ` +
+            "the output of 'ssh-keygen -l -f FILE' on the machine that has the key.",
           json: { id, fingerprint: key.fingerprint, key: key.line },
         };
       },
@@ -47,7 +48,7 @@ export const approverKeyAdd = command({
 
 export const approverKeyList = command({
   name: 'approver-key list',
-  summary: 'List the keys with which somebody signs what he approves of.',
+  summary: 'List the keys that an approver signs approvals with.',
   positionals: [accountArgument],
   examples: ['larder approver-key list xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI'],
 
@@ -70,10 +71,10 @@ export const approverKeyList = command({
 
 export const approverKeyRemove = command({
   name: 'approver-key remove',
-  summary: 'Let a key sign for nobody any more.',
+  summary: 'Remove a key of an approver.',
   description:
-    'What it has signed and what is not done yet counts no more; receipts that name it stay. For three days nothing counts that the ' +
-    'account approves of.',
+    'Its signatures on proposals that are still open no longer count. Receipts that name it stay. Approvals of ' +
+    'the account do not count for three days after this.',
   positionals: [
     accountArgument,
     { name: 'fingerprint', summary: 'The fingerprint of the key, which begins with SHA256.' },

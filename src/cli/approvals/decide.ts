@@ -16,15 +16,21 @@ import { proposalArgument, proposalNumber, proposalText, stateText } from './pro
 
 /** The login of the approver: the user who runs the command is not an account of the store. */
 const personOptions = {
-  as: { type: 'string', value: 'NAME', summary: 'The user name or e-mail address; otherwise it is asked for.' },
+  as: {
+    type: 'string',
+    value: 'NAME',
+    summary: 'The user name or e-mail address of the approver. Default: ask at the terminal.',
+  },
   'password-stdin': {
     type: 'boolean',
-    summary: 'Read the password from the standard input; otherwise it is asked for, and does not show.',
+    summary:
+      'Read the password from standard input. Without it, the command asks at the terminal and does not echo the ' +
+      'password.',
   },
   'one-time-password': {
     type: 'string',
     value: 'CODE',
-    summary: 'The code of the authenticator, which is good once; otherwise it is asked for.',
+    summary: 'The current code of the authenticator, valid once. Default: ask at the terminal.',
   },
 } as const;
 
@@ -48,7 +54,9 @@ async function readCredentials(world: World, options: ApproverLoginOptions): Pro
     return { name: as, password: await readSecret(world.stdin, 'password'), oneTimePassword: code };
   }
   if (!canAsk(world))
-    throw new UsageError('nobody is at the terminal; --password-stdin, --as and --one-time-password say who approves');
+    throw new UsageError(
+      'there is no terminal to ask at; name the approver with --password-stdin, --as and --one-time-password',
+    );
   return converse(world, async ({ ask, askHidden }) => ({
     name: as ?? (await ask('Name')),
     password: await askHidden('Password'),
@@ -74,15 +82,15 @@ async function logIn(
 
 export const approvalApprove = command({
   name: 'approval approve',
-  summary: 'Approve of what is proposed, as a person with password and one-time password.',
+  summary: 'Approve a proposal, with the password and one-time password of an approver.',
   description:
-    'Whoever runs the command, root too, is nobody here: the store asks for the name, the password and the one-time ' +
-    'password of somebody whom its policy names. Whoever proposed it then does it by the same request again. ' +
-    `FILE of --signature is what 'ssh-keygen -Y sign -n ${approvalNamespace}' has made of what 'larder approval show --for-signing' wrote.`,
+    'The user who runs the command, even root, does not count as an approver: the store asks for the name, the password and the one-time ' +
+    'password of an approver that the policy names. The proposer then repeats the same request to make the change. ' +
+    `FILE of --signature is what 'ssh-keygen -Y sign -n ${approvalNamespace}' writes from the text of 'larder approval show --for-signing'.`,
   positionals: [proposalArgument],
   options: {
     ...personOptions,
-    signature: { type: 'string', value: 'FILE', summary: 'The signature, where the policy asks for one.' },
+    signature: { type: 'string', value: 'FILE', summary: 'The file with the signature, if the policy asks for one.' },
   },
   examples: [
     'larder approval approve 7',
@@ -103,7 +111,7 @@ export const approvalApprove = command({
         const { fell } = await store.acts.do(approveProposal, approver, { number, login, signature });
         const shown = await readProposalStatus(store.records, number, timestamp(store.now()));
         const text = fell
-          ? `Proposal ${String(number)} has fallen: what it would change was changed meanwhile. Nothing is approved.`
+          ? `Proposal ${String(number)} fell: the data that it would change has changed since. No approval was recorded.`
           : `Approved. Proposal ${String(number)} ${stateText(shown)}.`;
         return { text: `${text}\n${proposalText(shown)}`, json: presentProposal(shown), exitCode: fell ? 1 : 0 };
       },
@@ -114,13 +122,14 @@ export const approvalApprove = command({
 
 export const approvalReject = command({
   name: 'approval reject',
-  summary: 'Reject what is proposed, as a person with password and one-time password.',
+  summary: 'Reject a proposal, with the password and one-time password of an approver.',
   description:
-    'It is not done, and cannot be proposed again before its time is over, unless what it changes is changed.',
+    'The proposed change is not made. It cannot be proposed again before the end of this proposal, unless the ' +
+    'data that it would change has changed.',
   positionals: [proposalArgument],
   options: {
     ...personOptions,
-    reason: { type: 'string', value: 'TEXT', summary: 'Why, for whoever proposed it.', required: true },
+    reason: { type: 'string', value: 'TEXT', summary: 'The reason, for the proposer.', required: true },
   },
   examples: ["larder approval reject 7 --as bob --reason 'It crashes on pumps.'"],
 

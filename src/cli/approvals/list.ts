@@ -14,17 +14,23 @@ import { proposalArgument, proposalNumber, proposalText, stateText } from './pro
 
 export const approvalList = command({
   name: 'approval list',
-  summary: 'List what waits until others approve of it.',
+  summary: 'List the proposals that wait for approvals.',
   options: {
-    all: { type: 'boolean', summary: 'With what was done, rejected, fallen or expired.' },
+    all: { type: 'boolean', summary: 'List also proposals that are done, rejected, fallen or expired.' },
     before: {
       type: 'integer',
       value: 'PROPOSAL',
       minimum: 1,
       maximum: 1e15 - 1,
-      summary: 'Only those before this one.',
+      summary: 'List only proposals with a lower number.',
     },
-    limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 1000, summary: 'How many; otherwise 50.' },
+    limit: {
+      type: 'integer',
+      value: 'COUNT',
+      minimum: 1,
+      maximum: 1000,
+      summary: 'The number of proposals. Default: 50.',
+    },
   },
   examples: ['larder approval list', 'larder approval list --all --json'],
 
@@ -46,16 +52,16 @@ export const approvalList = command({
 
 export const approvalShow = command({
   name: 'approval show',
-  summary: 'Show what is proposed: what it changes, who has approved, and who still may.',
+  summary: 'Show a proposal: its changes, who has approved, and who still may.',
   description:
-    '--for-signing writes all of it as the text that is signed by whoever approves with a key of his own, on a machine of his own: ' +
+    '--for-signing writes the text that an approver signs with an approver key on another machine: ' +
     `'ssh-keygen -Y sign -n ${approvalNamespace} -f KEY FILE'.`,
   positionals: [proposalArgument],
   options: {
     'for-signing': {
       type: 'string',
       value: 'FILE',
-      summary: 'Write it as what is signed, into a file that is not there yet.',
+      summary: 'Write the text to sign to this new file.',
     },
   },
   examples: ['larder approval show 7', 'larder approval show 7 --for-signing ./proposal-7'],
@@ -71,7 +77,7 @@ export const approvalShow = command({
         const text = await textToSign(records, shown.proposal);
         const written = await writeNew(file, asCaller, (append) => append(text));
         return {
-          text: `${proposalText(shown)}\n${file} is what whoever approves signs.`,
+          text: `${proposalText(shown)}\n${file} holds the text that an approver signs.`,
           json: { ...presentProposal(shown), 'for-signing': { file, ...written } },
         };
       },

@@ -9,10 +9,11 @@ export const approvalPolicy = command({
   name: 'approval policy',
   summary: 'Show the approval policy in force, and the one in larder.toml.',
   description:
-    'The serving store takes [approvals] of larder.toml into force when it starts and when it reads its configuration again. A ' +
-    'rule that asks for less than the one in force is proposed, and waits for approvals. A policy that cannot be met is not ' +
-    'taken into force, and the store refuses what it covers until it is. Approvals protect against the mistake of one person, ' +
-    'one stolen credential, one publisher. They do not bind root of the host, nor anybody who holds site.key.',
+    'The server puts [approvals] of larder.toml into force when it starts and when it reads its configuration ' +
+    'again. A rule that asks for less than the one in force becomes a proposal and waits for approvals. A policy ' +
+    'that cannot be met does not come into force; until it does, the store refuses the changes that it covers. ' +
+    'Approvals protect against a mistake of one person, one stolen credential, one publisher. They do not ' +
+    'protect against root of the host or against a person who has site.key.',
   examples: ['larder approval policy', 'larder approval policy --json'],
 
   run: ({ data, world }) =>
@@ -23,7 +24,7 @@ export const approvalPolicy = command({
       const configuredTexts = policyTexts(configured);
       const keys = [...new Set([...inForce.keys(), ...configuredTexts.keys()])];
       const rows = keys.map((key) => [key, inForce.get(key) ?? '0', configuredTexts.get(key) ?? '0']);
-      const text = rows.length === 0 ? 'Nobody is asked.' : table(['WHAT', 'IN FORCE', 'LARDER.TOML'], rows);
+      const text = rows.length === 0 ? 'No change needs approval.' : table(['WHAT', 'IN FORCE', 'LARDER.TOML'], rows);
       return {
         text: problem === undefined ? text : `${text}\n${problem}`,
         json: {

@@ -9,12 +9,12 @@ import { visible } from '../frame/terminal.ts';
 export const proposalArgument = {
   name: 'number',
   value: 'PROPOSAL',
-  summary: "The number of the proposal, as whoever proposed it was told and 'larder approval list' shows it.",
+  summary: "The number of the proposal, as 'larder approval list' shows it.",
 } as const;
 
 export function proposalNumber(text: string): number {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
-  throw new UsageError(`'${text}' is no number of a proposal`);
+  throw new UsageError(`'${text}' is not the number of a proposal`);
 }
 
 /** Maximum number of lines shown to people; programs get all. */
@@ -39,10 +39,10 @@ export function proposalText(shown: ProposalStatus): string {
   return [
     `Proposal ${String(number)}: ${stateText(shown)}${ended}`,
     `${act} on ${object}, by ${actor}, ${proposedAt}; counts until ${endsAt}`,
-    'What it changes:',
+    'Changes:',
     ...changes.slice(0, linesShown).map((line) => `  ${lineText(line)}`),
     ...more,
-    approvals.length === 0 ? 'Nobody has approved.' : 'Approved by:',
+    approvals.length === 0 ? 'No approvals yet.' : 'Approved by:',
     ...approvals.map(({ username, at, key }) => `  ${username}, ${at}${signedWith(key)}`),
     ...(approvers.length === 0 ? [] : ['Who may approve:', ...approvers]),
   ]

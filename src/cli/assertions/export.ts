@@ -9,7 +9,7 @@ import { withStore } from '../frame/store.ts';
 
 export const assertionExport = command({
   name: 'assertion export',
-  summary: "Write a kept assertion with all that it rests on, as devices take it with 'snap ack'.",
+  summary: "Write an assertion with its prerequisites, as devices take it with 'snap ack'.",
   positionals: [
     { name: 'type', summary: 'Its type, such as model, serial or account-key.' },
     {

@@ -8,11 +8,11 @@ import { withStore } from '../frame/store.ts';
 
 export const assertionImport = command({
   name: 'assertion import',
-  summary: 'Take in assertions that came back from the online store.',
+  summary: 'Import assertions that were fetched from the online store.',
   description:
-    'The files together are one stream, in any order. Each assertion in it is checked up to the roots of trust that ' +
-    'assertions.trusted in the configuration names, never to one that is in the files; where one of them cannot be ' +
-    'believed, none is taken in, and the reason is said.',
+    'The files together are one stream, in any order. Each assertion is verified up to the trusted roots that ' +
+    'assertions.trusted in the configuration names, never to a root in the files. If one of them cannot be ' +
+    'verified, none is imported, and the reason is shown.',
   positionals: [
     { name: 'files', value: 'FILE', summary: 'Files of assertions, exactly as they were fetched.', repeated: true },
   ],

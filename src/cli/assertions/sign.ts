@@ -1,7 +1,13 @@
 // larder assertion sign
 import { storeSignedAssertion } from '#acts/assertions/assertions.ts';
 import { storeSerial } from '#acts/devices/serials.ts';
-import { parseAssertion, stream, type Assertion, type Headers, type AssertionValue } from '#assertions/format/assertion.ts';
+import {
+  parseAssertion,
+  stream,
+  type Assertion,
+  type Headers,
+  type AssertionValue,
+} from '#assertions/format/assertion.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import {
   readSerialRequest,
@@ -28,17 +34,16 @@ export const assertionSign = command({
   name: 'assertion sign',
   summary: "Sign a model, a serial, a validation set or a system user with a brand's key.",
   description:
-    "The file holds the headers as JSON, as for 'snap sign'; for a serial it holds the serial-request of the device. " +
-    'What is signed is kept, and written with all that it rests on, as a file that devices take with ' +
-    "'snap ack'. Signed again, an assertion gets the next revision.",
+    "The signed assertion is stored, and written with its prerequisites to a file that devices take with 'snap " +
+    "ack'. If an assertion is signed again, it gets the next revision.",
   positionals: [
     { name: 'type', value: 'TYPE', summary: 'The type: model, serial, validation-set or system-user.' },
     { name: 'file', value: 'FILE', summary: 'The headers as JSON, or the serial-request.' },
   ],
   options: {
     brand: { type: 'string', value: 'ID', summary: 'The brand that signs.', required: true },
-    key: { type: 'string', value: 'KEY', summary: 'The name or id of the key; not needed where the brand has one.' },
-    serial: { type: 'string', value: 'SERIAL', summary: 'The serial; otherwise the one that the device asks for.' },
+    key: { type: 'string', value: 'KEY', summary: 'The name or id of the key. Not needed if the brand has only one.' },
+    serial: { type: 'string', value: 'SERIAL', summary: 'The serial. Default: the serial that the device asks for.' },
   },
   examples: [
     'larder assertion sign model pump.json --brand acme',
@@ -80,9 +85,7 @@ async function keyFor(store: OpenStore, brandId: string, nameOrId: string | unde
   const [only, other] = keys;
   if (only === undefined) throw new Refusal('resource-not-found', `The brand ${brandId} has no signing key.`);
   if (other !== undefined) {
-    throw new UsageError(
-      `the brand has several keys; say which with --key: ${keys.map(({ name }) => name).join(', ')}`,
-    );
+    throw new UsageError(`the brand has several keys; name one with --key: ${keys.map(({ name }) => name).join(', ')}`);
   }
   return findSigningKey(store, only.sha3_384, brandId);
 }
@@ -150,7 +153,7 @@ function headersIn(text: string, file: string): Headers {
     throw new Failure(`${file} is not JSON: ${(error as Error).message}`, { cause: error });
   }
   if (!isValue(value) || typeof value === 'string' || Array.isArray(value)) {
-    throw new Failure(`${file} must hold an object of headers, whose values are texts, lists and objects of those`);
+    throw new Failure(`${file} must hold a JSON object of headers with strings, lists and objects as values`);
   }
   return value as Headers;
 }

@@ -6,26 +6,26 @@ import { withStore } from '../frame/store.ts';
 
 export const auditAccept = command({
   name: 'audit accept',
-  summary: 'Go on with the audit log as it is, after somebody has looked into what is wrong with it.',
+  summary: 'Continue with the audit log as it is, after an administrator has examined its errors.',
   description:
-    'For a log that was put back by hand, or whose audit.seal is gone: larder seals nothing over a log that does not ' +
-    'reach as far as it had sealed, until somebody takes it as it is. The entry and the seal of this name what is left ' +
-    "behind, and 'larder audit verify' tells of it from then on. What is wrong with the rows themselves stays wrong.",
+    'Use it for a log that was restored by hand, or if audit.seal is missing. larder does not seal a log that ' +
+    'ends before its last seal until an administrator accepts it. The entry and the seal of this command name ' +
+    "the missing end, and 'larder audit verify' reports it from then on. Errors in the rows themselves remain " +
+    'errors.',
   examples: ['larder audit accept --data /var/lib/larder'],
   confirm: {
-    question: () =>
-      'What is missing from the audit log stays missing: copy the data directory first, and find out how it came to that.',
+    question: () => 'Missing entries of the audit log stay missing. First copy the data directory and find the cause.',
     unattended: 'refused',
   },
 
   run: (call) =>
     withStore(call, async ({ records, acts, person, siteKey, sealing }) => {
       const { problems } = await verifyAudit(records, { siteKey, file: sealing.file });
-      if (problems.length === 0) throw new Failure('nothing is wrong with the audit log; it is left as it is');
+      if (problems.length === 0) throw new Failure('the audit log has no errors; it was not changed');
       await acts.beginAnew(acceptAudit, person, { problems });
       const head = await records.audit.head();
       return {
-        text: `The audit log goes on from row ${String(head?.seq)}, whose entry names what was wrong. 'larder audit verify' shows it.`,
+        text: `The audit log continues from row ${String(head?.seq)}. The entry of this row names the errors, and 'larder audit verify' shows it.`,
         json: { accepted: head ?? null, problems },
       };
     }),

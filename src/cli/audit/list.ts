@@ -11,19 +11,25 @@ export const auditList = command({
   name: 'audit list',
   summary: 'Show the newest entries of the audit log: who did what, to what, when, and how it ended.',
   description:
-    'Every change stands there as done. Refused are logins that were put off after too many failures; other refusals ' +
-    'change nothing and stand in the log of the server and in /metrics.',
+    'Every change is listed as done. Refused entries are logins that were blocked after too many failures. Other ' +
+    'refusals change nothing; the log of the server and /metrics have them.',
   options: {
-    limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 10_000, summary: 'How many; otherwise 20.' },
+    limit: {
+      type: 'integer',
+      value: 'COUNT',
+      minimum: 1,
+      maximum: 10_000,
+      summary: 'The number of entries. Default: 20.',
+    },
     before: { type: 'integer', value: 'SEQ', minimum: 1, maximum: 1e15 - 1, summary: 'Only entries before this one.' },
-    actor: { type: 'string', value: 'WHO', summary: 'Only what this account, or cli:USER, has done.' },
-    object: { type: 'string', value: 'WHAT', summary: 'Only what was done to this, such as snap/hello.' },
+    actor: { type: 'string', value: 'WHO', summary: 'Only changes by this account, or by cli:USER.' },
+    object: { type: 'string', value: 'WHAT', summary: 'Only changes of this object, such as snap/hello.' },
     action: { type: 'string', value: 'ACTION', summary: 'Only this operation or command, such as register_name.' },
     outcome: {
       type: 'string',
       value: 'OUTCOME',
       choices: ['done', 'refused'],
-      summary: 'Only what ended like this.',
+      summary: 'Only entries with this outcome.',
     },
   },
   examples: [

@@ -46,10 +46,10 @@ function pageOf({ from, to, entries, doings, exports, arrivals, head, problems }
           ${stateOf(head, problems)}
           <h2>Who did what</h2>
           ${table(['Who', 'Action', 'Outcome', 'Times'], doings.map(doingOf))}
-          <h2>What left the host</h2>
+          <h2>Exported files</h2>
           ${orNothing(exports, table(['Time', 'Who', 'What', 'Which', 'Size', 'SHA-256', 'Medium', 'Label'], left))}
-          <h2>What came in</h2>
-          ${orNothing(arrivals, table(['Time', 'Who let it in', 'From', 'SHA-256', 'Approved by', 'Media', 'Label', 'Notes'], came))}
+          <h2>Accepted transfers</h2>
+          ${orNothing(arrivals, table(['Time', 'Accepted by', 'From', 'SHA-256', 'Approved by', 'Media', 'Label', 'Notes'], came))}
           <h2>All entries</h2>
           ${table(['Number', 'Time', 'Who', 'Action', 'Object', 'Outcome', 'Details'], rows)}
         </main>

@@ -16,22 +16,24 @@ import { readRows, summarizeAudit, type AuditSummary } from './report-summary.ts
 
 export const auditReport = command({
   name: 'audit report',
-  summary: 'Tell of a time: who did what, what left the host and what came in, and whether the audit log is whole.',
+  summary:
+    'Report on a period: who changed what, which files were exported, which transfers were accepted, and whether ' +
+    'the audit log is intact.',
   description:
-    'As a page to print (--html), as lines for a spreadsheet (--csv), or as a summary on the terminal. The page and the ' +
-    'lines hold every entry of the time (--moved: what left the host and what came in alone), and are themselves entered as ' +
-    'something that left the host.',
+    'Writes a page to print (--html), lines for a spreadsheet (--csv), or a summary on the terminal. The page ' +
+    'and the lines hold every entry of the period; --moved writes only exported files and accepted transfers. ' +
+    'The files are themselves recorded as exports.',
   options: {
     from: {
       type: 'string',
       value: 'DATE',
       required: true,
-      summary: 'Its first day, as 2026-01-01, or a moment in UTC.',
+      summary: 'The first day, such as 2026-01-01, or a time in UTC.',
     },
-    to: { type: 'string', value: 'DATE', summary: 'The day or the moment before which it ends; otherwise now.' },
-    html: { type: 'string', value: 'FILE', summary: 'Write one page that needs nothing else.' },
+    to: { type: 'string', value: 'DATE', summary: 'The day or time before which the period ends. Default: now.' },
+    html: { type: 'string', value: 'FILE', summary: 'Write a self-contained HTML page.' },
     csv: { type: 'string', value: 'FILE', summary: 'Write one line for each entry.' },
-    moved: { type: 'string', value: 'FILE', summary: 'Write one line for each thing that left or came in.' },
+    moved: { type: 'string', value: 'FILE', summary: 'Write one line for each exported file and accepted transfer.' },
   },
   examples: [
     'larder audit report --from 2026-01-01',
@@ -111,7 +113,7 @@ function formatSummary({ from, to, entries, doings, exports, arrivals, head, pro
     ]),
   );
   const came = table(
-    ['TIME', 'WHO LET IT IN', 'CAME FROM', 'APPROVED BY', 'NOTES'],
+    ['TIME', 'ACCEPTED BY', 'CAME FROM', 'APPROVED BY', 'NOTES'],
     arrivals.map((arrival) => [
       ...[
         arrival.at,
@@ -126,7 +128,7 @@ function formatSummary({ from, to, entries, doings, exports, arrivals, head, pro
     `From ${from} to ${to}: ${formatCount(entries, 'entry', 'entries')}.`,
     whole,
     ...(doings.length > 0 ? [did] : []),
-    exports.length > 0 ? left : 'Nothing left the host.',
-    arrivals.length > 0 ? came : 'Nothing came in by a transfer.',
+    exports.length > 0 ? left : 'No file was exported.',
+    arrivals.length > 0 ? came : 'No transfer was accepted.',
   ].join('\n\n');
 }

@@ -10,15 +10,15 @@ import { withStore } from '../frame/store.ts';
 
 export const auditVerify = command({
   name: 'audit verify',
-  summary: 'Prove that the audit log is whole and as it was written.',
+  summary: 'Prove that the audit log is intact.',
   description:
-    'Follows the chain of hashes from the first entry to the last, the chain of seals under the site key, and holds both ' +
-    'against audit.seal, the newest seal beside the database: whoever has no site key can neither cut nor rewrite the ' +
-    'log unseen. Whoever has the host could put the whole data directory back as it was earlier. That is seen only by a ' +
-    "head that is kept elsewhere: 'larder status' prints it, and every backup holds it.",
+    'Follows the chain of hashes from the first entry to the last and the chain of seals under the site key, and ' +
+    'compares both with audit.seal, the newest seal beside the database. Without the site key the log cannot be ' +
+    'cut or rewritten unnoticed. Root of the host could restore an earlier state of the whole data directory. ' +
+    "Only a head that is kept elsewhere reveals that: 'larder status' prints the head, and every backup holds it.",
   options: {
     head: { type: 'string', value: 'SEQ:HASH', summary: 'A head that was copied off the host earlier.' },
-    since: { type: 'string', value: 'BACKUP', summary: 'A backup of this store, whose head the log must still hold.' },
+    since: { type: 'string', value: 'BACKUP', summary: 'A backup of this store. The log must still contain its head.' },
   },
   examples: [
     'larder audit verify',
@@ -85,11 +85,11 @@ function textOf({ rows, seals, head, problems, begunAnew }: AuditVerdict): strin
 function describeRestart({ seq, at, by: action, left }: AuditRestart): string {
   const row = `Row ${String(seq)} of ${at} is a '${action}'`;
   if (left !== undefined) {
-    return `${row}: the log goes on from an earlier state there. The one left behind had come at least to ${String(left.seq)}:${left.hash}`;
+    return `${row}: the log continues from an earlier state there. The log before it reached at least ${String(left.seq)}:${left.hash}`;
   }
   return action === 'upgrade'
-    ? `${row}: what stands before it was sealed as one by the release that came then.`
-    : `${row}: the log goes on from an earlier state there; how far it had come is not known.`;
+    ? `${row}: the release installed then put one seal over all earlier entries.`
+    : `${row}: the log continues from an earlier state there. It is not known how far the log before it reached.`;
 }
 
 interface Backup {

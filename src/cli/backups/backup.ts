@@ -30,44 +30,46 @@ import { canAsk } from '../frame/questions.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 
 const options = {
-  since: { type: 'string', value: 'FILE', summary: 'An earlier backup; its blobs are left out of this one.' },
-  'include-keys': { type: 'boolean', summary: 'Put the site key and the signing master key in, under a passphrase.' },
+  since: { type: 'string', value: 'FILE', summary: 'An earlier backup; this one leaves out the blobs that it has.' },
+  'include-keys': {
+    type: 'boolean',
+    summary: 'Include the site key and the signing master key, encrypted with a passphrase.',
+  },
   'passphrase-file': {
     type: 'string',
     value: 'FILE',
-    summary: 'The file whose first line is that passphrase; without it a terminal is asked.',
+    summary: 'The file with the passphrase in its first line. Default: ask at the terminal.',
   },
   'even-so': {
     type: 'boolean',
-    summary: 'Count what is lacking or damaged as no failure, and back up a damaged database as it is.',
+    summary: 'Exit with 0 although content is missing or damaged, and back up a damaged database as it is.',
   },
   keep: {
     type: 'integer',
     value: 'N',
     minimum: 1,
     maximum: 10_000,
-    summary: 'Where FILE is a folder: remove all but the newest N backups in it, after a good one.',
+    summary: 'If FILE is a folder: remove all but the newest N backups in it, after a successful one.',
   },
   check: {
     type: 'boolean',
-    summary:
-      'Read the backup and prove that it could be restored: an existing FILE as it is, a new one once it is made.',
+    summary: 'Read the backup and prove that it can be restored: an existing FILE as it is, a new one once it is made.',
   },
   base: {
     type: 'string',
     value: 'FILE',
     repeated: true,
-    summary: 'With --check: an earlier backup that it builds on, to be read too.',
+    summary: 'With --check: an earlier backup that this one builds on, to be read too.',
   },
   keys: {
     type: 'string',
     value: 'DIR',
-    summary: 'With --check: the folder with the copy of site.key, where the store itself is not at hand.',
+    summary: 'With --check: the folder with the copy of site.key, if the store itself is not available.',
   },
   'signed-by': {
     type: 'string',
     value: 'FINGERPRINT',
-    summary: "With --check, without any key: the fingerprint of the site that made it, as 'site show' says it there.",
+    summary: "With --check, without any key: the fingerprint of the site that made it, as 'site show' prints it there.",
   },
 } as const;
 
@@ -75,14 +77,14 @@ type BackupCall = CommandCall<typeof options, readonly [{ readonly name: 'file';
 
 export const backup = command({
   name: 'backup',
-  summary: 'Make a backup of the store in one file, while it serves or not; or check a backup.',
+  summary: 'Make a backup of the store in one file, also while the server runs, or check a backup.',
   description:
-    'The file is a tar archive with the database as of one moment, the configuration, the certificates and every blob; ' +
-    'a signed list of them comes last, so that a backup that was cut off is never taken for a whole one. The database ' +
-    'and each blob are held against their digests, what the records need against what there is, and the file is read ' +
-    'back before it gets its name. Exit code 1 means that something is lacking, which is named. The two ' +
-    'wrapping keys are left out: keep copies of site.key and master.key elsewhere, or put them in under a passphrase ' +
-    'with --include-keys. Without the site key a backup cannot be restored.',
+    'The file is a tar archive with the database as of one moment, the configuration, the certificates and every ' +
+    'blob. A signed list of them comes last, so a truncated backup is never taken for a complete one. The ' +
+    'command verifies the database and each blob against their digests, checks that every blob that the records ' +
+    'refer to is there, and reads the file back before it gives it its name. Exit code 1 means that content is ' +
+    'missing; the command lists it. site.key and master.key are not included: keep copies elsewhere, or include ' +
+    'them under a passphrase with --include-keys. Without the site key a backup cannot be restored.',
   positionals: [
     { name: 'file', summary: 'The file to write, which must not be there yet; or a folder, and the time is its name.' },
   ],
@@ -163,7 +165,7 @@ function refuseContradictions(call: BackupCall, makesNone: boolean): void {
   if (callOptions['passphrase-file'] !== undefined && !callOptions['include-keys'])
     throw new UsageError('--passphrase-file is of use only with --include-keys');
   if (callOptions['include-keys'] && callOptions['passphrase-file'] === undefined && !canAsk(world))
-    throw new UsageError('--include-keys needs --passphrase-file FILE where nobody is at the terminal');
+    throw new UsageError('--include-keys needs --passphrase-file FILE if there is no terminal to ask at');
 }
 
 interface BackupDestination {

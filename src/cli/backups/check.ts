@@ -108,8 +108,8 @@ function answered(
 ): CommandResult {
   const proof =
     'siteKey' in provenBy
-      ? `It goes with the site.key of the fingerprint ${provenBy.siteKey}.`
-      : `It was signed with the key of the fingerprint ${provenBy.signer ?? ''}.`;
+      ? `It belongs to the site.key with the fingerprint ${provenBy.siteKey}.`
+      : `It is signed with the key with the fingerprint ${provenBy.signer ?? ''}.`;
   const lines = [
     ...bad.map(
       ({ name, reason }) => `${name} ${reason === 'damaged' ? 'is damaged' : 'cannot be read: the disk fails there'}`,
@@ -122,15 +122,15 @@ function answered(
   const others =
     elsewhere === 0
       ? ''
-      : ` ${formatCount(elsewhere, 'blob is', 'blobs are')} in earlier backups; name those with --base to have them read too.`;
+      : ` ${formatCount(elsewhere, 'blob is', 'blobs are')} in earlier backups; name those backups with --base to verify them too.`;
   return {
     text: good
-      ? `The backup of ${manifest.madeAt} in ${file} is good: ${formatCount(read, 'file')}, each held against its digest, and its database. ${proof}${others}`
+      ? `The backup of ${manifest.madeAt} in ${file} is intact: ${formatCount(read, 'file')}, each verified against its digest, and its database. ${proof}${others}`
       : [
-          `The backup of ${manifest.madeAt} in ${file} is not good:`,
+          `The backup of ${manifest.madeAt} in ${file} is damaged:`,
           ...lines.slice(0, shown).map((line) => `  ${line}`),
           ...more,
-          'Keep it until a good one is made: what is not named here can be had from it.',
+          'Keep it until you have an intact one: everything that is not listed here can be restored from it.',
         ].join('\n'),
     json: {
       good,

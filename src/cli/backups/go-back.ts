@@ -18,13 +18,13 @@ import { actorOf, refuseOnServer } from '../frame/store.ts';
 
 export const goBack = command({
   name: 'go-back',
-  summary: 'Put the records back as they were before an upgrade.',
+  summary: 'Restore the records as they were before an upgrade.',
   description:
-    'To be run by the older release, installed again, while the store is not served. What was recorded since the ' +
-    'upgrade is lost to the store: names, uploads and releases of that time are to be made again, and tokens that were ' +
-    'revoked in it are good again. The database of that time is kept beside the copies, in before-upgrade.',
+    'Run this with the older release, installed again, while the store is not served. Changes since the upgrade ' +
+    'are lost: make names, uploads and releases of that time again. Tokens that were revoked since the upgrade ' +
+    'are valid again. The database of that time is kept beside the copies, in before-upgrade.',
   positionals: [
-    { name: 'file', optional: true, summary: 'The copy to put back; otherwise the latest in before-upgrade.' },
+    { name: 'file', optional: true, summary: 'The copy to restore. Default: the latest in before-upgrade.' },
   ],
   examples: ['larder go-back', 'larder go-back /var/lib/larder/before-upgrade/0022-example.db --json'],
 
@@ -55,7 +55,7 @@ export const goBack = command({
       };
       await rollBackDatabase(data, file, aside, { ...binding, finish });
       return {
-        text: `The records are as they were before the upgrade.\nThe database since then is kept in ${aside}; remove it when nobody needs it.`,
+        text: `The records are as they were before the upgrade.\nThe database since then is kept in ${aside}. Remove it when you no longer need it.`,
         json: { data, 'put-back': file, 'kept-aside': aside },
       };
     } finally {

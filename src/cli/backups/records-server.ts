@@ -17,12 +17,12 @@ export const serverOptions = {
   postgres: {
     type: 'string',
     value: 'ADDRESS',
-    summary: 'Put the records into this database of a PostgreSQL server, which is empty.',
+    summary: 'Restore the records into this empty database of a PostgreSQL server.',
   },
   'postgres-password-file': {
     type: 'string',
     value: 'FILE',
-    summary: 'The file with the password for it, where the server wants one.',
+    summary: 'The file with the password of the database, if the server requires one.',
   },
 } as const;
 
@@ -40,7 +40,7 @@ export function namedServer(
 ): NamedServer | undefined {
   const { postgres, 'postgres-password-file': file } = options;
   if (postgres === undefined) {
-    if (file !== undefined) throw new UsageError('--postgres-password-file is of use only with --postgres');
+    if (file !== undefined) throw new UsageError('--postgres-password-file needs --postgres');
     return undefined;
   }
   const read = parseAddress(postgres);

@@ -94,8 +94,8 @@ async function answered(
   if (back.length + lacking.length === 0) return { text: 'Nothing is missing.', json: { back, lacking } };
   const text = [
     back.length === 0
-      ? `Nothing of what is missing is in ${file}.`
-      : `${formatCount(back.length, 'blob is', 'blobs are')} back, each verified against its digest:`,
+      ? `No missing blob is in ${file}.`
+      : `${formatCount(back.length, 'blob is', 'blobs are')} restored, each verified against its digest:`,
     ...(await listNames(back)),
     ...(lacking.length === 0
       ? []

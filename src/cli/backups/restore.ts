@@ -52,22 +52,24 @@ export const restore = command({
   name: 'restore',
   summary: 'Restore a backup into an empty data directory.',
   description:
-    'Everything is written beside, held against its hashes and the signed list, and only then moved to its place: an ' +
-    'interrupted restore leaves no store, and can be repeated. Tokens that were revoked after the backup are good ' +
-    "again, so revoke them anew; 'larder audit list' of the old store tells which. Of a restore that fails, or that " +
-    'Ctrl-C or SIGTERM ends, nothing is left. What a backup had not is named, with exit code 1.',
+    'The command writes all files to a temporary place, verifies them against their digests and the signed list, ' +
+    'and only then moves them to their place. An interrupted restore leaves no store and can be repeated. Tokens ' +
+    "that were revoked after the backup are valid again: revoke them again; 'larder audit list' of the old store " +
+    'lists them. A restore that fails, or that Ctrl-C or SIGTERM ends, leaves no files. Content that the backup ' +
+    'lacks is listed, with exit code 1.',
   positionals: [{ name: 'file', summary: 'The backup.' }],
   options: {
     missing: {
       type: 'boolean',
-      summary: 'Restore no store: fetch what the store in the data directory lacks back from the backup.',
+      summary: 'Restore no store: fetch missing blobs of the store in the data directory from the backup.',
     },
-    base: { type: 'string', value: 'FILE', repeated: true, summary: 'An earlier backup that it builds on.' },
+    base: { type: 'string', value: 'FILE', repeated: true, summary: 'An earlier backup that this one builds on.' },
     keys: { type: 'string', value: 'DIR', summary: 'The folder with the copies of site.key and master.key.' },
     'passphrase-file': {
       type: 'string',
       value: 'FILE',
-      summary: 'The file whose first line is the passphrase of the keys in the backup; without it a terminal is asked.',
+      summary:
+        'The file with the passphrase of the keys in the backup in its first line. Default: ask at the terminal.',
     },
     ...serverOptions,
   },
@@ -148,7 +150,7 @@ async function restoreInto(data: string, restoring: RestoreContext): Promise<Com
   const count = manifest.blobs.length;
   return {
     text:
-      `The store of ${manifest.madeAt} is restored in ${data}: ${String(count)} blobs, everything held against its hash.\n` +
+      `The store of ${manifest.madeAt} is restored in ${data}: ${String(count)} blobs, everything verified against its digest.\n` +
       placesText(server, before) +
       lackingText(lacking) +
       `${howToServe(data)} serves it. 'larder admin-macaroon${data === standard ? '' : ` --data ${shellWord(data)}`}' makes a credential ` +

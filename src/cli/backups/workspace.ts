@@ -147,7 +147,7 @@ function held(directory: string): { close(): unknown } {
     return lockBackups(directory);
   } catch (error) {
     if (!(error instanceof DataDirectoryInUse)) throw error;
-    throw new Failure('another backup of this store is being made; wait for its end', {
+    throw new Failure('another backup of this store is being made; wait until it is done', {
       code: 'backup-under-way',
       cause: error,
     });

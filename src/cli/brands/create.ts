@@ -15,13 +15,15 @@ import { findAccount, withStore, type OpenStore } from '../frame/store.ts';
 const options = {
   account: { type: 'string', value: 'ID', summary: 'The account of the brand.', required: true },
   name: { type: 'string', value: 'NAME', summary: 'The name of the brand.', required: true },
-  key: { type: 'string', value: 'NAME', summary: 'Make a signing key of this name for it, too.' },
+  key: { type: 'string', value: 'NAME', summary: 'Create a signing key with this name for it, too.' },
   request: {
     type: 'string',
     value: 'DIR',
-    summary: 'Write the request that registers this key with the online store into a new folder, to carry out.',
+    summary:
+      'Write the request that registers this key with the online store to this new folder, to carry to a machine ' +
+      'with internet.',
   },
-  local: { type: 'boolean', summary: 'Write the request also for an account id that the online store cannot know.' },
+  local: { type: 'boolean', summary: 'Write the request also if the online store cannot know the account id.' },
 } as const;
 
 type BrandCall = CommandCall<typeof options, readonly []>;

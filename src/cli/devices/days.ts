@@ -7,11 +7,17 @@ import { table } from '../frame/terminal.ts';
 
 export const deviceDaysCommand = command({
   name: 'device days',
-  summary: 'Show how many devices called on each of the last days, and how many refreshes they took.',
+  summary: 'Show how many devices called on each of the last days, and how many refreshes they installed.',
   description:
-    'Days are those of UTC, and ninety of them are kept. Devices are counted while devices.remember is on, each once a day.',
+    'Days are in UTC and are kept for 90 days. Devices are counted while devices.remember is on, each once a day.',
   options: {
-    days: { type: 'integer', value: 'COUNT', minimum: 1, maximum: daysKept, summary: 'How many days; otherwise 30.' },
+    days: {
+      type: 'integer',
+      value: 'COUNT',
+      minimum: 1,
+      maximum: daysKept,
+      summary: 'The number of days. Default: 30.',
+    },
   },
   examples: ['larder device days', 'larder device days --days 90 --json'],
 

@@ -7,10 +7,10 @@ import { deviceOptions, toGrantedDevices } from './device-options.ts';
 
 export const deviceGrant = command({
   name: 'device grant',
-  summary: 'Give a private snap to the devices of a brand, of one of its models, or to a single one.',
+  summary: 'Grant a private snap to the devices of a brand, of one of its models, or to a single device.',
   description:
-    'Devices of the brand that publishes a private snap have it without being told here. A device is known by the ' +
-    'session that it gets for its serial; one without a serial has public snaps alone.',
+    'Devices of the brand that publishes a private snap have it without a grant. A device is identified by the ' +
+    'session that it gets for its serial. A device without a serial gets public snaps alone.',
   positionals: [packageArgument],
   options: deviceOptions,
   examples: [

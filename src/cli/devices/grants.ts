@@ -7,7 +7,7 @@ import { packageArgument, findPackage } from '../packages/package-argument.ts';
 
 export const deviceGrants = command({
   name: 'device grants',
-  summary: 'List the devices to which a private snap is granted.',
+  summary: 'List the devices that a private snap is granted to.',
   positionals: [packageArgument],
   options: {
     after: { type: 'string', value: 'BRAND[/MODEL[/SERIAL]]', summary: 'Only those behind this one.' },

@@ -9,13 +9,17 @@ import { table } from '../frame/terminal.ts';
 
 export const deviceList = command({
   name: 'device list',
-  summary: 'List the devices that called, with the moment of their last contact.',
+  summary: 'List the devices that called, with the time of their last contact.',
   description:
-    'Devices are remembered where devices.remember is on, for 400 days after their last contact, by the session that they ' +
-    'got for their serial; what one holds, and how refreshes went, is what it said itself.',
+    'The store remembers devices while devices.remember is on, for 400 days after their last contact, by the ' +
+    'session for their serial. Their revisions and the results of refreshes are as the device reported them.',
   options: {
-    silent: { type: 'string', value: 'DURATION', summary: 'Only those that did not call for so long, such as 45d.' },
-    csv: { type: 'boolean', summary: 'As lines for a spreadsheet.' },
+    silent: {
+      type: 'string',
+      value: 'DURATION',
+      summary: 'Only devices that have not called for this long, such as 45d.',
+    },
+    csv: { type: 'boolean', summary: 'Print lines for a spreadsheet.' },
     after: { type: 'string', value: 'BRAND/MODEL/SERIAL', summary: 'Only those behind this one.' },
     limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 100_000, summary: 'How many; otherwise 1000.' },
   },

@@ -6,11 +6,11 @@ import { packageArgument, findPackage } from '../packages/package-argument.ts';
 
 export const deviceRefreshes = command({
   name: 'device refreshes',
-  summary: 'Show how far the revisions of a snap have come: offered to devices, taken by them, held back, and failed.',
+  summary: 'Show the refreshes of a snap by revision: offered to devices, installed, held back, and failed.',
   description:
-    'Counted are devices with a session while devices.remember is on. One took a revision when it called with it. It ' +
-    'failed when the device was given the same again an hour later or more, unless the device said that its ' +
-    'refreshes are held, by its administrator or by another snap.',
+    'Devices with a session count while devices.remember is on. A device installed a revision if it later called ' +
+    'with it. A refresh failed if the device was offered the same revision again an hour later or more, unless ' +
+    'the device reported that its administrator or another snap holds its refreshes.',
   positionals: [packageArgument],
   examples: ['larder device refreshes snap/hello'],
 

@@ -5,10 +5,10 @@ import { withStore } from '../frame/store.ts';
 
 export const deviceRevokeSerial = command({
   name: 'device revoke-serial',
-  summary: 'Revoke the serial of a device: its session ends, and it gets neither a session nor a serial any more.',
+  summary: 'Revoke the serial of a device: its session ends, and it can get neither a session nor a serial again.',
   description:
-    'It may be a serial that was signed here or elsewhere. The device still installs what is public; what it has stays ' +
-    'on it.',
+    'The serial may be signed here or elsewhere. The device can still install public snaps; installed snaps stay ' +
+    'installed.',
   options: {
     brand: { type: 'string', value: 'ACCOUNT-ID', summary: 'The brand, by its account id.', required: true },
     model: { type: 'string', value: 'MODEL', summary: 'The model.', required: true },

@@ -7,10 +7,10 @@ import { deviceOptions, toGrantedDevices } from './device-options.ts';
 
 export const deviceRevoke = command({
   name: 'device revoke',
-  summary: 'Take a grant of a private snap back, in the words in which it was given.',
+  summary: "Revoke a grant of a private snap, named as in 'device grant'.",
   description:
-    'From their next call on the snap is not there for these devices; a download that is under way comes to its end, ' +
-    'and what is installed stays.',
+    'From their next call on, these devices no longer find the snap. A download in progress continues, and ' +
+    'installed snaps stay installed.',
   positionals: [packageArgument],
   options: deviceOptions,
   examples: ['larder device revoke snap/hello --brand acme --model pump'],

@@ -7,7 +7,7 @@ import { presentDevice } from './list.ts';
 
 export const deviceShow = command({
   name: 'device show',
-  summary: 'Show a device that called: when last, and what it said to hold.',
+  summary: 'Show a device that called: the time of its last contact and the snaps that it reported.',
   positionals: [
     { name: 'device', value: 'BRAND/MODEL/SERIAL', summary: "The device, as 'larder device list' shows it." },
   ],
@@ -23,7 +23,7 @@ export const deviceShow = command({
       if (seen === undefined) {
         throw new Refusal(
           'resource-not-found',
-          `No device ${device} has called, or devices.remember was off when it did; 'larder device list' shows those that have.`,
+          `No device ${device} has called, or devices.remember was off when it did; 'larder device list' shows the devices that have called.`,
         );
       }
       const held = [];
@@ -32,7 +32,7 @@ export const deviceShow = command({
       }
       const rows = held.map(({ id, name, revision }) => [name ?? id, String(revision)]);
       const snapTable =
-        rows.length === 0 ? 'It said of no snap of this store that it holds it.' : table(['SNAP', 'REVISION'], rows);
+        rows.length === 0 ? 'It has not reported any snap of this store.' : table(['SNAP', 'REVISION'], rows);
       return {
         text: `${device}\nfirst contact ${seen.firstAt}, last contact ${seen.lastAt}\n\n${snapTable}`,
         json: { ...presentDevice(seen), holds: held },

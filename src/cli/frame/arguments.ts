@@ -76,7 +76,7 @@ function readOption(
   }
   const text = equals === -1 ? rest.shift() : arg.slice(equals + 1);
   if (equals === -1 && text?.startsWith('--')) {
-    throw new UsageError(`--${name} needs a value; one that begins with dashes is written --${name}=${text}`);
+    throw new UsageError(`--${name} needs a value; write a value that begins with dashes as --${name}=${text}`);
   }
   if (text === undefined || text === '') throw new UsageError(`--${name} needs a value, ${option.value}`);
   const value = option.type === 'integer' ? integer(name, option, text) : chosen(name, option.choices, text);

@@ -55,10 +55,10 @@ export const commonOptions = {
   data: {
     type: 'string',
     value: 'DIR',
-    summary: 'The data directory of the store; otherwise $LARDER_DATA, otherwise /var/lib/larder.',
+    summary: 'The data directory of the store. Default: $LARDER_DATA, else /var/lib/larder.',
   },
-  json: { type: 'boolean', summary: 'Answer with one JSON document.' },
-  quiet: { type: 'boolean', summary: 'Say nothing when all goes well.' },
+  json: { type: 'boolean', summary: 'Print one JSON document.' },
+  quiet: { type: 'boolean', summary: 'Print nothing on success.' },
   help: { type: 'boolean', summary: 'Show the help of the command.' },
 } as const satisfies CommandOptions;
 
@@ -165,7 +165,7 @@ export interface CommandGroup {
 }
 
 /** The option of every command that asks for confirmation. */
-const yes = { type: 'boolean', summary: 'Go on without asking.' } as const satisfies Option;
+const yes = { type: 'boolean', summary: 'Continue without asking.' } as const satisfies Option;
 
 /** Declares a command. */
 export function command<

@@ -7,7 +7,7 @@ const interruptSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** A signal ended the command; the exit code is the shell's, 128 plus the number of the signal. */
 class Interrupted extends Failure {
   constructor(signal: NodeJS.Signals) {
-    super('interrupted; what was begun is taken back', {
+    super('interrupted; unfinished work was undone', {
       exitCode: 128 + constants.signals[signal],
       code: 'interrupted',
     });

@@ -19,7 +19,7 @@ export function passphraseIn(file: string): string {
 
 /** Reads a new passphrase, typed twice at the terminal. */
 export const newPassphrase = async (world: World): Promise<string> =>
-  requireLength(await newSecret(world, 'passphrase'), 'what was typed');
+  requireLength(await newSecret(world, 'passphrase'), 'the typed passphrase');
 
 /** Reads the passphrase of an existing object at the terminal. */
 export const askPassphrase = (world: World, subject: string): Promise<string> =>

@@ -100,14 +100,14 @@ function lineByLine(lines: Interface): () => Promise<string> {
 
 /** Asks for confirmation; throws if the answer is not yes. */
 export async function requireConfirmation(world: World, question: string): Promise<void> {
-  const answer = await converse(world, ({ ask }) => ask(`${visible(question)} Go on? [y/N]`));
+  const answer = await converse(world, ({ ask }) => ask(`${visible(question)} Continue? [y/N]`));
   if (/^y(?:es)?$/i.test(answer)) return;
   throw new Failure('not confirmed; nothing was done', { code: 'not-confirmed' });
 }
 
 /** The refusal of a command that needs confirmation but has no terminal. */
 export const needsYes = (command: string, question: string): UsageError =>
-  new UsageError(`'${command}' asks before it acts, and nobody is at the terminal; --yes goes on. ${question}`);
+  new UsageError(`'${command}' asks for confirmation, and there is no terminal; add --yes to confirm. ${question}`);
 
 /** Reads a new secret, typed twice. */
 export const newSecret = (world: World, label: string): Promise<string> =>

@@ -41,6 +41,6 @@ export async function reloadServing(directory: string): Promise<ReloadOutcome> {
 /** Describes the outcome in one sentence. */
 export function describeReload({ state }: ReloadOutcome): string {
   if (state === 'reloaded') return 'The serving process has read it.';
-  if (state === 'not serving') return 'No process serves this store; it counts from the next start on.';
+  if (state === 'not serving') return 'No process serves this store; the change takes effect at the next start.';
   return 'The serving process has not answered in 10 s; its log says whether it has read the configuration.';
 }

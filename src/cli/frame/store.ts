@@ -99,13 +99,13 @@ export async function openUpgraded(data: string, world: World): Promise<StoreHan
 export const reportWaiting =
   ({ stderr }: World) =>
   (place: string): void => {
-    stderr.write(`larder: ${place} does not answer yet; waiting for it\n`);
+    stderr.write(`larder: ${place} does not respond yet; waiting for it\n`);
   };
 
 const asItWas = ({ copy }: Upgrade): string =>
   copy === undefined
-    ? 'of what it was before, the backups of the PostgreSQL server are the copies'
-    : `as it was before, it is in ${copy}`;
+    ? 'the copy from before is in the backups of the PostgreSQL server'
+    : `a copy from before is in ${copy}`;
 
 /** The person at the terminal, such as `cli:ada`. Call it before this process changes its user. */
 export function actorOf({ env }: World): string {

@@ -6,20 +6,23 @@ import { command, type CommandResult, type CommandCall } from '../frame/command.
 import { readDuration } from '../frame/duration.ts';
 import { readLatestTime, withStore } from '../frame/store.ts';
 
-const positionals = [{ name: 'id', summary: "Their id, as 'larder pull-credential list' shows it." }] as const;
+const positionals = [
+  { name: 'id', summary: "The id of the credentials, as 'larder pull-credential list' shows it." },
+] as const;
 
 const instead =
-  'What was pushed before carries the old ones in its content: push the resource again, and release it, so that ' +
-  'deployments get others, which are made when the next image of the repository is asked for.';
+  'Resource revisions that were already pushed contain the old credentials: push the resource again and ' +
+  'release it, so that deployments get new ones. The new credentials are made at the next request for an image ' +
+  'of the repository.';
 
 export const pullCredentialEnd = command({
   name: 'pull-credential end',
-  summary: 'End credentials to pull an image at once.',
-  description: `From the next request on nobody pulls with them. ${instead}`,
+  summary: 'End pull credentials of an image at once.',
+  description: `The registry refuses the credentials from the next request on. ${instead}`,
   positionals,
   examples: ['larder pull-credential end pull-xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
   confirm: {
-    question: ({ positionals: { id } }) => `From the next request on nobody pulls an image with ${id}.`,
+    question: ({ positionals: { id } }) => `From the next request on the registry refuses the credentials ${id}.`,
     unattended: 'refused',
   },
   run: ({ positionals: { id }, data, world }) => end(id, 0, { data, world }),
@@ -27,11 +30,15 @@ export const pullCredentialEnd = command({
 
 export const pullCredentialRotate = command({
   name: 'pull-credential rotate',
-  summary: 'Have others in the place of credentials to pull an image, which stay good for a while.',
+  summary: 'Rotate the pull credentials of an image. The old ones stay valid for a grace period.',
   description: instead,
   positionals,
   options: {
-    overlap: { type: 'string', value: 'TIME', summary: 'How long the old ones stay good, such as 24h; otherwise 7d.' },
+    overlap: {
+      type: 'string',
+      value: 'TIME',
+      summary: 'How long the old credentials stay valid, such as 24h. Default: 7d.',
+    },
   },
   examples: ['larder pull-credential rotate pull-xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --overlap 30d'],
   run({ positionals: { id }, options: { overlap }, data, world }) {

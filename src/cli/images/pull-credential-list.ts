@@ -6,10 +6,10 @@ import { table } from '../frame/terminal.ts';
 
 export const pullCredentialList = command({
   name: 'pull-credential list',
-  summary: 'List the credentials with which images are pulled from the registry inside.',
+  summary: 'List the pull credentials of the image registry.',
   description:
-    'Each repository has its own, which stand in the content of the resource revisions that name its images. Their ' +
-    'passwords are not shown.',
+    'Each repository has its own credentials. They are part of the resource revisions that name its images. ' +
+    'Passwords are not shown.',
   options: {
     after: { type: 'string', value: 'ID', summary: 'Only those behind this one, in the order of their ids.' },
     limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 10_000, summary: 'How many; otherwise 100.' },

@@ -5,8 +5,8 @@ import { withStore } from '../frame/store.ts';
 
 export const registryCertificate = command({
   name: 'registry certificate',
-  summary: 'Print the certificate by which another registry of images knows the tokens of this store.',
-  description: 'It is made when it is first asked for, stays the same, and is no secret.',
+  summary: 'Print the certificate that an external image registry verifies the tokens of this store with.',
+  description: 'It is created at first use, stays the same, and is not secret.',
   examples: ['larder registry certificate', 'larder registry certificate --json'],
 
   run: ({ data, world }) =>
@@ -18,15 +18,16 @@ export const registryCertificate = command({
 
 export const registrySettings = command({
   name: 'registry settings',
-  summary: "Print what the configuration of another registry of images needs, in docker-registry's words.",
+  summary: 'Print the configuration for an external image registry, in the format of docker-registry.',
   description:
-    'The registry is the one that registry.external of larder.toml names. It then asks this store who may do what in it, ' +
-    'and tells it of every image that was pushed. The secret by which it proves itself is in what is printed.',
+    'The setting registry.external of larder.toml names the registry. The registry asks this store for access ' +
+    'decisions and notifies it of every pushed image. The output contains the secret that the registry ' +
+    'authenticates with.',
   options: {
     certificate: {
       type: 'string',
       value: 'FILE',
-      summary: "Where the certificate will lie on the registry's host; otherwise /etc/docker/registry/larder.pem.",
+      summary: 'The path of the certificate on the host of the registry. Default: /etc/docker/registry/larder.pem.',
     },
   },
   examples: ['larder registry settings', 'larder registry settings --certificate /srv/registry/larder.pem'],

@@ -6,10 +6,11 @@ import { withStore } from '../frame/store.ts';
 
 export const keyCreate = command({
   name: 'key create',
-  summary: 'Make a signing key for a brand.',
+  summary: 'Create a signing key for a brand.',
   description:
-    'The key is RSA of 4096 bits; making it takes a second or two. Its private half is kept encrypted under the signing ' +
-    "master key and never leaves the store. 'larder key request' writes what registers it with the online store.",
+    'The key is RSA with 4096 bits and takes a second or two to make. The private key is stored encrypted under ' +
+    "the signing master key and never leaves the store. 'larder key request' writes the request that registers " +
+    'it with the online store.',
   positionals: [
     { name: 'brand', summary: 'The account id of the brand.' },
     {

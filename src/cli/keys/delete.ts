@@ -8,9 +8,10 @@ export const keyDelete = command({
   name: 'key delete',
   summary: 'Delete a signing key for good.',
   description:
-    'Nothing is signed with it from then on, and only a backup with its master key brings it back; what it signed ' +
-    'stays good. Devices stop believing it only once the online store has revoked it: for that, let the brand ' +
-    "revoke the key there, and take the revocation in with 'larder assertion import'. A key that a serial policy uses stays.",
+    'The store signs nothing with the key from then on. Only a backup with its master key restores it. ' +
+    'Assertions that it signed stay valid. Devices stop trusting the key only when the online store has revoked ' +
+    "it: let the brand revoke the key there, and import the revocation with 'larder assertion import'. A key " +
+    'that a serial policy uses cannot be deleted.',
   positionals: [
     { name: 'brand', summary: 'The account id of the brand.' },
     { name: 'key', summary: 'The name of the key, or its id.' },

@@ -27,8 +27,8 @@ export const noteUnknownOnline = async (
   id: string,
 ): Promise<string | undefined> =>
   (await records.accounts.isIdMadeHere(id))
-    ? `The account id ${id} was made by this store, and the online store knows nobody of it, so it registers no key of ` +
-      "that brand. For a key that is to be registered, make the brand of an account that has its online id: 'larder " +
+    ? `The account id ${id} was created by this store. The online store does not know it and registers no key of ` +
+      "that brand. To register a key, use an account with its id in the online store: 'larder " +
       "account create --id ID', where ID is what 'snapcraft whoami' shows when logged in to the online store."
     : undefined;
 

@@ -14,14 +14,14 @@ import { findBrand, custodyOf } from './find-keys.ts';
 
 export const keyImport = command({
   name: 'key import',
-  summary: 'Take in the signing key of a former store, so that this one signs as that did.',
+  summary: 'Import the signing key of a former store, so that this store can sign with it.',
   description:
-    "FILE is what 'gpg --export-secret-keys --armor KEY' writes for a key without a passphrase, or PEM. The account-key with its public " +
-    'half must have been imported before, and its account must be a brand here. The private half is kept encrypted under the signing ' +
-    'master key; FILE itself stays as it is, and should be destroyed.',
+    "FILE is the output of 'gpg --export-secret-keys --armor KEY' for a key without a passphrase, or PEM. First " +
+    'import the account-key with the public key; its account must be a brand here. The private key is stored ' +
+    'encrypted under the signing master key. FILE itself is not changed: destroy it.',
   positionals: [{ name: 'file', summary: 'The private key.' }],
   options: {
-    name: { type: 'string', value: 'NAME', summary: 'What it is called here; otherwise as its account-key calls it.' },
+    name: { type: 'string', value: 'NAME', summary: 'The name of the key here. Default: the name in its account-key.' },
   },
   examples: ['larder key import ./former-store.asc', 'larder key import ./former-store.pem --name former'],
 

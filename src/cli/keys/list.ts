@@ -7,10 +7,10 @@ import { withStore } from '../frame/store.ts';
 
 export const keyList = command({
   name: 'key list',
-  summary: 'List signing keys, and how far the registration of each has come.',
+  summary: 'List signing keys with the state of their registration.',
   description:
-    'A key is new until a request for it was written, requested until the account-key came back and was imported, ' +
-    'and registered until the online store revokes it or its time ends.',
+    'A key is new until a request for it is written, requested until its account-key is imported, and registered ' +
+    'until the online store revokes it or it expires.',
   options: { brand: { type: 'string', value: 'ID', summary: 'Only the keys of this brand.' } },
   examples: ['larder key list', 'larder key list --brand acme --json'],
 

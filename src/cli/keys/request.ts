@@ -54,18 +54,18 @@ const written = (moment: Date | undefined): string | null => moment?.toISOString
 
 export const keyRequest = command({
   name: 'key request',
-  summary: 'Write the request by which a signing key is registered with the online store.',
+  summary: 'Write the request that registers a signing key with the online store.',
   description:
-    'The request holds the public half of the key alone. With --folder it is written into a new folder, together with ' +
-    'a script that registers it and a page for the person who carries it to a machine with internet; ' +
-    "what that brings back is taken in with 'larder assertion import'.",
+    'The request holds the public key alone. With --folder it is written to a new folder, with a script that ' +
+    'registers the key and instructions for the person who carries the folder to a machine with internet. Import ' +
+    "the result with 'larder assertion import'.",
   positionals: [{ name: 'key', summary: 'The name of the key, or its id.' }],
   options: {
-    brand: { type: 'string', value: 'ID', summary: 'The brand of the key, where several have one of its name.' },
-    since: { type: 'string', value: 'TIME', summary: 'From when the key shall be valid; otherwise from now.' },
-    until: { type: 'string', value: 'TIME', summary: 'Until when; otherwise for ever.' },
-    folder: { type: 'string', value: 'DIR', summary: 'The new folder to carry out.' },
-    local: { type: 'boolean', summary: 'Write it also for an account id that the online store cannot know.' },
+    brand: { type: 'string', value: 'ID', summary: 'The brand of the key, if several brands have a key of this name.' },
+    since: { type: 'string', value: 'TIME', summary: 'The start of validity. Default: now.' },
+    until: { type: 'string', value: 'TIME', summary: 'The end of validity. Default: none.' },
+    folder: { type: 'string', value: 'DIR', summary: 'The new folder to carry to a machine with internet.' },
+    local: { type: 'boolean', summary: 'Write the request also if the online store cannot know the account id.' },
   },
   examples: [
     'larder key request default --brand acme',

@@ -4,17 +4,18 @@ import { readLatestTime, withStore } from '../frame/store.ts';
 
 export const keyRotate = command({
   name: 'key rotate',
-  summary: 'Take a new key into use: the root key of tokens, or the key of the identity provider.',
+  summary: 'Rotate a key: the root key of tokens, or the key of the identity provider.',
   description:
-    'A new root key signs new tokens; those that are out stay good until they end. The store does this by itself every ' +
-    'few days. With a new key of the identity provider, logins that are under way go on for a day; registered agents need nothing. ' +
-    'A serving larder follows with its next request.',
-  positionals: [{ name: 'key', summary: 'Which key: root or discharger; otherwise root.', optional: true }],
+    'A new root key signs new tokens. Existing tokens stay valid until they expire. The store also rotates the ' +
+    "root key by itself every few days. After a rotation of the identity provider's key, logins in progress can " +
+    'finish for one day. Registered agents are not affected. A running server uses the new key from its next ' +
+    'request on.',
+  positionals: [{ name: 'key', summary: 'The key to rotate: root or discharger. Default: root.', optional: true }],
   examples: ['larder key rotate', 'larder key rotate discharger --yes'],
   confirm: {
     question: ({ positionals: { key } }) =>
       key === 'discharger'
-        ? 'The identity provider gets a new key at once: logins that are under way have a day to end.'
+        ? 'The identity provider gets a new key at once. Logins in progress must finish within a day.'
         : undefined,
     unattended: 'refused',
   },

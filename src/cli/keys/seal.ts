@@ -13,7 +13,7 @@ const minPassphraseLength = 12;
 
 export const keySeal = command({
   name: 'key seal',
-  summary: 'Put the signing master key under a passphrase.',
+  summary: 'Encrypt the signing master key with a passphrase.',
   description:
     'master.key in the data directory becomes master.key.sealed. The store is sealed from its next start on, and ' +
     'signs nothing, unless keys.passphrase_file in the configuration or the credential larder-master-passphrase ' +

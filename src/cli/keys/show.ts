@@ -9,13 +9,13 @@ import { columns, visible } from '../frame/terminal.ts';
 
 export const keyShow = command({
   name: 'key show',
-  summary: 'Show a signing key: how far its registration has come, what it may sign, and what uses it.',
+  summary: 'Show a signing key: its registration, its permissions, and the serial policies that use it.',
   description:
-    'A key is revoked by the online store alone; the revocation shows here once it has been taken in with ' +
-    "'larder assertion import'. Its private half is shown by nothing.",
+    "Only the online store can revoke a key. The revocation shows here once it is imported with 'larder " +
+    "assertion import'. The private key is never shown.",
   positionals: [{ name: 'key', summary: 'The name of the key, or its id.' }],
   options: {
-    brand: { type: 'string', value: 'ID', summary: 'The brand of the key, where several have one of its name.' },
+    brand: { type: 'string', value: 'ID', summary: 'The brand of the key, if several brands have a key of this name.' },
   },
   examples: ['larder key show serials --brand acme', 'larder key show serials --json'],
 
@@ -55,7 +55,10 @@ export const keyShow = command({
         ['Made', `${key.createdAt} by ${key.createdBy}`],
         ['Requested', key.requestedAt ?? 'never'],
         ...(accountKey === undefined ? [] : ([['Valid', validity]] satisfies [string, string][])),
-        ['May sign', json.constraints === null ? 'whatever a brand may' : `only ${JSON.stringify(json.constraints)}`],
+        [
+          'May sign',
+          json.constraints === null ? 'everything that a brand may sign' : `only ${JSON.stringify(json.constraints)}`,
+        ],
         ['Signs', models.length === 0 ? 'serials of no model' : `serials of ${models.join(', ')}`],
       ];
       return { text: columns(rows.map(([left, right]) => [left, visible(right)] as const)).trimEnd(), json };

@@ -9,8 +9,8 @@ const receiver = { name: 'account', value: 'ID', summary: 'The id of the account
 
 export const packageAcceptOffer = command({
   name: 'package accept-offer',
-  summary: 'Take a package in the name of the account that it is offered to, which publishes it from now on.',
-  description: "'larder package offers' lists what is offered to whom.",
+  summary: 'Accept an offered package for an account, which becomes its publisher.',
+  description: "'larder package offers' lists each offer and its account.",
   positionals: [packageArgument, receiver],
   examples: ['larder package accept-offer snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
   confirm: publisherChangeConfirmation,
@@ -31,8 +31,8 @@ export const packageAcceptOffer = command({
 
 export const packageRejectOffer = command({
   name: 'package reject-offer',
-  summary: 'Leave a package to its publisher in the name of the account that it is offered to.',
-  description: "'larder package offers' lists what is offered to whom.",
+  summary: 'Reject an offered package for an account. The package stays with its publisher.',
+  description: "'larder package offers' lists each offer and its account.",
   positionals: [packageArgument, receiver],
   examples: ['larder package reject-offer snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI'],
 

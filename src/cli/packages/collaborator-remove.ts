@@ -6,8 +6,8 @@ import { accessLossConfirmation, packageArgument, findPackage } from './package-
 
 export const collaboratorRemove = command({
   name: 'collaborator remove',
-  summary: 'Take a collaborator away from a package.',
-  description: "It shows on the next request. 'larder package show' lists who works on a package.",
+  summary: 'Remove a collaborator from a package.',
+  description: "This takes effect at the next request. 'larder package show' lists the collaborators of a package.",
   positionals: [packageArgument, { name: 'account', value: 'ID', summary: 'The id of the collaborator.' }],
   examples: ['larder collaborator remove snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
   confirm: accessLossConfirmation,

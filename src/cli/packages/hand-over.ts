@@ -9,9 +9,9 @@ export const packageHandOver = command({
   name: 'package hand-over',
   summary: 'Make another account the publisher of a package.',
   description:
-    'From the next request on the new publisher may do with it what the old one could, who has no part in it any more. A ' +
-    "snap whose declaration was imported goes only to the publisher whom the declaration names. 'larder package list " +
-    "--publisher ID' lists what somebody publishes.",
+    'From the next request on the new publisher has the rights of the old publisher, who loses all access. A ' +
+    "snap with an imported declaration can only go to the publisher that the declaration names. 'larder package " +
+    "list --publisher ID' lists the packages of an account.",
   positionals: [packageArgument, { name: 'account', value: 'ID', summary: 'The id of the new publisher.' }],
   examples: ['larder package hand-over snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
   confirm: publisherChangeConfirmation,

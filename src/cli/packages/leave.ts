@@ -6,9 +6,10 @@ import { accessLossConfirmation, packageArgument, findPackage } from './package-
 
 export const packageLeave = command({
   name: 'package leave',
-  summary: 'Leave a package in the name of a collaborator who wants no part in it any more.',
+  summary: 'Leave a package on behalf of a collaborator.',
   description:
-    "The audit log tells it as the collaborator's own wish; 'larder collaborator remove' takes somebody away unasked.",
+    "The audit log records it as the decision of the collaborator. 'larder collaborator remove' removes a " +
+    'collaborator without their consent.',
   positionals: [packageArgument, { name: 'account', value: 'ID', summary: 'The id of the collaborator.' }],
   examples: ['larder package leave snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --yes'],
   confirm: accessLossConfirmation,

@@ -16,21 +16,36 @@ const batch = 500;
 
 export const packageList = command({
   name: 'package list',
-  summary: 'List the packages of the store: who publishes them, when they were released last, how much disk they take.',
+  summary: 'List the packages of the store with their publisher, their last release and their size on disk.',
   options: {
-    namespace: { type: 'string', value: 'NAMESPACE', summary: 'Only of this namespace.', choices: namespaces },
-    publisher: { type: 'string', value: 'NAME', summary: 'Only of this account, by user name or id.' },
-    channel: { type: 'string', value: 'CHANNEL', summary: 'Only those that have something in this channel.' },
+    namespace: {
+      type: 'string',
+      value: 'NAMESPACE',
+      summary: 'List only packages of this namespace.',
+      choices: namespaces,
+    },
+    publisher: { type: 'string', value: 'NAME', summary: 'List only packages of this account, by user name or id.' },
+    channel: { type: 'string', value: 'CHANNEL', summary: 'List only packages with a release in this channel.' },
     'at-least': {
       type: 'integer',
       value: 'BYTES',
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
-      summary: 'Only those for which at least so much lies on the disk.',
+      summary: 'List only packages that use at least this much disk space.',
     },
-    'registered-before': { type: 'string', value: 'DATE', summary: 'Only those whose name is older, as 2026-01-31.' },
-    'quiet-since': { type: 'string', value: 'DATE', summary: 'Only those of which nothing was released since.' },
-    limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 100_000, summary: 'How many; otherwise 1000.' },
+    'registered-before': {
+      type: 'string',
+      value: 'DATE',
+      summary: 'List only packages registered before this date, such as 2026-01-31.',
+    },
+    'quiet-since': { type: 'string', value: 'DATE', summary: 'List only packages without a release since this date.' },
+    limit: {
+      type: 'integer',
+      value: 'COUNT',
+      minimum: 1,
+      maximum: 100_000,
+      summary: 'The number of packages. Default: 1000.',
+    },
   },
   examples: ['larder package list', 'larder package list --publisher ada --quiet-since 2026-01-01'],
 

@@ -6,11 +6,17 @@ import { withStore } from '../frame/store.ts';
 
 export const packageManualReview = command({
   name: 'package manual-review',
-  summary: 'Have every upload of a package wait for a person, or no longer.',
-  description: "What passes the store's own review then waits until 'larder review approve' or 'larder review reject'.",
+  summary: "Turn manual review of a package's uploads on or off.",
+  description:
+    "An upload that passes the automatic review then waits until 'larder review approve' or 'larder review " +
+    "reject'.",
   positionals: [
     packageArgument,
-    { name: 'switch', value: 'on|off', summary: 'Whether uploads wait. Those that wait already go on waiting.' },
+    {
+      name: 'switch',
+      value: 'on|off',
+      summary: 'Turn manual review on or off. Uploads that already wait are not affected.',
+    },
   ],
   examples: ['larder package manual-review snap/hello on', 'larder package manual-review snap/hello off'],
 
@@ -24,7 +30,7 @@ export const packageManualReview = command({
       const text =
         to === 'on'
           ? `Uploads of ${object} wait for a person from now on.`
-          : `Uploads of ${object} wait for nobody any more.`;
+          : `Uploads of ${object} no longer wait for a person.`;
       return { text, json: { package: object, 'manual-review': to === 'on' } };
     });
   },

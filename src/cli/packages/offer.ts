@@ -6,11 +6,10 @@ import { packageArgument, findPackage } from './package-argument.ts';
 
 export const packageOffer = command({
   name: 'package offer',
-  summary:
-    'Offer a package to another publisher in the name of its own, by account id; an earlier offer of it is void.',
+  summary: 'Offer a package to another publisher on behalf of its own. An earlier offer of the package becomes void.',
   description:
-    'Whoever is offered it takes it or not, within seven days, by HTTP, or by an administrator with ' +
-    "'larder package accept-offer' and 'reject-offer'. 'larder package hand-over' asks nobody.",
+    'The account accepts or rejects the offer within seven days by HTTP, or an administrator does so with ' +
+    "'larder package accept-offer' and 'reject-offer'. 'larder package hand-over' needs no consent.",
   positionals: [packageArgument, { name: 'account', value: 'ID', summary: 'The id of the account it is offered to.' }],
   examples: ['larder package offer snap/hello xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI'],
 
@@ -30,7 +29,7 @@ export const packageOffer = command({
 
 export const packageWithdrawOffer = command({
   name: 'package withdraw-offer',
-  summary: 'Take back the offer of a package that nobody has answered.',
+  summary: 'Withdraw an offer that has not been answered.',
   positionals: [packageArgument],
   examples: ['larder package withdraw-offer snap/hello'],
 
@@ -40,7 +39,7 @@ export const packageWithdrawOffer = command({
       await acts.do(withdrawOffer, person, { package: subject });
       const { namespace, name } = subject;
       return {
-        text: `The package ${namespace}/${name} is offered to nobody any more.`,
+        text: `The package ${namespace}/${name} is no longer offered.`,
         json: { namespace, name },
       };
     }),

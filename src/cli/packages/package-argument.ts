@@ -24,14 +24,14 @@ interface PackageAccountCall {
 /** Confirmation before an account loses its access to a package. */
 export const accessLossConfirmation = {
   question: ({ positionals: { package: packageText, account } }: PackageAccountCall): string =>
-    `From the next request on the account ${account} has no part in ${packageText} any more.`,
+    `From the next request on the account ${account} loses its access to ${packageText}.`,
   unattended: 'refused',
 } as const;
 
 /** Confirmation before the publisher of a package changes. */
 export const publisherChangeConfirmation = {
   question: ({ positionals: { package: packageText, account } }: PackageAccountCall): string =>
-    `The package ${packageText} belongs to the account ${account} from the next request on, and to its old publisher no more.`,
+    `The package ${packageText} belongs to the account ${account} from the next request on. Its old publisher loses access.`,
   unattended: 'refused',
 } as const;
 

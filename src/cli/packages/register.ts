@@ -9,16 +9,16 @@ import { findAccount, withStore } from '../frame/store.ts';
 
 export const packageRegister = command({
   name: 'package register',
-  summary: 'Register a package name for an account, a reserved one too.',
+  summary: 'Register a package name for an account, also a reserved name.',
   description:
-    'A snap that is in the online store keeps its snap id here, by --id: otherwise its assertions speak of a snap ' +
-    'that the online store does not know.',
+    'If the snap is in the online store, give its snap id with --id. With any other id, its assertions would ' +
+    'refer to a snap that the online store does not know.',
   positionals: [{ name: 'package', value: 'NAMESPACE/NAME', summary: 'The name, such as snap/hello.' }],
   options: {
     account: { type: 'string', value: 'ID', summary: 'The account that publishes it.', required: true },
-    id: { type: 'string', value: 'ID', summary: 'The id of the package in the online store; otherwise a new one.' },
+    id: { type: 'string', value: 'ID', summary: 'The id of the package in the online store. Default: a new id.' },
     type: { type: 'string', value: 'TYPE', summary: 'The type, where a namespace has several, such as bundle.' },
-    private: { type: 'boolean', summary: 'Whether only its publisher and collaborators see it.' },
+    private: { type: 'boolean', summary: 'Hide the package from all but its publisher and collaborators.' },
   },
   examples: [
     'larder package register snap/hello --account xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --json',

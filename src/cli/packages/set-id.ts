@@ -7,7 +7,7 @@ import { withStore } from '../frame/store.ts';
 
 export const packageSetId = command({
   name: 'package set-id',
-  summary: 'Give a package the id that it has in the online store, before its first revision.',
+  summary: 'Give a package its id in the online store, before its first revision.',
   positionals: [
     { name: 'package', value: 'NAMESPACE/NAME', summary: 'The name, such as snap/hello.' },
     { name: 'id', value: 'ID', summary: 'The id: 32 letters and digits.' },
@@ -15,7 +15,7 @@ export const packageSetId = command({
   examples: ['larder package set-id snap/hello buPKUD3TKqCOgLEjjHx5kSiCpIs5cMuQ'],
   confirm: {
     question: ({ positionals: { package: packageText, id } }) =>
-      `${packageText} gets the id ${id}: what was signed or remembered elsewhere under its present id does not fit it any more.`,
+      `${packageText} gets the id ${id}. Assertions and data elsewhere that use its present id will no longer match.`,
     unattended: 'goes on',
   },
 

@@ -14,8 +14,8 @@ const newest = 10;
 
 export const packageShow = command({
   name: 'package show',
-  summary: 'Show one package whole: who works on it, its channels, its newest revisions, how much disk it takes.',
-  description: "'larder release history' tells how its channels came to hold what they hold.",
+  summary: 'Show one package: its collaborators, its channels, its newest revisions, and its size on disk.',
+  description: "'larder release history' shows the earlier releases of its channels.",
   positionals: [packageArgument],
   examples: ['larder package show snap/hello', 'larder package show snap/hello --json'],
 

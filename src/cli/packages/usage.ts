@@ -9,13 +9,19 @@ import { packageArgument, findPackage } from './package-argument.ts';
 
 export const packageUsageCommand = command({
   name: 'package usage',
-  summary: 'Show how a package was used, day by day: downloads, devices that called with it, refreshes that they took.',
+  summary: 'Show the usage of a package by day: downloads, devices that have it, and refreshes that they installed.',
   description:
-    'Days are those of UTC, and ninety of them are kept. Devices are counted while devices.remember is on: one that called, and ' +
-    'said then or before that it holds the package, counts once a day.',
+    'Days are in UTC and are kept for 90 days. Devices are counted while devices.remember is on. A device that ' +
+    'called, and reported the package then or before, counts once a day.',
   positionals: [packageArgument],
   options: {
-    days: { type: 'integer', value: 'COUNT', minimum: 1, maximum: daysKept, summary: 'How many days; otherwise 30.' },
+    days: {
+      type: 'integer',
+      value: 'COUNT',
+      minimum: 1,
+      maximum: daysKept,
+      summary: 'The number of days. Default: 30.',
+    },
   },
   examples: ['larder package usage snap/hello', 'larder package usage charm/hello-operator --days 90 --json'],
 

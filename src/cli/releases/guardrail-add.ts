@@ -6,10 +6,10 @@ import { withStore } from '../frame/store.ts';
 
 export const guardrailAdd = command({
   name: 'guardrail add',
-  summary: "Allow a package's publishers to create tracks whose whole names match a pattern.",
+  summary: 'Allow the publishers of a package to create tracks with names that match a pattern.',
   description:
-    'A pattern is a simple regular expression: characters, classes, groups, alternatives and quantifiers. ' +
-    'Back references, looking around and quantifiers within quantifiers are refused.',
+    'A pattern is a simple regular expression of characters, classes, groups, alternatives and quantifiers. It ' +
+    'must match the whole name. Back references, lookarounds and nested quantifiers are refused.',
   positionals: [packageArgument, { name: 'pattern', summary: 'The pattern, quoted for the shell.' }],
   examples: [String.raw`larder guardrail add snap/hello '[0-9]+\.[0-9]+'`],
 

@@ -6,12 +6,12 @@ import { withStore } from '../frame/store.ts';
 
 export const guardrailRemove = command({
   name: 'guardrail remove',
-  summary: 'Allow no more new tracks that match a pattern; tracks that are there stay.',
+  summary: 'Remove a pattern for names of new tracks. Existing tracks stay.',
   positionals: [packageArgument, { name: 'pattern', summary: "The pattern, as 'larder guardrail list' shows it." }],
   examples: [String.raw`larder guardrail remove snap/hello '[0-9]+\.[0-9]+'`],
   confirm: {
     question: ({ positionals: { package: packageText, pattern } }) =>
-      `No new track of ${packageText} may match ${pattern} any more; tracks that are there stay.`,
+      `Publishers can no longer create tracks of ${packageText} that match ${pattern}. Existing tracks stay.`,
     unattended: 'goes on',
   },
 
@@ -20,6 +20,6 @@ export const guardrailRemove = command({
       const subject = await findPackage(records, packageText);
       await acts.do(removeGuardrail, { actor }, { package: subject, pattern });
       const object = `${subject.namespace}/${subject.name}`;
-      return { text: `${object} has no guardrail ${pattern} any more.`, json: { package: object, pattern } };
+      return { text: `${object} no longer has the guardrail ${pattern}.`, json: { package: object, pattern } };
     }),
 });

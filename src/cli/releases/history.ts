@@ -12,12 +12,18 @@ const batch = 500;
 
 export const releaseHistory = command({
   name: 'release history',
-  summary: "Show what a package's channels held, the newest first: who released what, when, and what was there before.",
-  description: 'What was released before this release of larder was installed stands there without a name.',
+  summary: 'Show the releases of a package, newest first, with account, time and the previous revision of the channel.',
+  description: 'Releases from before this version of larder was installed have no account.',
   positionals: [packageArgument],
   options: {
-    channel: { type: 'string', value: 'CHANNEL', summary: 'Only this channel, such as latest/stable.' },
-    limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 10_000, summary: 'How many; otherwise 50.' },
+    channel: { type: 'string', value: 'CHANNEL', summary: 'Show only this channel, such as latest/stable.' },
+    limit: {
+      type: 'integer',
+      value: 'COUNT',
+      minimum: 1,
+      maximum: 10_000,
+      summary: 'The number of releases. Default: 50.',
+    },
   },
   examples: ['larder release history snap/hello', 'larder release history snap/hello --channel stable --json'],
 

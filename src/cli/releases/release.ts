@@ -11,15 +11,15 @@ export const release = command({
   name: 'release',
   summary: 'Release a revision of a package to channels: to all of them, or to none.',
   description:
-    'Resources of a charm stay those that the channel had before; the first time --resource names them. ' +
-    "'larder status PACKAGE' shows the channels.",
+    'The resources of a charm stay the same as before in the channel. At the first release, name them with ' +
+    "--resource. 'larder status PACKAGE' shows the channels.",
   positionals: [
     packageArgument,
     revisionArgument,
     {
       name: 'channels',
       value: 'CHANNEL',
-      summary: 'Where to, such as edge, 2.0/stable or latest/edge/fix; commas may stand between several.',
+      summary: 'Channels to release to, separated by spaces or commas, such as edge, 2.0/stable or latest/edge/fix.',
       repeated: true,
     },
   ],
@@ -29,12 +29,12 @@ export const release = command({
       value: 'PERCENT',
       minimum: 1,
       maximum: 100,
-      summary: 'To so many of a hundred devices; the others keep what they have.',
+      summary: 'The percentage of devices that get the revision. The other devices keep their revision.',
     },
     resource: {
       type: 'string',
       value: 'NAME:REVISION',
-      summary: 'A resource that is released with it; 0 stands for none.',
+      summary: 'A resource to release with it; revision 0 means no resource.',
       repeated: true,
     },
   },
@@ -68,17 +68,17 @@ function resourceNamed(text: string): { name: string; revision: number } {
 
 export const close = command({
   name: 'close',
-  summary: 'Close channels of a package: whoever follows one gets what the next safer channel holds.',
+  summary: 'Close channels of a package. Devices that follow one get the revision of the next safer channel.',
   positionals: [
     packageArgument,
-    { name: 'channels', value: 'CHANNEL', summary: 'Which, such as edge or 2.0/beta.', repeated: true },
+    { name: 'channels', value: 'CHANNEL', summary: 'Channels to close, such as edge or 2.0/beta.', repeated: true },
   ],
   examples: ['larder close snap/hello edge', 'larder close snap/hello 2.0/beta 2.0/edge --yes'],
   confirm: {
     question: ({ positionals }) =>
       `Close ${parseChannelArguments(positionals.channels)
         .map(({ name }) => name)
-        .join(', ')} of ${positionals.package}? Devices there go on with the next safer channel.`,
+        .join(', ')} of ${positionals.package}? Devices on them continue with the next safer channel.`,
     unattended: 'goes on',
   },
 

@@ -9,11 +9,15 @@ const trackArgument = { name: 'track', summary: "The track, as 'larder track lis
 
 export const trackSet = command({
   name: 'track set',
-  summary: 'Change the pattern of the versions of a track, and how its releases reach devices by and by.',
+  summary: 'Change the version pattern of a track and its phasing, the share of devices that get a release first.',
   positionals: [packageArgument, trackArgument],
   options: {
-    pattern: { type: 'string', value: 'PATTERN', summary: 'What its versions look like, or none.' },
-    phasing: { type: 'string', value: 'PERCENT', summary: 'The share of the devices, from 0 to 100, or none.' },
+    pattern: { type: 'string', value: 'PATTERN', summary: 'The pattern for versions of its revisions, or none.' },
+    phasing: {
+      type: 'string',
+      value: 'PERCENT',
+      summary: 'The percentage of devices that get a release first, from 0 to 100, or none.',
+    },
   },
   examples: [
     "larder track set snap/hello 2.0 --pattern '2\\.*' --phasing 10",
@@ -37,7 +41,7 @@ export const trackSet = command({
 
 export const trackDelete = command({
   name: 'track delete',
-  summary: 'Delete a track whose channels and branches hold nothing.',
+  summary: 'Delete a track without releases in its channels and branches.',
   positionals: [packageArgument, trackArgument],
   examples: ['larder track delete snap/hello 2.0'],
   confirm: {

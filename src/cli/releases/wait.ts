@@ -20,14 +20,13 @@ const exitCodes: Record<ProposalStatus['state'], number> = {
 
 export const releaseWait = command({
   name: 'release wait',
-  summary: 'Wait until a release that was proposed is approved, rejected or expired.',
+  summary: 'Wait until a proposed release is approved, rejected or expired.',
   description:
-    'Ends with 0 when it is approved: the same release again does it then, or it is done already. Ends with 4 when it was ' +
-    'rejected, with 5 when it expired, with 6 when it fell because the channel was changed meanwhile, and with 7 when ' +
-    'it still waits after --timeout.',
+    'Exit code 0 means approved: repeat the release, if it is not done already. 4 means rejected, 5 expired, 6 ' +
+    'that it fell because the channel has changed since, 7 that it still waits after --timeout.',
   positionals: [proposalArgument],
   options: {
-    timeout: { type: 'string', value: 'DURATION', summary: 'Wait so long at most, such as 2h; otherwise to the end.' },
+    timeout: { type: 'string', value: 'DURATION', summary: 'The longest time to wait, such as 2h. Default: no limit.' },
   },
   examples: ['larder release wait 7', 'larder release wait 7 --timeout 2h'],
 

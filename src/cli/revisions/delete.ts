@@ -16,9 +16,10 @@ export const revisionDelete = command({
   name: 'revision delete',
   summary: 'Delete old revisions of a package, at most 500 at once; --preview shows which.',
   description:
-    'Whatever a channel or a branch holds stays, and so does what a build names. The number, the digest and the reason of ' +
-    'what is deleted stay; its file is removed within a day, unless something else needs it, and pushed again it brings ' +
-    'the revision back. Components that were pushed for nothing else go with it in the same way.',
+    'Revisions in a channel, in a branch or in a build are never deleted. The number, the digest and the reason ' +
+    'of a deleted revision stay. Its file is removed within a day, unless something else needs it. If the same ' +
+    'file is pushed again, the revision is restored. Components that belong only to deleted revisions are ' +
+    'deleted in the same way.',
   positionals: [packageArgument],
   options: {
     keep: {
@@ -27,16 +28,16 @@ export const revisionDelete = command({
       minimum: 1,
       maximum: 100_000,
       required: true,
-      summary: 'So many of the newest stay, not counting those that are withdrawn.',
+      summary: 'Keep this many of the newest revisions, not counting withdrawn ones.',
     },
     channel: {
       type: 'string',
       value: 'CHANNEL',
-      summary: 'Count, and delete, only what was ever released to this channel.',
+      summary: 'Count and delete only revisions that were ever released to this channel.',
     },
-    'older-than': { type: 'string', value: 'TIME', summary: 'Delete only what is older, such as 90d.' },
-    reason: { type: 'string', value: 'TEXT', summary: 'Why, in one line; otherwise the rule.' },
-    preview: { type: 'boolean', summary: 'Show what would go, and delete nothing.' },
+    'older-than': { type: 'string', value: 'TIME', summary: 'Delete only revisions older than this, such as 90d.' },
+    reason: { type: 'string', value: 'TEXT', summary: 'The reason, in one line. Default: the rule.' },
+    preview: { type: 'boolean', summary: 'Show the revisions that would be deleted, and delete none.' },
   },
   examples: [
     'larder revision delete snap/hello --keep 10 --preview',
@@ -71,7 +72,7 @@ export const revisionDelete = command({
 });
 
 function inWords({ deleted, revisions, bytes: size, more }: DeleteRevisionsResponse): string {
-  if (revisions.length === 0) return 'There is none to delete.';
+  if (revisions.length === 0) return 'No revision matches the rule.';
   const rows = revisions.map((entry) => [
     String(entry.revision),
     entry.version,

@@ -13,10 +13,17 @@ const batch = 500;
 export const revisionList = command({
   name: 'revision list',
   summary:
-    "List a package's revisions, the newest first: how each stands, which channels hold it, why it was withdrawn or deleted.",
+    'List the revisions of a package, newest first, with their status, their channels, and the reason of a ' +
+    'withdrawal or deletion.',
   positionals: [packageArgument],
   options: {
-    limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 100_000, summary: 'How many; otherwise 100.' },
+    limit: {
+      type: 'integer',
+      value: 'COUNT',
+      minimum: 1,
+      maximum: 100_000,
+      summary: 'The number of revisions. Default: 100.',
+    },
   },
   examples: ['larder revision list snap/hello', 'larder revision list snap/hello --limit 1000 --json'],
 

@@ -7,16 +7,16 @@ import { revisionArgument, revisionNumber } from './revision-argument.ts';
 
 export const revisionWithdraw = command({
   name: 'revision withdraw',
-  summary: 'Withdraw a revision: no channel holds it any more, and nobody can release it.',
+  summary: 'Withdraw a revision: it is removed from all channels and can no longer be released.',
   description:
-    "The revision and its file stay, and its publishers read the reason; 'larder revision restore' brings it back. " +
-    'Devices that follow a channel which held it go on with what the next safer channel holds.',
+    "The revision and its file stay, and its publishers can read the reason. 'larder revision restore' makes it " +
+    'available again. Devices that follow a channel with this revision continue with the next safer channel.',
   positionals: [packageArgument, revisionArgument],
-  options: { reason: { type: 'string', value: 'TEXT', summary: 'Why, in one line.', required: true } },
+  options: { reason: { type: 'string', value: 'TEXT', summary: 'The reason, in one line.', required: true } },
   examples: ["larder revision withdraw snap/hello 7 --reason 'It loses its data when it starts.'"],
   confirm: {
     question: ({ positionals }) =>
-      `Withdraw revision ${positionals.revision} of ${positionals.package}? Every channel that holds it closes there.`,
+      `Withdraw revision ${positionals.revision} of ${positionals.package}? Every channel that holds it is closed.`,
     unattended: 'goes on',
   },
 
@@ -37,7 +37,7 @@ export const revisionWithdraw = command({
 
 export const revisionRestore = command({
   name: 'revision restore',
-  summary: 'Bring back a revision that was withdrawn, so that it can be released again.',
+  summary: 'Make a withdrawn revision available again, so that it can be released.',
   positionals: [packageArgument, revisionArgument],
   examples: ['larder revision restore snap/hello 7'],
 
@@ -48,7 +48,7 @@ export const revisionRestore = command({
       await acts.do(restoreRevision, person, { package: subject, revision });
       const object = `${subject.namespace}/${subject.name}`;
       return {
-        text: `Revision ${String(revision)} of ${object} is back; 'larder release' gives it to a channel again.`,
+        text: `Revision ${String(revision)} of ${object} is available again; 'larder release' releases it to a channel.`,
         json: { package: object, revision },
       };
     });

@@ -14,23 +14,26 @@ import { table } from '../frame/terminal.ts';
 import { hostArchitecture } from './subscription.ts';
 
 const options = {
-  model: { type: 'string', value: 'FILE', summary: 'Look also for what devices of this model need.', repeated: true },
+  model: { type: 'string', value: 'FILE', summary: 'Check also the needs of devices of this model.', repeated: true },
   set: {
     type: 'string',
     value: 'NAME',
     choices: setNames,
-    summary: 'Look also for the packages of a set.',
+    summary: 'Check also the packages of a set.',
     repeated: true,
   },
 } as const;
 
 export const closure = command({
   name: 'closure',
-  summary: 'Name what is missing here for what is released or wished for: bases, snapd, providers, resources.',
+  summary:
+    'List packages that releases or subscriptions need and that are missing here: bases, snapd, providers, ' +
+    'resources.',
   description:
-    'Of snaps it looks for their base, snapd and the snaps that share content with them, for each architecture; of models ' +
-    'for gadget, kernel and what else they name; of charms for resources without a revision, of bundles for their charms; of ' +
-    'subscriptions for each track. Beside each stands the wish that mends it. Exit code 1 means that something is missing.',
+    'For snaps it checks the base, snapd and the content providers, for each architecture; for models the ' +
+    'gadget, the kernel and all other snaps; for charms resources without a revision; for bundles their charms; ' +
+    'for subscriptions each track. Each missing package is listed with the subscription that requests it. Exit ' +
+    'code 1 means that something is missing.',
   options,
   examples: ['larder closure', 'larder closure --set juju --json', 'larder closure --model ./device.model'],
 
@@ -126,7 +129,7 @@ const inJson = ({ neededBy: dependents, ...rest }: UnmetNeed, wish: string | nul
 const maxDependents = 3;
 
 function inText(missing: readonly UnmetNeed[], mended: ReadonlyMap<UnmetNeed, string | null>): string {
-  if (missing.length === 0) return 'Nothing is missing for what is released or wished for here.';
+  if (missing.length === 0) return 'Releases and subscriptions have everything that they need.';
   const rows = missing.map(({ kind, name, architecture, track, neededBy: dependents }) => [
     ...[name, kind, track ?? '-', architecture],
     dependents.length > maxDependents
@@ -137,7 +140,7 @@ function inText(missing: readonly UnmetNeed[], mended: ReadonlyMap<UnmetNeed, st
   return [
     table(['MISSING', 'KIND', 'TRACK', 'ARCHITECTURE', 'NEEDED BY'], rows),
     '',
-    ...(mends.length === 0 ? [] : ['To wish for it until it is here:', ...mends.map((remedy) => `  ${remedy}`)]),
-    "'larder transfer request' asks for all of it; 'larder package import' carries snaps in.",
+    ...(mends.length === 0 ? [] : ['To subscribe to the missing packages:', ...mends.map((remedy) => `  ${remedy}`)]),
+    "'larder transfer request' requests all of them; 'larder package import' imports snaps.",
   ].join('\n');
 }

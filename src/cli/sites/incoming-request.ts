@@ -59,8 +59,8 @@ export function withRequest(
     ...more,
     text: [
       text,
-      `It meets request ${String(number)} of ${site}, signed with ${keys.join(', ')}${incoming.isKnown ? '' : '; whether that is a key of theirs, their people say'}.`,
-      ...(settled.length === 0 ? [] : [`There were let in or put back: ${settled.join(', ')}.`]),
+      `It meets request ${String(number)} of ${site}, signed with ${keys.join(', ')}${incoming.isKnown ? '' : '. Ask the administrators of that site if the key is theirs'}.`,
+      ...(settled.length === 0 ? [] : [`Accepted or withdrawn there: ${settled.join(', ')}.`]),
     ].join('\n'),
     json: {
       ...(json as object),

@@ -12,17 +12,18 @@ import { collectorFolder } from './collector.ts';
 
 export const siteInit = command({
   name: 'site init',
-  summary: 'Give this site a name and a key, so that other sites can believe the transfers that are made here.',
+  summary: 'Give this site a name and a key, so that other sites can trust the transfers that are made here.',
   description:
-    'The name stands in everything that the site signs, and stays. The key is kept in the records under the site key, and is in ' +
-    "every backup of them. What others are given to believe it is written by 'larder site show --export FILE'.",
+    'The name is part of everything that the site signs, and cannot be changed. The key is stored in the ' +
+    "records, encrypted with the site key, and is part of every backup. 'larder site show --export FILE' writes " +
+    'the file that other sites need to trust this one.',
   positionals: [{ name: 'name', summary: 'Lower-case letters, digits and hyphens, such as depot-north.' }],
   options: {
     collector: {
       type: 'boolean',
       summary:
-        'Make a collector of this machine instead, which gathers for sites and has no store: its folder is --data, or ' +
-        '~/.local/share/larder-collector.',
+        'Make a collector of this machine instead. A collector gathers packages for sites and has no store. Its ' +
+        'folder is --data, or ~/.local/share/larder-collector.',
     },
   },
   examples: ['larder site init depot-north', 'larder site init online-desk --collector'],
@@ -51,7 +52,7 @@ function madeCollector(name: string, where: Pick<CommandCall, 'data' | 'world'>)
   return {
     text:
       `The collector ${name} is in ${folder}. Its key has the fingerprint ${fingerprint}; ` +
-      'it is not encrypted: whoever reads that folder can sign as this collector.',
+      'it is not encrypted: every user who can read that folder can sign as this collector.',
     json: { ...identityOf(site), fingerprints: [fingerprint], folder },
   };
 }
@@ -62,6 +63,6 @@ export function refuseName(name: string): void {
     checkShape('SiteName', name);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    throw new UsageError(`'${name}' is no name of a site: it has lower-case letters, digits and hyphens, 63 at most`);
+    throw new UsageError(`'${name}' is not the name of a site: use at most 63 lower-case letters, digits and hyphens`);
   }
 }

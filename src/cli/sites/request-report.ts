@@ -16,13 +16,13 @@ export function toRequestReport(statement: SiteRequestContent, scriptDigest: str
       `Made ${statement.created}. The key of ${statement.site} has the fingerprint ${fingerprintOf(statement.keys).join(', ')}.`,
       ...(statement.label === undefined ? [] : [`The label of ${statement.site} is ${statement.label}.`]),
       inventory.kind === 'none'
-        ? 'It does not say what is there.'
-        : `It names ${formatCount(inventory.contents.length, 'content')} that are there, by their digests (${inventory.kind === 'all' ? 'all' : 'those that came from elsewhere'}).`,
-      `The script fetch.sh that goes along has the SHA-256 ${scriptDigest}; 'sh fetch.sh FOLDER' fetches what is wished for.`,
+        ? 'It does not list the contents of the site.'
+        : `It names ${formatCount(inventory.contents.length, 'content')} of the site, by their digests (${inventory.kind === 'all' ? 'all' : 'imported ones only'}).`,
+      `The script fetch.sh with it has the SHA-256 ${scriptDigest}; 'sh fetch.sh FOLDER' fetches the requested packages.`,
     ],
     lists: [
       {
-        heading: 'Wished for:',
+        heading: 'Subscriptions:',
         items: statement.subscriptions.map(
           ({ namespace, name, channels, architectures }) =>
             `${namespace}/${name} ${channels.join(', ')} (${architectures.join(', ')})`,
@@ -36,7 +36,7 @@ export function toRequestReport(statement: SiteRequestContent, scriptDigest: str
         ),
       },
       {
-        heading: 'Left out of a transfer that waits, and not here any more:',
+        heading: 'Missing from a transfer that waits, and no longer stored here:',
         items: statement.lost.map((entry) => `${entry.package} ${entry.content}`),
       },
       {
@@ -44,20 +44,20 @@ export function toRequestReport(statement: SiteRequestContent, scriptDigest: str
         items: statement['key-requests'].map(({ account, name, key }) => `${name} of ${account}: ${key}`),
       },
       {
-        heading: 'Snaps whose declaration must let these accounts sign:',
+        heading: 'Snaps with a declaration that must allow these accounts to sign:',
         items: statement.provenance.map(
           ({ name, id, provenance, accounts }) => `${name} (${id}), provenance ${provenance}: ${accounts.join(', ')}`,
         ),
       },
       {
-        heading: 'Transfers that were let in or put back:',
+        heading: 'Transfers that were accepted or withdrawn:',
         items: statement.receipts.map(
           ({ source, sequence, status, at, transfer }) =>
             `number ${String(sequence)} of ${source} (${shortId(transfer)}), ${status} at ${at}`,
         ),
       },
       {
-        heading: 'Not in the table that the script reads, or not told:',
+        heading: 'Left out of the request or of the table for the script:',
         items: statement.withheld.map(({ what: subject, why: reason }) => `${subject}: ${reason}`),
       },
     ],

@@ -27,11 +27,11 @@ const options = {
     type: 'string',
     value: 'WHAT',
     choices: ['none', 'imported', 'all'],
-    summary: 'Which contents it says are here, so that they are not carried twice; otherwise those that were imported.',
+    summary: 'The stored contents that the request lists, so that they are not sent again. Default: imported contents.',
   },
-  'include-own': { type: 'boolean', summary: "Tell also of the site's own packages, models and people." },
-  'dry-run': { type: 'boolean', summary: 'Show all that would leave, and write nothing.' },
-  yes: { type: 'boolean', summary: 'Do not ask.' },
+  'include-own': { type: 'boolean', summary: "Include also the site's own packages, models and accounts." },
+  'dry-run': { type: 'boolean', summary: 'Show the complete request, and write nothing.' },
+  yes: { type: 'boolean', summary: 'Do not ask for confirmation.' },
 } as const;
 
 type RequestCall = CommandCall<typeof options, readonly [{ readonly name: 'file'; readonly summary: string }]>;
@@ -40,15 +40,18 @@ const name = 'transfer request';
 
 export const transferRequest = command({
   name,
-  summary: 'Write what this site asks for into one file that is carried out: wishes, what is missing, what is here.',
+  summary:
+    'Write a request of this site to one file for transport: its subscriptions, missing packages and stored ' +
+    'contents.',
   description:
-    'All of it is shown before it is written. In the file are the signed statement, a page for people, and a script that fetches what is ' +
-    "asked for by the online stores' own tools, or from a store that runs (STORE=URL CHARMHUB=URL sh fetch.sh FOLDER). Beside the snaps " +
-    "whose declaration must be changed, nothing of the site's own is told unless it is asked for.",
+    'The command shows the complete request before it writes the file. The file holds the signed statement, a ' +
+    'page for people, and a script that fetches the requested packages with the tools of the online stores, or ' +
+    'from a running store (STORE=URL CHARMHUB=URL sh fetch.sh FOLDER). Except for snaps with a declaration that ' +
+    "must be changed, the request says nothing about the site's own packages unless you ask for that.",
   positionals: [
     {
       name: 'file',
-      summary: 'The file to write, which must not be there yet; or a folder, and its number is its name.',
+      summary: 'The new file to write. In a folder, the file is named by its number.',
     },
   ],
   options,
@@ -104,9 +107,9 @@ const keyRequestOf = (store: OpenStore, { world }: RequestCall) => {
 /** Shows the full request and asks for confirmation; without a terminal, `--yes` is required. */
 async function askFirst(shown: string, { options: { yes }, world }: RequestCall): Promise<void> {
   if (yes) return;
-  if (!canAsk(world)) throw needsYes(name, 'All that it tells leaves this site; --dry-run shows it.');
+  if (!canAsk(world)) throw needsYes(name, 'The complete request leaves this site; --dry-run shows it.');
   world.stderr.write(`${shown}\n`);
-  await requireConfirmation(world, 'All of this leaves the site.');
+  await requireConfirmation(world, 'All of the above leaves this site.');
 }
 
 interface WrittenSiteRequest {
@@ -160,7 +163,7 @@ function answerOf(
   return {
     text:
       `${shown}\nRequest ${String(statement.number)} (${shortId(written.id)}) is in ${visible(file)}: ${formatBytes(written.bytes.length)}. ` +
-      `It is signed with the key whose fingerprint is ${fingerprint}.`,
+      `It is signed with the key with the fingerprint ${fingerprint}.`,
     json: {
       id: written.id,
       number: statement.number,

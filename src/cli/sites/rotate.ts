@@ -10,20 +10,22 @@ import { withStore } from '../frame/store.ts';
 export const siteRotate = command({
   name: 'site rotate',
   summary:
-    'Give this site another key to sign transfers with; those who believe it follow by a statement of the one before.',
+    'Rotate the key that this site signs transfers with. The old key signs the new one, so that other sites can ' +
+    'follow.',
   description:
-    "FILE is carried to the sites that believe this one: 'larder site trust FILE' takes it there without a fingerprint, because the key " +
-    'that they know has signed it. What came in there before stays as it is. Each rotation needs those before it.',
-  positionals: [{ name: 'file', summary: 'The file to write, which must not be there yet.' }],
+    "Carry FILE to the sites that trust this one and run 'larder site trust FILE' there. It needs no " +
+    'fingerprint, because the old key has signed it. Transfers that were received there before are not affected. ' +
+    'Each rotation needs all earlier ones.',
+  positionals: [{ name: 'file', summary: 'The new file to write.' }],
   options: {
-    again: { type: 'boolean', summary: 'Write what the last rotation wrote once more, and change nothing.' },
+    again: { type: 'boolean', summary: 'Write the file of the last rotation again, and change nothing.' },
   },
   examples: [
     'larder site rotate ./depot-north-rotated.json --yes',
     'larder site rotate ./once-more.json --again --yes',
   ],
   confirm: {
-    question: () => 'What this site signs from now on is believed only where the file was taken in.',
+    question: () => 'Other sites will trust new transfers of this site only after they have imported the file.',
     unattended: 'refused',
   },
 
@@ -37,14 +39,14 @@ export const siteRotate = command({
           const statement = options.again
             ? await lastRotation(records)
             : await rotateSiteKey(before, siteKey, acts, person);
-          if (statement === undefined) throw new Refusal('conflict', 'The key of this site was not rotated yet.');
+          if (statement === undefined) throw new Refusal('conflict', 'The key of this site has not been rotated yet.');
           await append(statement);
         });
         const [fingerprint = ''] = fingerprintOf([(await ownSite(records, siteKey)).seed.publicKey]);
         return {
           text:
-            `The key of this site has the fingerprint ${fingerprint} now; ${path} says so to those who believe it.\n` +
-            'A transfer that the old key has signed is not accepted any more where this file was taken: make those again that are still on their way.',
+            `The key of this site now has the fingerprint ${fingerprint}. Carry ${path} to the sites that trust this one.\n` +
+            'Sites that have imported this file refuse transfers signed with the old key. Make transfers again that are still on their way.',
           json: { file: path, fingerprint, ...written },
         };
       },

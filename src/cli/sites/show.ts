@@ -12,9 +12,9 @@ import { findCollector } from './collector.ts';
 
 export const siteShow = command({
   name: 'site show',
-  summary: 'Show what this site is called, its key, and the sources that it believes.',
+  summary: 'Show the name and key of this site, and the sources that it trusts.',
   options: {
-    export: { type: 'string', value: 'FILE', summary: 'Write there what other sites are given to believe this one.' },
+    export: { type: 'string', value: 'FILE', summary: 'Write the file that other sites need to trust this one.' },
   },
   examples: ['larder site show', 'larder site show --export depot-north.json'],
 
@@ -36,13 +36,13 @@ async function showSite({ records, siteKey, asCaller }: OpenStore, file: string 
   if (file !== undefined && site !== undefined) await exported(site, file, asCaller);
   const descriptions = sources.map(
     ({ name, keys, threshold, packages, mayRelease, floor, accept }) =>
-      `${name}: ${String(threshold)} of ${fingerprintOf(keys).join(', ')}; may bring ${packages.join(', ')}` +
-      `${mayRelease ? '' : ', and release nothing'}${accept === 'automatic' ? '; what it sends is let in by itself' : ''}; the last that was let in is number ${String(floor)}`,
+      `${name}: ${String(threshold)} of ${fingerprintOf(keys).join(', ')}; may send ${packages.join(', ')}` +
+      `${mayRelease ? '' : ', without releases'}${accept === 'automatic' ? '; its transfers are accepted automatically' : ''}; the last accepted transfer is number ${String(floor)}`,
   );
   const believes =
     descriptions.length === 0
-      ? ['It believes no source.']
-      : ['It believes:', ...descriptions.map((description) => `  ${description}`)];
+      ? ['It trusts no source.']
+      : ['It trusts:', ...descriptions.map((description) => `  ${description}`)];
   return {
     text: [own, ...believes].join('\n'),
     json: {

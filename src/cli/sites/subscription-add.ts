@@ -24,19 +24,19 @@ const options = {
   channel: {
     type: 'string',
     value: 'CHANNEL',
-    summary: 'Of the packages that are named; otherwise latest/stable.',
+    summary: 'The channel of the named packages. Default: latest/stable.',
     repeated: true,
   },
   architecture: {
     type: 'string',
     value: 'ARCH',
     choices: architectures,
-    summary: 'For which architectures; otherwise for that of this host.',
+    summary: 'The architectures. Default: the architecture of this host.',
     repeated: true,
   },
   set: { type: 'string', value: 'NAME', choices: setNames, summary: 'All packages of a set.', repeated: true },
-  bundle: { type: 'string', value: 'FILE', summary: 'The charms of a bundle, by its YAML.', repeated: true },
-  model: { type: 'string', value: 'FILE', summary: 'The snaps of a model, by its assertion.', repeated: true },
+  bundle: { type: 'string', value: 'FILE', summary: 'The charms of a bundle, from its YAML file.', repeated: true },
+  model: { type: 'string', value: 'FILE', summary: 'The snaps of a model, from its assertion.', repeated: true },
 } as const;
 
 const positionals = [
@@ -47,10 +47,12 @@ type AddCall = CommandCall<typeof options, typeof positionals>;
 
 export const subscriptionAdd = command({
   name: 'subscription add',
-  summary: 'Wish for packages in every request from now on: by name, by a set, or all that a model or a bundle needs.',
+  summary:
+    'Subscribe to packages, so that every request asks for them: by name, or all packages of a set, a model or a ' +
+    'bundle.',
   description:
-    'The set juju is what juju bootstrap installs, builders the tools that make packages, ubuntu-core what an image for a PC is made ' +
-    'of. What is wished for already grows by what is named.',
+    'The set juju holds the packages that juju bootstrap installs, builders the tools that build packages, ' +
+    'ubuntu-core the parts of an image for a PC. Existing subscriptions are extended.',
   positionals,
   options,
   examples: [
@@ -87,7 +89,7 @@ function readSubscriptions({ positionals: { packages }, options: callOptions }: 
       : (callOptions.architecture as readonly Architecture[]);
   const channels = parseChannelArguments(callOptions.channel).map((channel) => channel.name);
   if (packages.length === 0 && channels.length > 0)
-    throw new UsageError('--channel is of the packages that are named; name one');
+    throw new UsageError('--channel is for packages that are named; name one');
   const wishes: PackageSubscription[] = packages.map((text) => ({
     ...parseSubscription(text),
     channels: channels.length === 0 ? ['latest/stable'] : channels,
@@ -107,7 +109,8 @@ function readSubscriptions({ positionals: { packages }, options: callOptions }: 
     wishes.push(...fromModel.wishes);
     because.push(`model ${fromModel.model}`);
   }
-  if (wishes.length === 0) throw new UsageError('nothing is wished for: name packages, or --set, --bundle, --model');
+  if (wishes.length === 0)
+    throw new UsageError('nothing to subscribe to: name packages, or give --set, --bundle or --model');
   return { wishes, because };
 }
 

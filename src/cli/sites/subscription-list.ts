@@ -10,7 +10,7 @@ const pageSize = 500;
 
 export const subscriptionList = command({
   name: 'subscription list',
-  summary: 'List what this site wishes for.',
+  summary: 'List the subscriptions of this site.',
   examples: ['larder subscription list', 'larder subscription list --json'],
 
   run: ({ data, world }) =>
@@ -34,7 +34,7 @@ export const subscriptionList = command({
       return {
         text:
           rows.length === 0
-            ? "Nothing is wished for; 'larder subscription add' does that."
+            ? "There are no subscriptions; 'larder subscription add' adds them."
             : table(['PACKAGE', 'CHANNELS', 'ARCHITECTURES', 'BECAUSE OF'], rows),
         json: {
           subscriptions: all.map(({ addedAt, addedBy, ...subscription }) => ({
@@ -49,7 +49,7 @@ export const subscriptionList = command({
 
 export const subscriptionRemove = command({
   name: 'subscription remove',
-  summary: 'Wish for packages no more; what came of it stays.',
+  summary: 'Remove subscriptions. Packages that were already received stay.',
   positionals: [
     { name: 'packages', value: 'NAMESPACE/NAME', summary: 'Packages, such as snap/hello.', repeated: true },
   ],
@@ -60,7 +60,7 @@ export const subscriptionRemove = command({
     const subscriptions = packages.map(parseSubscription);
     return withStore({ data, world }, async ({ acts, person }) => {
       for (const subscription of subscriptions) await acts.do(unsubscribe, person, subscription);
-      return { text: `No longer wished for: ${packages.join(', ')}.`, json: { packages } };
+      return { text: `No longer subscribed to: ${packages.join(', ')}.`, json: { packages } };
     });
   },
 });

@@ -8,7 +8,7 @@ export function parseSubscription(text: string): Pick<PackageSubscription, 'name
   const [namespace = '', name = '', more] = text.split('/');
   const isName = /^[a-z0-9](?:[a-z0-9.+-]{0,126}[a-z0-9])?$/.test(name);
   if (isNamespace(namespace) && isName && more === undefined) return { namespace, name };
-  throw new UsageError(`'${text.slice(0, 200)}' is no package; write such as snap/hello`);
+  throw new UsageError(`'${text.slice(0, 200)}' is not a package; write it as snap/hello`);
 }
 
 /** `snap/hello latest/stable (amd64)`. */
@@ -21,6 +21,6 @@ export function hostArchitecture(): Architecture {
     ['x64', 'amd64'],
     ['arm64', 'arm64'],
   ]).get(process.arch);
-  if (architecture === undefined) throw new UsageError('say for which architecture, by --architecture');
+  if (architecture === undefined) throw new UsageError('name the architecture with --architecture');
   return architecture;
 }

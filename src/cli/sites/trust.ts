@@ -15,18 +15,18 @@ import { formatStagedTransfers, listStagedTransfers } from './staged-transfers.t
 
 export const siteTrust = command({
   name: 'site trust',
-  summary: 'Believe the transfers of a source: those that enough of its keys have signed, and what it may bring.',
+  summary: 'Trust the transfers of a source: with how many signatures, and for which packages.',
   description:
-    "FILE is what 'larder site show --export' wrote there, at a site or at a collector, or what 'larder site rotate' wrote of a source " +
-    'that is believed already, which needs no fingerprint. A fingerprint must come from somewhere else ' +
-    'than the file: by telephone, or on paper. Typed again for a source that is known, it changes what that may do; the highest ' +
-    'number that was let in of it stays.',
+    "FILE is written by 'larder site show --export' at a site or a collector, or by 'larder site rotate' of a " +
+    'source that is already trusted, which needs no fingerprint. Get the fingerprint by another way than the ' +
+    'file: by telephone, or on paper. For a known source the command changes its settings; its highest accepted ' +
+    'number stays.',
   positionals: [{ name: 'file', summary: 'The file with the keys of the source.' }],
   options: {
     fingerprint: {
       type: 'string',
       value: 'FINGERPRINT',
-      summary: 'The fingerprint of each of its keys, as its people say it.',
+      summary: 'The fingerprint of each of its keys, as its administrators give it.',
       repeated: true,
     },
     threshold: {
@@ -34,19 +34,20 @@ export const siteTrust = command({
       value: 'N',
       minimum: 1,
       maximum: 16,
-      summary: 'How many of its keys must have signed; otherwise as many as its file says.',
+      summary: 'How many of its keys must sign a transfer. Default: as many as the file says.',
     },
     packages: {
       type: 'string',
       value: 'GLOB',
-      summary: "What it may bring, such as 'snap/*'; otherwise everything.",
+      summary: "The packages that it may send, such as 'snap/*'. Default: all.",
       repeated: true,
     },
     scanner: {
       type: 'string',
       value: 'FILE',
       summary:
-        "A scanning station that must have signed too: what 'site show --export' wrote there, and its fingerprint beside the others.",
+        "A scanning station that must sign too: the file that 'site show --export' wrote there. Give its fingerprint " +
+        'with the others.',
       repeated: true,
     },
     scans: {
@@ -54,17 +55,17 @@ export const siteTrust = command({
       value: 'N',
       minimum: 1,
       maximum: 16,
-      summary: 'How many of the scanning stations must have signed; otherwise one.',
+      summary: 'How many of the scanning stations must sign. Default: one.',
     },
     accept: {
       type: 'string',
       value: 'HOW',
       choices: ['people', 'automatic'],
       summary:
-        'Whether what it sends waits for people, or is let in by itself where it brings no new name, publisher or track, no downgrade and ' +
-        'nothing else that the preview marks; otherwise people.',
+        'Accept its transfers manually, or automatically if they contain no new name, publisher or track, no ' +
+        'downgrade and nothing else that the preview marks. Default: people.',
     },
-    'no-releases': { type: 'boolean', summary: 'It brings revisions, and leaves the channels as they are.' },
+    'no-releases': { type: 'boolean', summary: 'Accept only revisions from it, and leave the channels as they are.' },
   },
   examples: [
     'larder site trust ./depot-north.json --fingerprint 9f2c-11d0-3b7a-4e55-82aa-0c61-7d2e-f390',
@@ -81,7 +82,7 @@ export const siteTrust = command({
     );
     refuseOtherKeys({ keys: [...identity.keys, ...scanners] }, options.fingerprint);
     const wrong = options.packages.find((glob) => !isPackageGlob(glob));
-    if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
+    if (wrong !== undefined) throw new UsageError(`'${wrong}' is not a glob of packages; write it as 'snap/*'`);
     const { site: name, keys } = identity;
     const source = {
       name,
@@ -100,7 +101,7 @@ export const siteTrust = command({
       const scans = source.scans === 0 ? '' : ` and ${String(source.scans)} of the scanning stations`;
       return {
         text: [
-          `The transfers of ${name} are believed that ${signatures}${scans} signed; it may bring ${source.packages.join(', ')}${source.accept === 'automatic' ? ', and is let in by itself' : ''}.`,
+          `Transfers of ${name} are trusted if ${signatures}${scans} signed them. It may send ${source.packages.join(', ')}${source.accept === 'automatic' ? '; its transfers are accepted automatically' : ''}.`,
           ...formatStagedTransfers(waiting),
         ].join('\n'),
         json: { ...source, fingerprints: fingerprintOf(keys), waiting },
@@ -129,7 +130,7 @@ const applyRotation = (
     const waiting = await listStagedTransfers(name, store);
     return {
       text: [
-        `The keys of ${name} are ${fingerprintOf(keys).join(', ')} from now on; those before have signed that.`,
+        `The keys of ${name} are ${fingerprintOf(keys).join(', ')} from now on; the earlier keys have signed the change.`,
         ...formatStagedTransfers(waiting),
       ].join('\n'),
       json: { name, rotation, threshold, fingerprints: fingerprintOf(keys), waiting },
@@ -163,12 +164,12 @@ function refuseOtherKeys({ keys }: Pick<SiteIdentity, 'keys'>, typed: readonly s
   const fingerprints = typed.map((fingerprint) => fingerprint.toLowerCase()).sort();
   if (fingerprints.length === 0) {
     throw new UsageError(
-      `type the fingerprint that the people of the source told you, by --fingerprint; the file says ${own.join(' and ')}`,
+      `give --fingerprint with the fingerprint that the administrators of the source told you; the file says ${own.join(' and ')}`,
     );
   }
   if (fingerprints.join() !== own.join()) {
     throw new Failure(
-      `the keys in the file have the fingerprints ${own.join(', ')}, which is not what was typed; ask once more`,
+      `the keys in the file have the fingerprints ${own.join(', ')}, which differ from the ones that you typed; ask the administrators of the source again`,
       {
         code: 'other-keys',
       },
@@ -178,11 +179,11 @@ function refuseOtherKeys({ keys }: Pick<SiteIdentity, 'keys'>, typed: readonly s
 
 export const siteDistrust = command({
   name: 'site distrust',
-  summary: 'Believe the transfers of a source no more; what came from it stays.',
+  summary: 'Stop trusting a source. Accepted transfers of it stay.',
   positionals: [{ name: 'name', summary: 'The name of the source.' }],
   examples: ['larder site distrust depot-north --yes'],
   confirm: {
-    question: ({ positionals: { name } }) => `Nothing that ${name} has signed comes in any more.`,
+    question: ({ positionals: { name } }) => `Transfers of ${name} will be refused.`,
     unattended: 'refused',
   },
 
@@ -190,9 +191,7 @@ export const siteDistrust = command({
     withStore({ data, world }, async (store) => {
       await store.acts.do(distrustSource, store.person, { name });
       const waiting = await listStagedTransfers(name, store);
-      const text = [`The transfers of ${name} are not believed any more.`, ...formatStagedTransfers(waiting)].join(
-        '\n',
-      );
+      const text = [`Transfers of ${name} are no longer trusted.`, ...formatStagedTransfers(waiting)].join('\n');
       return { text, json: { name, waiting } };
     }),
 });

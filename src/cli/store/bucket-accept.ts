@@ -10,13 +10,14 @@ import { withStore } from '../frame/store.ts';
 
 export const bucketAccept = command({
   name: 'bucket accept',
-  summary: 'Take a bucket that has lost its marker as the place of this store again.',
+  summary: "Restore the lost marker of this store's bucket.",
   description:
-    'An object called larder-store.json says which store a bucket, or a prefix of one, belongs to; where it has gone, nothing ' +
-    'is taken in, and the store does not start. This looks how many of the files that the records need are there, tells it before ' +
-    'it asks, and writes that object anew. It is refused where none of them is there, and where the bucket bears the marker of ' +
-    'another store. The store may serve meanwhile, and goes on by itself. Nothing else is changed in the bucket; what is ' +
-    "missing from it 'larder verify' names, and 'larder restore FILE --missing' fetches from a backup.",
+    'The object larder-store.json says which store a bucket, or a prefix of one, belongs to. Without it the ' +
+    'store receives no files and does not start. The command counts the needed files that are in the bucket, ' +
+    'shows the result, asks, and writes the object again. It refuses if none of the files is there, or if the ' +
+    'bucket has the marker of another store. The server may run and continues by itself. Nothing else in the ' +
+    "bucket is changed. 'larder verify' lists missing files, and 'larder restore FILE --missing' fetches them " +
+    'from a backup.',
   examples: ['larder bucket accept', 'larder bucket accept --data ./data --yes'],
   confirm: {
     // At a terminal, the question follows the count of the bucket's files.
@@ -49,7 +50,7 @@ export const bucketAccept = command({
 });
 
 const question =
-  'The bucket becomes the place of this store. No other store may have its files there: what this one does not need it removes in time.';
+  'The bucket becomes the place of this store. No other store may keep files there: this store removes files that it does not need.';
 
 async function ask(
   call: Pick<CommandCall, 'world'> & { options: object },
@@ -71,7 +72,7 @@ const are = (count: number): string => `${String(count)} ${count === 1 ? 'is' : 
 function describeAcceptance(place: string, bucketCounts: MarkerFindings): string {
   const missing = bucketCounts.needed - bucketCounts.there;
   return (
-    `${place} is the place of this store again: ${inWords(bucketCounts)}. A larder that serves it goes on within seconds.` +
+    `${place} is the place of this store again: ${inWords(bucketCounts)}. A running server continues within seconds.` +
     (missing > 0
       ? `\n${are(missing)} missing: 'larder verify' names them, and 'larder restore FILE --missing' fetches them from a backup.`
       : '')

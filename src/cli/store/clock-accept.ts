@@ -5,14 +5,15 @@ import { withStore } from '../frame/store.ts';
 
 export const clockAccept = command({
   name: 'clock accept',
-  summary: "Take this machine's clock as right, whatever time the store has seen before.",
+  summary: 'Accept the clock of this machine, even if the store has seen a later time.',
   description:
-    'The store remembers the latest time that it has seen, so that a clock that is set back brings no token to life. ' +
-    'When the clock was wrong before and is right now, this makes the store begin again from now.',
+    'The store remembers the latest time that it has seen, so that expired tokens stay expired if the clock is ' +
+    'set back. If the clock was wrong before and is right now, this command makes the store start from the ' +
+    'present time.',
   examples: ['larder clock accept --data /var/lib/larder'],
   confirm: {
     question: () =>
-      `The clock of this machine says ${new Date().toISOString()}. If that is too early, tokens that had ended are good again.`,
+      `The clock of this machine says ${new Date().toISOString()}. If that is too early, expired tokens become valid again.`,
     unattended: 'goes on',
   },
 
@@ -20,7 +21,7 @@ export const clockAccept = command({
     withStore(call, async ({ acts, person, newId }) => {
       const { accepted, before } = await acts.do(acceptClock, person, { acceptanceId: newId.uuid() });
       return {
-        text: `The clock is right at ${accepted}; the latest time seen before was ${before ?? 'none'}. A serving larder follows within a minute.`,
+        text: `The clock is right at ${accepted}; the latest time seen before was ${before ?? 'none'}. A running server follows within a minute.`,
         json: { accepted, before },
       };
     }),

@@ -12,13 +12,13 @@ type DoctorFinding = ExaminationFinding & { what: string };
 
 export const doctor = command({
   name: 'doctor',
-  summary: 'Check everything the store stands on, and say how to mend what is wrong.',
+  summary: 'Check everything that the store depends on, and show how to repair faults.',
   description:
-    'Looks at the configuration, the keys, who may read the files, the disk, the clock, the certificate, the database ' +
-    "and the blobs, quickly; 'larder verify' reads every byte. It changes nothing. Everything that is looked at is always " +
-    'listed: as well, as a notice, as wrong, or as what could not be looked at and why. Exit code 1 means that something is wrong. ' +
-    'With --bundle it also writes a tar archive for people who help: it is made from a list of figures, codes and switches, ' +
-    'and its files are listed before it is written.',
+    'Checks the configuration, the keys, file permissions, the disk, the clock, the certificate, the database ' +
+    "and the blobs, quickly; 'larder verify' reads every byte. It changes nothing. The output always lists every " +
+    'check as well, as a notice, as wrong, or as not possible with the reason. Exit code 1 means that something ' +
+    'is wrong. With --bundle it also writes a tar archive for support staff from a fixed list of figures, codes ' +
+    'and settings, and lists its files before it writes them.',
   options: {
     bundle: {
       type: 'string',

@@ -45,33 +45,33 @@ export const init = command({
   name: 'init',
   summary: 'Make a new store in a data directory.',
   description:
-    'Makes the directory, the keys, the database, an account for the store administrator with a credential for it, ' +
-    'and a configuration for a site without internet. The directory must be empty, or not there yet; ' +
-    'where an earlier init was interrupted, this one begins anew. At a terminal and without options it asks for the ' +
-    'address and the e-mail address; otherwise it asks nothing. An https address gets a certificate of an authority ' +
-    'of its own, or the one in the files named here, which stay where they are. ' +
-    'The approvals of approvers named here count from the first day; those of any other account count 72 hours after it was made.',
+    'Makes the directory, the keys, the database, an account for the store administrator with a credential, and ' +
+    'a configuration for a site without internet. The directory must be empty or not exist. After an interrupted ' +
+    'init, run it again. At a terminal and without options the command asks for the address and the e-mail ' +
+    'address. For an https address the store makes a certificate with an authority of its own, or uses the files ' +
+    'named here, which stay where they are. Approvals of the approvers named here count from the first day; ' +
+    'approvals of any other account count 72 hours after it was created.',
   options: {
     'base-url': {
       type: 'string',
       value: 'URL',
-      summary: 'The address that clients use; otherwise http://127.0.0.1:8080.',
+      summary: 'The address that clients use. Default: http://127.0.0.1:8080.',
     },
     listen: {
       type: 'string',
       value: 'HOST:PORT',
       summary:
-        'Where the server listens; otherwise on 127.0.0.1, or on every address for https, with the port of the base URL.',
+        'Where the server listens. Default: 127.0.0.1, or every address for https, with the port of the base URL.',
     },
     'admin-email': {
       type: 'string',
       value: 'EMAIL',
-      summary: 'The e-mail address of the store administrator; otherwise admin@larder.invalid.',
+      summary: 'The e-mail address of the store administrator. Default: admin@larder.invalid.',
     },
     'tls-certificate': {
       type: 'string',
       value: 'FILE',
-      summary: "The site's own certificate with those that issued it behind it, PEM.",
+      summary: "The site's own certificate followed by the certificates of its issuers, PEM.",
     },
     'tls-key': { type: 'string', value: 'FILE', summary: 'The key of that certificate, PEM without a passphrase.' },
     'tls-ca': {
@@ -83,13 +83,12 @@ export const init = command({
       type: 'string',
       value: 'NAME',
       repeated: true,
-      summary: 'Make an approver with this user name; two or more, each with an option of its own.',
+      summary: 'Create an approver with this user name. Give the option twice or more.',
     },
     postgres: {
       type: 'string',
       value: 'ADDRESS',
-      summary:
-        'An empty database of a PostgreSQL server for the records, without a password; otherwise they are a file.',
+      summary: 'An empty database of a PostgreSQL server for the records, without a password. Default: a file.',
     },
     'postgres-password-file': {
       type: 'string',
@@ -176,14 +175,14 @@ function answered(
     text:
       `The store in ${data} is made; ${howToServe(data)} serves it at ${baseUrl}, on ${listen}.\n` +
       ('file' in place ? '' : `Its records are in ${describeDatabase(place)}.\n`) +
-      `What everybody does with it is explained there: ${documents}\n` +
+      `Instructions for administrators, publishers and devices: ${documents}\n` +
       `The store administrator is the account ${administratorId}; the credential for it is in ${credentialFile}.\n` +
       `To log in to ${baseUrl}/console as admin: 'larder account password ${administratorId}${dataOption(data)}' gives the account a password.\n` +
       trust(tls, baseUrl, files) +
       approversText(approvers) +
       (warning === undefined ? '' : `${textOf(describeFault('reserve-too-large', warning))}\n`) +
       `Keep copies of site.key and master.key in a safe place: a backup holds neither, and nothing can replace them.\n` +
-      `The fingerprint of site.key, by which its copies are known: ${fingerprint}`,
+      `The fingerprint of site.key, to identify its copies: ${fingerprint}`,
     json: {
       data,
       config: join(data, 'larder.toml'),
@@ -208,7 +207,7 @@ function answered(
 /** Refuses approvers that a store cannot be created with. */
 function refuseApprovers(usernames: readonly string[]): void {
   if (usernames.length === 1)
-    throw new UsageError('--approver is given twice or more: one approver alone approves of nothing');
+    throw new UsageError('--approver must be given twice or more: a single approver cannot approve anything');
   for (const [index, username] of usernames.entries()) {
     const problem = usernameProblem(username);
     if (problem !== undefined) throw new UsageError(`--approver: ${problem}`);
@@ -390,9 +389,12 @@ function refuseContents(data: string): void {
   const strange = names.filter((name) => !allowedNames.includes(name)).sort();
   if (strange.length === 0) return;
   if (strange.includes('larder.db') || strange.includes('site.key')) {
-    throw new Failure(`${data} holds parts of a store but no larder.toml; put that file back, do not begin anew`, {
-      code: 'store-damaged',
-    });
+    throw new Failure(
+      `${data} holds parts of a store but no larder.toml; restore that file, and do not make a new store there`,
+      {
+        code: 'store-damaged',
+      },
+    );
   }
   const shown = strange.length > 3 ? `${strange.slice(0, 3).join(', ')}, …` : strange.join(', ');
   throw new Failure(`${data} is not empty (${shown}); a store needs a directory of its own`, {

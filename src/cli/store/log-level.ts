@@ -9,7 +9,7 @@ import { withStore } from '../frame/store.ts';
 
 export const logLevel = command({
   name: 'log-level',
-  summary: 'Change how much the serving store logs, at once and for later starts.',
+  summary: 'Change how much the server logs, at once and for later starts.',
   positionals: [{ name: 'level', summary: 'One of trace, debug, info, warn, error and fatal.' }],
   examples: ['larder log-level debug', 'larder log-level info'],
 

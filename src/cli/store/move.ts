@@ -30,13 +30,14 @@ export const move = command({
   name: 'move',
   summary: 'Move a stopped store to a PostgreSQL server or a bucket, or back to one host.',
   description:
-    'FILE is the configuration that the store is to have: a copy of larder.toml with another [records] or [blobs], or without ' +
-    'them. All blobs are copied and held against their digests, those in quarantine as they are, all records copied, read back and counted, and the audit log is ' +
-    'followed at its new place; only then FILE takes the place of larder.toml. Until then the store is what it was, whatever ' +
-    'happens, and the same line can be typed again. The old records are put aside, old blobs stay where they are, and keys too. ' +
-    'Stop every larder that serves the store first.',
+    'FILE is the new configuration of the store: a copy of larder.toml with another [records] or [blobs], or ' +
+    'without them. The command copies all blobs and verifies them against their digests, copies those in ' +
+    'quarantine as they are, copies all records, reads them back and counts them, and verifies the audit log at ' +
+    'its new place. Only then FILE replaces larder.toml. Until then the store does not change, and you can run ' +
+    'the command again. The old records are moved aside. Old blobs and keys stay where they are. First stop ' +
+    'every larder that serves the store.',
   options: {
-    to: { type: 'string', value: 'FILE', required: true, summary: 'The configuration that the store is to have.' },
+    to: { type: 'string', value: 'FILE', required: true, summary: 'The new configuration of the store.' },
   },
   examples: ['larder move --to /etc/larder/on-postgres.toml', 'larder move --to ./in-a-file.toml --data ./data'],
 
@@ -119,7 +120,7 @@ async function copyBlobs(
     return {
       text:
         `The blobs are in ${to}: ${String(blobs)} of ${String(bytes)} bytes, each held against its digest, ${String(presentCount)} of them there before.\n` +
-        (quarantined > 0 ? `What is in quarantine is there too, as it is: ${String(quarantined)} blobs.\n` : '') +
+        (quarantined > 0 ? `Blobs in quarantine were copied as they are: ${String(quarantined)} blobs.\n` : '') +
         (unread > 0 ? `${formatCount(unread, 'blob', 'blobs')} in quarantine cannot be read, and stayed.\n` : '') +
         `Those in ${from} are still there; remove them when the store has served for a while and 'larder verify' is content.`,
       json: { 'blobs-from': from, 'blobs-to': to, blobs, bytes, quarantined, unread },

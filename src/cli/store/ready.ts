@@ -18,19 +18,23 @@ export const ready = command({
   name: 'ready',
   summary: 'Wait until the store is served.',
   description:
-    'Ends with 0 as soon as the store of the data directory is served, by all of its workers; with 7 when --timeout is over ' +
-    'before. With --process it ends with 1 when that process has ended instead. The systemd unit has it wait, so that ' +
-    "'systemctl start larder' returns when the store is served. Whether a store that is served can do its work is said by " +
-    "GET /readyz and 'larder doctor'.",
+    'Exits with 0 as soon as all workers serve the store, and with 7 if that takes longer than --timeout. With ' +
+    "--process it exits with 1 if that process has ended. The systemd unit uses it, so that 'systemctl start " +
+    "larder' returns when the store is served. To check whether a served store works, use GET /readyz or 'larder " +
+    "doctor'.",
   options: {
     process: {
       type: 'integer',
       value: 'PID',
       minimum: 1,
       maximum: 2 ** 31 - 1,
-      summary: 'The process that is to serve it; otherwise any.',
+      summary: 'The process that is expected to serve it. Default: any.',
     },
-    timeout: { type: 'string', value: 'DURATION', summary: 'Wait so long at most, such as 30s; otherwise to the end.' },
+    timeout: {
+      type: 'string',
+      value: 'DURATION',
+      summary: 'The longest time to wait, such as 30s. Default: no limit.',
+    },
   },
   examples: ['larder ready --timeout 1s', 'larder ready'],
 

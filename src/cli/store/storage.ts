@@ -6,11 +6,18 @@ import { formatBytes } from '#domain/byte-size.ts';
 
 export const storage = command({
   name: 'storage',
-  summary: 'Show what fills the disk: the publishers and the packages for whom most lies there.',
+  summary: 'Show the publishers and packages that use the most disk space.',
   description:
-    'Content that several packages of one publisher share counts once for him, and once for each of the packages; the whole counts it once.',
+    'Content that several packages of one publisher share counts once for the publisher and once for each ' +
+    'package. The total counts it once.',
   options: {
-    limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 1000, summary: 'How many of each; otherwise 20.' },
+    limit: {
+      type: 'integer',
+      value: 'COUNT',
+      minimum: 1,
+      maximum: 1000,
+      summary: 'The number of publishers and of packages. Default: 20.',
+    },
   },
   examples: ['larder storage', 'larder storage --limit 100 --json'],
 

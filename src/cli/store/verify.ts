@@ -24,25 +24,25 @@ type VerificationOutcome = StoreVerdict & { back: string[] };
 
 export const verify = command({
   name: 'verify',
-  summary: 'Prove that nothing in the store is damaged or missing.',
+  summary: 'Verify that no data of the store is damaged or missing.',
   description:
-    'Checks the database (its pages, its references, every row against its digest), the audit log, and every blob ' +
-    'against its hash, and names what is wrong with what: page and table, package and revision, and who pushed it. ' +
-    'It can run while the store is served. Exit code 1 means that something is wrong.',
+    'Verifies the database (its pages, its references, every row against its digest), the audit log, and every ' +
+    'blob against its digest. For each error it names the page and table, the package and revision, and the ' +
+    'publisher. It can run while the store is served. Exit code 1 means that something is wrong.',
   options: {
     quarantine: {
       type: 'boolean',
-      summary: 'Take damaged blobs out of service; the same file, uploaded again, mends them.',
+      summary: 'Put damaged blobs into quarantine. Uploading the same file again repairs them.',
     },
     'restore-quarantined': {
       type: 'boolean',
-      summary: 'First put back into service what was taken out and hashes well.',
+      summary: 'First put blobs in quarantine that match their digests into service again.',
     },
   },
   examples: ['larder verify', 'larder verify --quarantine --json', 'larder verify --restore-quarantined'],
   confirm: {
     question: ({ options: { quarantine } }) =>
-      quarantine ? 'Blobs that are damaged are taken out of service, and nobody gets them any more.' : undefined,
+      quarantine ? 'Damaged blobs are put into quarantine and can no longer be downloaded.' : undefined,
     unattended: 'goes on',
   },
 
@@ -120,7 +120,7 @@ interface VerifyFlag {
 async function databaseSays({ database: { server } }: OpenStore): Promise<string> {
   if (server === undefined) return 'the database';
   const { checksums } = await server.state();
-  return `${server.place} (${checksums ? 'each page against the checksum of its server' : 'whose server keeps no checksums of its pages'})`;
+  return `${server.place} (${checksums ? 'each page against the checksum of its server' : 'without checksums, because the server keeps none'})`;
 }
 
 /** The problems, one line each: with the file, or with the revision and the account that pushed it. */

@@ -19,39 +19,46 @@ export const tokenIssue = command({
   name: 'token issue',
   summary: 'Issue a token of an account.',
   description:
-    'The token stands alone on the standard output, ready for the header Authorization: Macaroon TOKEN; with --for, in ' +
-    "the lines that a publisher pastes into a shell, so that the tool talks to this store with it. snapcraft's whoami, " +
-    "upload, release, status and close, and all of charmcraft's commands but login, then work without a login. " +
-    'It allows whatever the account may do, unless permissions, channels or packages narrow it.',
+    'The token is the only text on standard output, ready for the header Authorization: Macaroon TOKEN. With ' +
+    '--for, the output is lines that a publisher pastes into a shell, so that the tool uses this store and the ' +
+    "token. snapcraft's whoami, upload, release, status and close, and all of charmcraft's commands but login, " +
+    'then work without a login. The token has all permissions of the account, unless permissions, channels or ' +
+    'packages restrict it.',
   options: {
-    account: { type: 'string', value: 'ID', summary: 'The account that it is for.', required: true },
+    account: { type: 'string', value: 'ID', summary: 'The account of the token.', required: true },
     for: {
       type: 'string',
       value: 'TOOL',
-      summary: 'Print what goes into the environment of this tool.',
+      summary: 'Print the environment variables for this tool.',
       choices: tools,
     },
-    permission: { type: 'string', value: 'P', summary: 'What it allows.', repeated: true, choices: permissions },
+    permission: {
+      type: 'string',
+      value: 'P',
+      summary: 'A permission of the token.',
+      repeated: true,
+      choices: permissions,
+    },
     channel: {
       type: 'string',
       value: 'C',
-      summary: 'A channel that it may release to, such as latest/edge or */edge.',
+      summary: 'A channel that the token may release to, such as latest/edge or */edge.',
       repeated: true,
     },
     package: {
       type: 'string',
       value: 'TYPE:NAME',
-      summary: 'A package that it is good for, such as snap:hello.',
+      summary: 'A package that the token is valid for, such as snap:hello.',
       repeated: true,
     },
     ttl: {
       type: 'integer',
       value: 'SECONDS',
-      summary: 'How long it lasts; otherwise, and at most, identity.longest_token_days of the configuration.',
+      summary: 'The lifetime. Default and maximum: identity.longest_token_days of the configuration.',
       minimum: 10,
       maximum: maxTokenLifetimeMs / 1000,
     },
-    description: { type: 'string', value: 'TEXT', summary: 'What it is for, as lists of tokens show it.' },
+    description: { type: 'string', value: 'TEXT', summary: 'The purpose, as shown in lists of tokens.' },
   },
   examples: [
     'larder token issue --account xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --for snapcraft --package snap:hello --ttl 86400',

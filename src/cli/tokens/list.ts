@@ -10,17 +10,25 @@ import { table } from '../frame/terminal.ts';
 
 export const tokenList = command({
   name: 'token list',
-  summary: 'List the tokens that are good, newest first: whose they are, until when, and what for.',
-  description: "A token itself is kept nowhere; it is known by its session, which 'larder token revoke' takes.",
+  summary: 'List the valid tokens, newest first, with account, expiry and purpose.',
+  description:
+    "The store does not keep tokens themselves. It identifies a token by its session; use it with 'larder token " +
+    "revoke'.",
   options: {
-    account: { type: 'string', value: 'ID', summary: 'Only those of this account.' },
-    ended: { type: 'boolean', summary: 'Also those that were revoked or have expired, for ninety days.' },
+    account: { type: 'string', value: 'ID', summary: 'List only tokens of this account.' },
+    ended: { type: 'boolean', summary: 'List also tokens that were revoked or have expired in the last ninety days.' },
     ending: {
       type: 'string',
       value: 'TIME',
-      summary: 'Only good ones that end within this time, such as 30d; those that end first stand first.',
+      summary: 'List only valid tokens that expire within this time, such as 30d, the earliest first.',
     },
-    limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 10_000, summary: 'How many; otherwise 100.' },
+    limit: {
+      type: 'integer',
+      value: 'COUNT',
+      minimum: 1,
+      maximum: 10_000,
+      summary: 'The number of tokens. Default: 100.',
+    },
   },
   examples: [
     'larder token list',

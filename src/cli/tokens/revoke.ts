@@ -9,15 +9,15 @@ import { findAccount, readLatestTime, withStore, type OpenStore } from '../frame
 
 export const tokenRevoke = command({
   name: 'token revoke',
-  summary: 'End a token at once and for good, or all tokens of an account.',
+  summary: 'Revoke a token, or all tokens of an account, at once and for good.',
   description:
-    'It shows on the next request. With --account also logins end that were begun and not finished yet; whoever knows ' +
-    "the password of the account can log in anew, so change that too where it is known to others: 'larder account password'.",
+    'This takes effect at the next request. With --account, logins in progress end too. A person who knows the ' +
+    "password can log in again; if another person may know it, change it with 'larder account password'.",
   positionals: [
     { name: 'session', summary: "The session of the token, as 'larder token list' shows it.", optional: true },
   ],
   options: {
-    account: { type: 'string', value: 'ID', summary: 'End all tokens of this account.' },
+    account: { type: 'string', value: 'ID', summary: 'Revoke all tokens of this account.' },
     'issued-before': {
       type: 'string',
       value: 'TIME',
@@ -31,8 +31,8 @@ export const tokenRevoke = command({
   confirm: {
     question: ({ positionals: { session }, options: { account } }) =>
       account === undefined
-        ? `From the next request on the token of the session ${session ?? ''} lets nobody in.`
-        : `From the next request on the tokens of the account ${account} let nobody in.`,
+        ? `From the next request on the token of the session ${session ?? ''} is refused.`
+        : `From the next request on the tokens of the account ${account} are refused.`,
     unattended: 'refused',
   },
 

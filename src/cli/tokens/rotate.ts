@@ -9,17 +9,18 @@ const longestOverlap = days(90);
 
 export const tokenRotate = command({
   name: 'token rotate',
-  summary: 'Issue a token in the place of another one, which stays good for a while.',
+  summary: 'Rotate a token: issue a new one. The old one stays valid for a grace period.',
   description:
-    'The new token stands alone on the standard output. It is of the same account, allows the same and lasts as long ' +
-    'as the other one was to last, from now on. What the bearer of the other one has added to it is not known. Only ' +
-    'on the host: over HTTP nobody is given a token of somebody else, and no token can prolong itself.',
+    'The new token is the only text on standard output. It has the same account, permissions and lifetime as the ' +
+    'old one. Restrictions that its holder added to the old token are not known to the store and not copied. ' +
+    'This works on the host alone: over HTTP no client gets a token of another account, and no token can extend ' +
+    'itself.',
   positionals: [{ name: 'session', summary: "The session of the token, as 'larder token list' shows it." }],
   options: {
     overlap: {
       type: 'string',
       value: 'TIME',
-      summary: 'How long the other one stays good, such as 30m, 24h or 7d; 0s ends it at once. Otherwise 24h.',
+      summary: 'How long the old token stays valid, such as 30m, 24h or 7d; 0s revokes it at once. Default: 24h.',
     },
   },
   examples: [

@@ -13,18 +13,18 @@ import { newFileAt } from './make/writing-options.ts';
 
 export const transferAccept = command({
   name: 'transfer accept',
-  summary: 'Let in a transfer that waits here: all that its preview shows, or nothing.',
+  summary: 'Accept a transfer that waits here: everything that its preview shows, or nothing.',
   description:
-    'With --seen what the preview gave as its digest is held against what would be changed now, so that nothing else comes in than ' +
-    'what was looked at.',
+    'With --seen, the digest of the preview is compared with the changes that would be made now, so that only ' +
+    'previewed changes are accepted.',
   positionals: [{ name: 'id', summary: 'The first digits of the id of the transfer.' }],
   options: {
     ...selectionOptions,
-    seen: { type: 'string', value: 'DIGEST', summary: 'The digest that the preview showed, with --json.' },
+    seen: { type: 'string', value: 'DIGEST', summary: 'The digest that the preview printed with --json.' },
     receipt: {
       type: 'string',
       value: 'FILE',
-      summary: "Write the signed receipt there too, as 'larder transfer receipt' does; the file must not be there yet.",
+      summary: "Write the signed receipt to this new file, like 'larder transfer receipt'.",
     },
   },
   examples: [
@@ -33,7 +33,8 @@ export const transferAccept = command({
     'larder transfer accept 3f9a01 --yes --receipt ./receipt-3f9a01.json',
   ],
   confirm: {
-    question: ({ positionals: { id } }) => `What the preview of ${id} shows comes in, and its releases reach devices.`,
+    question: ({ positionals: { id } }) =>
+      `What the preview of ${id} shows is accepted, and its releases reach devices.`,
     unattended: 'refused',
   },
 
@@ -76,9 +77,9 @@ async function accepted(
     const left = receipt['left-out'].length === 0 ? '' : `, ${String(receipt['left-out'].length)} left out`;
     return {
       text:
-        `Transfer ${short} was let in: ${formatCount(receipt.lines.length, 'change')}${left}. ` +
+        `Transfer ${short} was accepted: ${formatCount(receipt.lines.length, 'change')}${left}. ` +
         `'larder transfer receipt ${short}' writes its receipt; ` +
-        `'larder transfer withdraw ${short}' puts ${undo.length === 1 ? 'its release' : `its ${String(undo.length)} releases`} back.`,
+        `'larder transfer withdraw ${short}' undoes ${undo.length === 1 ? 'its release' : `its ${String(undo.length)} releases`}.`,
       json: shownReceipt,
     };
   });

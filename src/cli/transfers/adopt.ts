@@ -26,21 +26,22 @@ import { renderReportText } from './report.ts';
 const options = {
   script: {
     type: 'boolean',
-    summary: 'Write fetch.sh into the folder, which fills it from the store that runs, and nothing else.',
+    summary:
+      'Write the script fetch.sh to the folder, and do nothing else. It fills the folder from the running store.',
   },
   'dry-run': {
     type: 'boolean',
-    summary: 'Say what would come in, what is missing, and what needs a trip online; change nothing.',
+    summary:
+      'List the packages that would be adopted, that are missing, and that must be fetched online; change nothing.',
   },
   compare: {
     type: 'boolean',
-    summary: 'Say where the channels here hold something else than the store did; change nothing.',
+    summary: 'List the channels that differ from the former store; change nothing.',
   },
   release: {
     type: 'string',
     value: 'CHANNEL',
-    summary:
-      'Where snaps are released of which nothing in the folder names a channel; commas may stand between several.',
+    summary: 'The channel for snaps if no file in the folder names one. Separate several with commas.',
     repeated: true,
   },
 } as const;
@@ -50,13 +51,16 @@ type AdoptCall = CommandCall<typeof options, readonly [{ readonly name: 'folder'
 export const transferAdopt = command({
   name: 'transfer adopt',
   summary:
-    "Take over a site's former store: all that lies in a folder comes in here, and its channels hold what they held there.",
+    "Adopt a site's former store: its content in a folder becomes part of this store, with the same releases in " +
+    'the channels.',
   description:
-    'The folder is one that the former store, or official tools, have filled: its packages, the assertions and answers beside them, ' +
-    'images, exports. --script writes what fills it from a store that still runs. Everything goes the way of a transfer: it is reviewed, ' +
-    'let in as a whole or not at all, with a receipt, and can be put back. The signing key comes by key import. Exit code 1 of --compare ' +
-    'says that something differs.',
-  positionals: [{ name: 'folder', summary: 'The folder in which all of it lies, readable by whoever owns the store.' }],
+    'The former store, or official tools, have filled the folder with packages, their assertions and answers, ' +
+    'images and exports. --script writes a script that fills it from a running store. The content is handled ' +
+    'like a transfer: it is reviewed, accepted completely or not at all, with a receipt, and can be withdrawn. ' +
+    "Import the signing key with 'larder key import'. Exit code 1 of --compare means that a channel differs.",
+  positionals: [
+    { name: 'folder', summary: 'The folder with the content. The user that owns the store must be able to read it.' },
+  ],
   options,
   examples: [
     'larder transfer adopt ./former --dry-run',
@@ -66,14 +70,16 @@ export const transferAdopt = command({
   ],
   confirm: {
     question: ({ options: { script, compare, 'dry-run': isDry } }) =>
-      script || compare || isDry ? undefined : 'What lies in the folder comes in, and its releases reach devices.',
+      script || compare || isDry
+        ? undefined
+        : 'The content of the folder becomes part of the store, and its releases reach devices.',
     unattended: 'refused',
   },
 
   async run(call) {
     const { script, compare, 'dry-run': isDry } = call.options;
     if ([script, compare, isDry].filter(Boolean).length > 1)
-      throw new UsageError('--script, --dry-run and --compare are three things; type one at a time');
+      throw new UsageError('--script, --dry-run and --compare exclude each other; give one at a time');
     const folder = requireFolder(resolve(call.positionals.folder));
     if (script) return scriptIn(folder);
     return withStore(call, async (store) => {
@@ -187,7 +193,7 @@ async function adoptFolder(
   const accept = async (looked: TransferInspection & { narrowed: AcceptanceSelection }): Promise<CommandResult> => {
     if (looked.plan.problems.length > 0) {
       return {
-        text: `${renderReportText(buildPreviewReport(looked))}\nNothing came in.`,
+        text: `${renderReportText(buildPreviewReport(looked))}\nNothing was adopted.`,
         json: presentPreview(looked),
         exitCode: 1,
       };
@@ -196,7 +202,7 @@ async function adoptFolder(
     const receipt = await acceptReceivedTransfer(await acceptanceContextOf(store), adopting, store.person);
     const gatherAnswer = formatGathered(folderContent);
     return {
-      text: `${gatherAnswer.text}\nAll of it is here: ${String(receipt.lines.length)} changes, as transfer ${id.slice(0, 12)}.`,
+      text: `${gatherAnswer.text}\nThe store is adopted: ${String(receipt.lines.length)} changes, as transfer ${id.slice(0, 12)}.`,
       json: {
         ...(gatherAnswer.json as object),
         transfer: id,
@@ -209,7 +215,7 @@ async function adoptFolder(
     return await withTransferPreview(store, id, all, accept, true);
   } catch (error) {
     if (!(error instanceof Refusal && error.code === 'approval-required')) throw error;
-    const next = `Once it is approved, type 'larder transfer accept ${id.slice(0, 12)}'.`;
+    const next = `When it is approved, run 'larder transfer accept ${id.slice(0, 12)}'.`;
     throw new Refusal('approval-required', `${error.message} ${next}`);
   }
 }

@@ -13,14 +13,12 @@ import { formatFittedTable } from './report.ts';
 
 export const transferCheck = command({
   name: 'transfer check',
-  summary:
-    'Look at a transfer anywhere, without a store, keys or network: whether it is whole, who signed it, what is in it.',
+  summary: 'Check the files of a transfer and show its signatures and content, without a store, keys or network.',
   description:
-    'Every byte of the parts that are named is read. Exit code 1 says that parts are lacking. Whether the keys that signed it are those ' +
-    "of its source is for the site to say that receives it: compare their fingerprints with what 'larder site show' says there.",
-  positionals: [
-    { name: 'parts', value: 'PART', summary: 'The parts, or the folder that they are in.', repeated: true },
-  ],
+    'The command reads every byte of the given parts. Exit code 1 means that parts are missing. It does not ' +
+    "check that the signing keys belong to the source: compare their fingerprints with the output of 'larder " +
+    "site show' at the receiving site.",
+  positionals: [{ name: 'parts', value: 'PART', summary: 'The parts, or the folder with them.', repeated: true }],
   examples: ['larder transfer check /media/stick', 'larder transfer check ./in.1of3.tar ./in.2of3.tar --json'],
 
   async run(call) {

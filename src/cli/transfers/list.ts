@@ -13,10 +13,10 @@ const maxTransfers = 1000;
 
 export const transferList = command({
   name: 'transfer list',
-  summary:
-    'List the transfers that came here, the newest first: those that wait, were let in, thrown away, or put back.',
+  summary: 'List the received transfers, newest first: waiting, accepted, discarded and withdrawn.',
   description:
-    'At a collector, to which none come: each file that has left it, the newest first, with who let it out, for whom, and its digest.',
+    'At a collector, list the exported files instead, newest first, with the user who exported them, the ' +
+    'receiving site, and the digest.',
   examples: ['larder transfer list', 'larder transfer list --json'],
 
   run(call) {
@@ -34,7 +34,7 @@ function left({ folder }: Collector): CommandResult {
   return {
     text:
       rows.length === 0
-        ? 'Nothing has left this collector.'
+        ? 'This collector has exported nothing.'
         : table(['AT', 'BY', 'NUMBER', 'PART', 'FOR', 'SIZE', 'MEDIUM', 'SHA-256'], rows),
     json: { exports: exports },
   };
@@ -56,7 +56,7 @@ const listTransfers = ({ data, world }: Pick<CommandCall, 'data' | 'world'>): Pr
     return {
       text:
         rows.length === 0
-          ? 'No transfer came here.'
+          ? 'No transfer was received.'
           : [table(['ID', 'SOURCE', 'NUMBER', 'STATUS', 'CAME', 'SETTLED', 'BY'], rows), ...waits].join('\n'),
       json: {
         transfers: transfers.map((transfer) => ({

@@ -8,16 +8,17 @@ import { findCollector } from '../sites/collector.ts';
 
 export const transferLost = command({
   name: 'transfer lost',
-  summary: 'Note that a transfer which was made here never arrived, so that --since-sent carries its content again.',
+  summary: 'Mark a transfer that was made here as lost, so that --since-sent includes its content again.',
   description:
-    'If the site has accepted nothing later, make the lost transfer again with --again and carry that. If it has, the number of the lost one is ' +
-    'too low there: note it as lost, and make the next transfer as usual.',
+    'If the site has accepted no later transfer, make the lost transfer again with --again and carry that. If it ' +
+    'has, the number of the lost transfer is too low there: mark it as lost, and make the next transfer as usual.',
   positionals: [{ name: 'number', summary: 'The number of the transfer that was lost.' }],
   examples: ['larder transfer lost 7'],
 
   run(call) {
     const { number: typed } = call.positionals;
-    if (!/^[1-9]\d{0,15}$/.test(typed)) throw new UsageError(`'${typed}' is no number of a transfer; write such as 7`);
+    if (!/^[1-9]\d{0,15}$/.test(typed))
+      throw new UsageError(`'${typed}' is not the number of a transfer; write it as 7`);
     const sequence = Number(typed);
     const collector = findCollector(call);
     if (collector !== undefined) {
@@ -38,10 +39,10 @@ function answerOf(sequence: number, forgotten: { contents?: number; packages?: n
   const { contents, packages } = forgotten;
   const counts =
     contents === undefined || packages === undefined
-      ? 'What it carried counts'
+      ? 'Its content counts'
       : `${formatCount(contents, 'content')} and the descriptions of ${formatCount(packages, 'package')} count`;
   return {
-    text: `Transfer number ${String(sequence)} was lost. ${counts} as not sent, and the next transfer with --since-sent carries that again.`,
+    text: `Transfer number ${String(sequence)} was lost. ${counts} as not sent, and the next transfer with --since-sent includes it again.`,
     json: { sequence, ...forgotten },
   };
 }

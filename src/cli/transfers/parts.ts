@@ -57,7 +57,7 @@ const areComplete = (parts: readonly OpenPart[]): boolean =>
 function withOthers(answer: CommandResult, others: readonly OtherArchive[]): CommandResult {
   if (others.length === 0) return answer;
   const files = others.map(({ file }) => file);
-  const note = `Not read, because it is no part of a transfer: ${formatNames(files.map(visible))}.`;
+  const note = `Not read, because it is not part of a transfer: ${formatNames(files.map(visible))}.`;
   return { ...answer, text: `${answer.text}\n${note}`, json: { ...(answer.json as object), 'not-read': files } };
 }
 
@@ -120,10 +120,10 @@ const noTransfer = (path: string, cause: NotATransfer): Failure =>
 export const media = {
   type: 'string',
   value: 'ID',
-  summary: 'What the disc or the stick is called, which stands in the receipt and in the list of what left.',
+  summary: 'The label of the disc or stick, for the receipt and the list of exports.',
 } as const;
 
 export function parseMedium(text: string | undefined): string | undefined {
   if (text === undefined || /^[\p{L}\p{N}\p{P}\p{S} ]{1,100}$/u.test(text)) return text;
-  throw new UsageError('--media is what stands on the disc: one line of at most 100 characters');
+  throw new UsageError('--media is the label of the disc or stick: one line of at most 100 characters');
 }

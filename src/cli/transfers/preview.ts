@@ -10,14 +10,14 @@ import { renderReportPage, renderReportText } from './report.ts';
 
 export const transferPreview = command({
   name: 'transfer preview',
-  summary: 'Show what a transfer that waits here would change, on whose word, and what stands in its way.',
+  summary: 'Show the changes that a waiting transfer would make, their evidence, and what prevents them.',
   description:
-    'Exit code 1 says that something stands in its way. What is local wins: a name that somebody has here, a revision that is here ' +
-    'with other content and a package of this site are never changed.',
+    'Exit code 1 means that something prevents acceptance. Local data wins: a name that belongs to another ' +
+    'account here, an existing revision with other content, and a package of this site are never changed.',
   positionals: [{ name: 'id', summary: 'The first digits of the id of the transfer.' }],
   options: {
     ...selectionOptions,
-    html: { type: 'string', value: 'FILE', summary: 'Write it as one page too, into a file that is not there yet.' },
+    html: { type: 'string', value: 'FILE', summary: 'Write the preview also as one page to this new file.' },
   },
   examples: ['larder transfer preview 3f9a01', "larder transfer preview 3f9a01 --without 'charm/*' --json"],
 

@@ -17,7 +17,7 @@ export async function writeReceipt(
   const site = await ownSite(records, siteKey);
   const { id, receipt } = await findTransfer(records, prefix);
   if (receipt === null)
-    throw new Refusal('conflict', `Transfer ${shortId(id)} was not let in, so there is no receipt.`);
+    throw new Refusal('conflict', `Transfer ${shortId(id)} was not accepted, so there is no receipt.`);
   const about = { site, auditHead: (await records.audit.head()) ?? null };
   const parsedReceipt = JSON.parse(receipt) as Receipt;
   const text = html ? renderReportPage(buildReceiptReport(parsedReceipt, about)) : signReceipt(parsedReceipt, about);

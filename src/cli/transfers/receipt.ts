@@ -10,14 +10,16 @@ import { writeReceipt } from './receipt-file.ts';
 export const transferReceipt = command({
   name: 'transfer receipt',
   summary:
-    'Write the signed receipt of a transfer that was let in: what came, who let it in, what was left out and why.',
-  description: 'It is a DSSE envelope (JSON), signed with the key of this site, so that this site must have a name.',
+    'Write the signed receipt of an accepted transfer: its changes, who accepted it, and the omitted packages ' +
+    'with the reasons.',
+  description:
+    'The receipt is a DSSE envelope (JSON), signed with the key of this site. The site needs a name for that.',
   positionals: [
     { name: 'id', summary: 'The first digits of the id of the transfer.' },
-    { name: 'file', summary: 'The file to write, which must not be there yet.' },
+    { name: 'file', summary: 'The new file to write.' },
   ],
   options: {
-    html: { type: 'boolean', summary: 'Write it as one page for people, which is not signed.' },
+    html: { type: 'boolean', summary: 'Write the receipt as one page for people, without a signature.' },
   },
   examples: [
     'larder transfer receipt 3f9a01 ./receipt-3f9a01.json',

@@ -29,15 +29,17 @@ import { renderReportText } from './report.ts';
 
 export const transferReceive = command({
   name: 'transfer receive',
-  summary: 'Take in the parts of a transfer to wait here; nothing of it shows before it is let in.',
+  summary:
+    'Receive the parts of a transfer. The transfer then waits, and nothing of it is visible before it is ' +
+    'accepted.',
   description:
-    'The parts may come in any order, and on many visits: what is here is not read again. A command that was ended goes on where ' +
-    'it was when it is typed again. Each package goes through the review of this store. Exit code 1 says that something is lacking.',
+    'Parts can be received in any order and at different times; received parts are not read again. Run an ' +
+    'interrupted command again to resume it. Each package is reviewed. Exit code 1 means that parts are missing.',
   positionals: [
     {
       name: 'parts',
       value: 'PART',
-      summary: 'The parts, the folder that they are in, or the one in which they were unpacked.',
+      summary: 'The parts, the folder with them, or the folder with the unpacked transfer.',
       repeated: true,
     },
   ],
@@ -46,28 +48,29 @@ export const transferReceive = command({
     unsigned: {
       type: 'boolean',
       summary:
-        'Take in a folder that nobody has signed, which official tools or a collector have filled, readable by whoever owns the store. ' +
-        'It comes in only where the policy asks people about such folders.',
+        'Receive an unsigned folder that official tools or a collector have filled. The user that owns the store ' +
+        'must be able to read it. It is received only if the approval policy covers such folders.',
     },
     release: {
       type: 'string',
       value: 'CHANNEL',
-      summary: 'With --unsigned: where snaps are released of which nothing in the folder names a channel.',
+      summary: 'With --unsigned: the channel for snaps if no file in the folder names one.',
       repeated: true,
     },
     preview: {
       type: 'boolean',
       summary:
-        'Show the preview too, if all of the transfer is here; then exit code 1 says that something stands in its way.',
+        'Show also the preview, if the transfer is complete. Exit code 1 then means that something prevents ' +
+        'acceptance.',
     },
     'last-receipt': {
       type: 'string',
       value: 'FILE',
-      summary: 'After a restore: the receipt of what was let in last of this source.',
+      summary: 'After a restore: the receipt of the last accepted transfer of this source.',
     },
     'floor-lost': {
       type: 'boolean',
-      summary: 'After a restore, where there is no such receipt: go on without, as far as the policy lets you.',
+      summary: 'After a restore, if there is no such receipt: continue without it, as far as the policy permits.',
     },
   },
   examples: [
@@ -79,7 +82,7 @@ export const transferReceive = command({
 
   run(call) {
     const { parts: paths, unsigned, release } = { ...call.positionals, ...call.options };
-    if (release.length > 0 && !unsigned) throw new UsageError('--release is of use only with --unsigned');
+    if (release.length > 0 && !unsigned) throw new UsageError('--release needs --unsigned');
     // Before the records are opened: the heap does not shrink again after it has grown.
     keepHeapSmall();
     return withStore(
@@ -132,13 +135,13 @@ async function receiveSigned(store: OpenStore, call: ReceiveCall, parts: OpenPar
   );
   if (came === undefined) return answer;
   if ('reason' in came) {
-    const text = `${answer.text}\nIt did not come in by itself: ${visible(came.reason)}`;
+    const text = `${answer.text}\nIt was not accepted automatically: ${visible(came.reason)}`;
     return { ...answer, text, json: { ...(answer.json as object), why: came.reason } };
   }
   const { lines, automatic } = came.receipt;
   return {
     ...answer,
-    text: `${answer.text}\nIt was let in, and nobody was asked: ${String(lines.length)} changes.`,
+    text: `${answer.text}\nIt was accepted automatically: ${String(lines.length)} changes.`,
     json: { ...(answer.json as object), automatic, changes: lines.length },
   };
 }
@@ -231,7 +234,7 @@ function readOwnReceipt(file: string, own: Site | undefined): { source: string; 
   }
   const position = own === undefined ? undefined : parseReceipt(text, [own.seed.publicKey, ...(own.before ?? [])]);
   if (position !== undefined) return position;
-  throw new Failure(`${file} is no receipt that this site has signed`, { code: 'no-receipt' });
+  throw new Failure(`${file} is not a receipt signed by this site`, { code: 'no-receipt' });
 }
 
 function answerOf({ id, statement, signers, lacking, takenOut, settled }: TransferReceiveResult): CommandResult {
@@ -239,8 +242,8 @@ function answerOf({ id, statement, signers, lacking, takenOut, settled }: Transf
   if (settled !== undefined) {
     return {
       text:
-        `Transfer ${shortId(id)}, number ${String(sequence)} of ${source}, was let in already` +
-        `${settled.status === 'withdrawn' ? ', and withdrawn' : ''}; nothing was taken in.`,
+        `Transfer ${shortId(id)}, number ${String(sequence)} of ${source}, was already accepted` +
+        `${settled.status === 'withdrawn' ? ', and withdrawn' : ''}; nothing was received.`,
       json: {
         id,
         source,
@@ -256,10 +259,9 @@ function answerOf({ id, statement, signers, lacking, takenOut, settled }: Transf
     takenOut.length > 0
       ? withoutSome(id, takenOut)
       : lacking.length === 0
-        ? `All of it is here. 'larder transfer preview ${shortId(id)}' shows what it would change.`
-        : `Part ${lacking.join(', ')} of ${String(parts.length)} is still to come.`;
-  const signed =
-    signers.length === 0 ? 'Nobody has signed it.' : `It is signed with ${fingerprintOf(signers).join(', ')}.`;
+        ? `It is complete. 'larder transfer preview ${shortId(id)}' shows its changes.`
+        : `Part ${lacking.join(', ')} of ${String(parts.length)} is missing.`;
+  const signed = signers.length === 0 ? 'It is not signed.' : `It is signed with ${fingerprintOf(signers).join(', ')}.`;
   return {
     text: `Transfer ${shortId(id)}, number ${String(sequence)} of ${source}, waits here. ${signed}\n${whole}`,
     json: {
@@ -276,5 +278,5 @@ function answerOf({ id, statement, signers, lacking, takenOut, settled }: Transf
 }
 
 const withoutSome = (id: string, takenOut: readonly string[]): string =>
-  `Without ${formatNames(takenOut.map(visible))}: 'larder transfer preview ${shortId(id)}' names what needs that, ` +
+  `Without ${formatNames(takenOut.map(visible))}: 'larder transfer preview ${shortId(id)}' lists the packages that need it, ` +
   "and '--without NAMESPACE/NAME' leaves the package out.";

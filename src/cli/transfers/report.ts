@@ -11,8 +11,8 @@ export type { TransferReport as Report };
 const maxWidth = 100;
 
 const words =
-  'WORD: upstream, an assertion that a root of trust vouches for; source, what the source says and nobody else; ' +
-  'nobody, what lay in a folder that nobody has signed.';
+  'WORD is the evidence for the change. upstream: an assertion that a trusted root vouches for; source: the ' +
+  'statement of the source alone; nobody: an unsigned folder.';
 const headings = ['PACKAGE', 'WHAT', 'FROM', 'TO', 'WORD'] as const;
 const nothing = 'It changes nothing here.';
 

@@ -12,7 +12,7 @@ const positionals = [{ name: 'id', summary: 'The first digits of the id of the t
 
 export const transferDiscard = command({
   name: 'transfer discard',
-  summary: 'Throw away a transfer that waits here; it may be received again.',
+  summary: 'Discard a waiting transfer. It can be received again.',
   positionals,
   examples: ['larder transfer discard 3f9a01'],
 
@@ -20,18 +20,19 @@ export const transferDiscard = command({
     withStore({ data, world }, async ({ records, acts, person, directory }) => {
       const transfer = await findTransfer(records, id);
       await discard({ acts, directory }, transfer, person);
-      return { text: `Transfer ${shortId(transfer.id)} waits no more.`, json: { id: transfer.id } };
+      return { text: `Transfer ${shortId(transfer.id)} is discarded.`, json: { id: transfer.id } };
     }),
 });
 
 export const transferWithdraw = command({
   name: 'transfer withdraw',
-  summary: 'Put the channels back to what they held before a transfer was let in; its revisions stay.',
-  description: 'All of them or none: where a channel was changed later, nothing is put back, and the channel is named.',
+  summary: 'Withdraw an accepted transfer: restore the releases that its channels had before. Its revisions stay.',
+  description: 'If a channel has changed since, no channel is restored, and the error names the channel.',
   positionals,
   examples: ['larder transfer withdraw 3f9a01 --yes'],
   confirm: {
-    question: ({ positionals: { id } }) => `Devices get again what the channels held before ${id} was let in.`,
+    question: ({ positionals: { id } }) =>
+      `Devices get the revisions that the channels held before ${id} was accepted.`,
     unattended: 'refused',
   },
 
@@ -41,7 +42,7 @@ export const transferWithdraw = command({
       const transfer = await findTransfer(records, id);
       const channels = await acts.do(withdrawTransfer, person, { id: transfer.id });
       return {
-        text: `What ${shortId(transfer.id)} released is put back: ${formatCount(channels.length, 'release')}.`,
+        text: `The releases of ${shortId(transfer.id)} are withdrawn: ${formatCount(channels.length, 'release')}.`,
         json: { id: transfer.id, channels },
       };
     }),

@@ -18,12 +18,13 @@ import { UsageError, type CommandResult } from '../frame/command.ts';
 import type { OpenStore } from '../frame/store.ts';
 
 export const selectionOptions = {
-  only: { type: 'string', value: 'GLOB', summary: 'Let in these packages alone.', repeated: true },
+  only: { type: 'string', value: 'GLOB', summary: 'Accept only these packages.', repeated: true },
   without: { type: 'string', value: 'GLOB', summary: 'Leave these packages out.', repeated: true },
   'as-channel': {
     type: 'string',
     value: 'FROM=TO',
-    summary: 'Release to another channel here, such as stable=stable/site-test; without a track on all of them.',
+    summary:
+      'Release to another channel here, such as stable=stable/site-test. Without a track it applies to all tracks.',
     repeated: true,
   },
 } as const;
@@ -58,7 +59,7 @@ export async function withStagedTransfer(
   work: (waiting: VerifiedTransfer & { narrowed: TransferSelection }) => Promise<CommandResult>,
 ): Promise<CommandResult> {
   const wrong = [...only, ...without].find((glob) => !isPackageGlob(glob));
-  if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
+  if (wrong !== undefined) throw new UsageError(`'${wrong}' is not a glob of packages; write it as 'snap/*'`);
   keepHeapSmall();
   const { records, now, config } = store;
   const roots = readTrusted(config.assertions.trusted);
@@ -66,7 +67,7 @@ export async function withStagedTransfer(
   const asChannel = renamings.map((renaming) => {
     const read = readRenaming(renaming);
     if (read !== undefined) return read;
-    throw new UsageError(`'${renaming}' names no two channels; write such as stable=stable/site-test`);
+    throw new UsageError(`'${renaming}' does not name two channels; write it as stable=stable/site-test`);
   });
   return withSpillFile(store.directory, async (spool) => {
     const brought = await withBlobs(store, ({ blobs }) =>

@@ -21,14 +21,12 @@ import { withReviewer } from '../uploads/reviewer.ts';
 
 export const transferWatch = command({
   name: 'transfer watch',
-  summary: 'Take in what lies in the watched folder as a whole, once.',
+  summary: 'Receive the complete transfers in the watched folder, once.',
   description:
-    'The store that serves does so by itself every half minute, with this command, where [transfers] watch in larder.toml names a ' +
-    'folder. What may come in without people is let in; the audit log names the store itself, as for everything that comes by ' +
-    'that folder. The files stay.',
-  positionals: [
-    { name: 'files', value: 'FILE', summary: 'Files of that folder; otherwise all that are there.', repeated: true },
-  ],
+    'If [transfers] watch in larder.toml names a folder, the server does this by itself every half minute. ' +
+    'Transfers that need no decision are accepted; the audit log names the store itself as the actor. The files ' +
+    'stay.',
+  positionals: [{ name: 'files', value: 'FILE', summary: 'Files in that folder. Default: all.', repeated: true }],
   options: {},
   examples: ['larder transfer watch', 'larder transfer watch /srv/transfers/in.1of2.tar /srv/transfers/in.2of2.tar'],
 
@@ -85,11 +83,11 @@ async function receiveWatched(
 
 function inWords({ taken, files, fault }: WatchedFilesResult): string {
   const refused = files.flatMap(({ file, why: reason }) =>
-    reason === null ? [] : `${visible(file)} was not taken in: ${visible(reason)}`,
+    reason === null ? [] : `${visible(file)} was not received: ${visible(reason)}`,
   );
   return [
-    `${String(taken)} ${taken === 1 ? 'transfer was' : 'transfers were'} taken in.`,
+    `${String(taken)} ${taken === 1 ? 'transfer was' : 'transfers were'} received.`,
     ...refused,
-    ...(fault === null ? [] : [`It did not go on: ${visible(fault)}`]),
+    ...(fault === null ? [] : [`It stopped: ${visible(fault)}`]),
   ].join('\n');
 }

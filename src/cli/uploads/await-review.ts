@@ -50,7 +50,8 @@ export async function awaitReview(
     queue.soon();
     const reviewed = await createChangeWaiter().until(id, async () => {
       const upload = await records.uploads.claimed(id);
-      if (upload === undefined) throw new Refusal('resource-not-found', 'Its package was unregistered meanwhile.');
+      if (upload === undefined)
+        throw new Refusal('resource-not-found', 'The package of the upload was unregistered during the review.');
       const [unreadable] = await health.look();
       if (upload.status === 'new' && unreadable !== undefined)
         throw new Failure(textOf(unreadable), { code: 'unreadable' });

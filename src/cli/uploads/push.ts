@@ -25,19 +25,22 @@ export const packagePush = command({
   name: 'package push',
   summary: 'Push a file of this host as a new revision of its package, and wait for the review.',
   description:
-    'A snap, charm or bundle says itself to which package it belongs; anything else needs --package. The revision is put ' +
-    "down to the package's publisher, and the audit log tells who pushed it. Exit code 1 also means that it waits for a person.",
-  positionals: [{ name: 'file', summary: 'A snap, charm, bundle, rock, or whatever the package is made of.' }],
+    'A snap, charm or bundle names its own package; other files need --package. The revision belongs to the ' +
+    'publisher of the package; the audit log names the user who pushed it. Exit code 1 can also mean that the ' +
+    'upload waits for a person to review it.',
+  positionals: [
+    { name: 'file', summary: 'The file to push: a snap, charm, bundle, rock, or another file that is the package.' },
+  ],
   options: {
     package: {
       type: 'string',
       value: 'NAMESPACE/NAME',
-      summary: 'The package; otherwise the one that the file names.',
+      summary: 'The package. Default: the package that the file names.',
     },
     release: {
       type: 'string',
       value: 'CHANNEL',
-      summary: 'Release the revision there once it is approved; commas may stand between several.',
+      summary: 'Channels to release the revision to when it is approved, separated by commas.',
       repeated: true,
     },
   },
@@ -88,10 +91,10 @@ const behalf = ({ config }: OpenStore, { publisher }: PublishedPackage) => ({
 export const packagePushResource = command({
   name: 'package push-resource',
   summary: 'Push a file of this host as a new revision of a resource of a package.',
-  description: 'The resource is one that a revision of the package declares.',
+  description: 'A revision of the package must declare the resource.',
   positionals: [
     packageArgument,
-    { name: 'resource', summary: 'The resource, by the name under which it is declared.' },
+    { name: 'resource', summary: 'The name of the resource in the declaration.' },
     { name: 'file', summary: 'The file.' },
   ],
   options: {
@@ -100,7 +103,7 @@ export const packagePushResource = command({
       value: 'REVISION',
       minimum: 1,
       maximum: 999_999_999,
-      summary: 'The revision of a snap whose component it is; otherwise the newest.',
+      summary: 'The revision of the snap that the component belongs to. Default: the newest.',
     },
   },
   examples: ['larder package push-resource charm/hello config ./config.tar'],
@@ -150,7 +153,9 @@ async function readOwnName(
     if (problem === undefined) return packageInFile;
     throw rejected(file, [{ message: problem }]);
   }
-  throw new Failure(`${file} does not say to which package it belongs; --package names it`, { code: 'no-package' });
+  throw new Failure(`${file} does not name its package; name it with --package`, {
+    code: ' does not name its package; name it with --package',
+  });
 }
 
 async function registered({ records }: OpenStore, packageText: string): Promise<PublishedPackage> {
@@ -200,7 +205,7 @@ async function pushedBefore(
   const remedy =
     twin.withdrawnBecause === null
       ? `release it with 'larder release ${object} ${revision} CHANNEL'`
-      : `it is withdrawn (${visible(twin.withdrawnBecause)}); 'larder revision restore ${object} ${revision}' brings it back`;
+      : `it is withdrawn (${visible(twin.withdrawnBecause)}); 'larder revision restore ${object} ${revision}' makes it available again`;
   return new Failure(`${file} is revision ${revision} of ${object} already; ${remedy}`, { code: 'rejected' });
 }
 

@@ -7,7 +7,9 @@ export const reviewReject = command({
   name: 'review reject',
   summary: 'Reject an upload that waits for a person, with a sentence for its publisher.',
   positionals: [{ name: 'upload', value: 'UPLOAD-ID', summary: "The upload, as 'larder review list' shows it." }],
-  options: { reason: { type: 'string', value: 'TEXT', summary: 'What is wrong with it.', required: true } },
+  options: {
+    reason: { type: 'string', value: 'TEXT', summary: 'The reason: a sentence for the publisher.', required: true },
+  },
   examples: ["larder review reject 0c7d5d4e-6d0f-4f0a-9d0e-0d6f6f5f8a11 --reason 'It holds a private key.'"],
 
   run({ positionals: { upload }, options, data, world }) {

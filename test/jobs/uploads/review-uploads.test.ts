@@ -221,7 +221,7 @@ t.test('an upload that cannot be read goes on waiting, and is reviewed when it c
   while (tries < 4 || (await status('good'))?.status === 'new') await new Promise(setImmediate);
   t.match(await status('unread'), { status: 'new', errors: null }, 'its publisher has done nothing wrong');
   t.match(await status('good'), { status: 'approved', revision: 1 }, 'and nobody waits behind it');
-  t.match(await problems(), [/^1 upload waits for its review because the store cannot read what was sent\. /]);
+  t.match(await problems(), [/^1 upload waits for its review because the store cannot read the file\. /]);
   fails = false;
   while ((await status('unread'))?.status === 'new') await new Promise(setImmediate);
   await queue.idle();

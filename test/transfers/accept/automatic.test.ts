@@ -22,7 +22,7 @@ t.test('what changes nothing but what people know comes in by itself; all else s
   const { depot, here, stick, carry } = await twoSites(t);
   const json = join(stick, 'automatic.json');
   await trust(here, depot, json, '--accept automatic');
-  t.match((await here.larder('site show')).out, /what it sends is let in by itself/);
+  t.match((await here.larder('site show')).out, /its transfers are accepted automatically/);
   t.match(await here.done('site show'), { sources: [{ accept: 'automatic' }] });
   let number = 0;
   const sent = async () => {
@@ -37,7 +37,10 @@ t.test('what changes nothing but what people know comes in by itself; all else s
   t.match((await here.done('transfer list')).transfers, [{ status: 'waiting', why: 'snap/hello-on is new here.' }]);
   t.match((await here.larder('transfer list')).out, /waits for people: snap\/hello-on is new here\./);
   t.match((await here.larder(`transfer preview ${first.id}`)).out, /did not come in by itself: snap\/hello-on is new/);
-  t.match((await here.larder('doctor')).out, /Number 1 of depot waits for people, and was not accepted by itself/);
+  t.match(
+    (await here.larder('doctor')).out,
+    /Number 1 of depot waits for a decision and was not accepted automatically/,
+  );
   await here.done(`transfer accept ${first.id} --yes`);
   t.notMatch((await here.larder('doctor')).out, /Number 1 of depot waits for people/);
 
@@ -48,7 +51,7 @@ t.test('what changes nothing but what people know comes in by itself; all else s
   const [entry] = (await here.done('transfer list')).transfers;
   t.match(entry, { id: next.id, status: 'accepted' });
   t.match((await here.larder('package show snap/hello-on')).out, /stable +amd64? *.*13|stable.*13/, 'devices have it');
-  t.match((await here.larder(`transfer receive ${next.file}`)).out, /was let in already/, 'the same again is no-op');
+  t.match((await here.larder(`transfer receive ${next.file}`)).out, /was already accepted/, 'the same again is no-op');
   await here.done(`transfer receipt ${next.id} ${join(stick, 'r.json')}`);
   await here.done(`transfer receipt ${next.id} ${join(stick, 'r.html')} --html`);
   const { payload } = JSON.parse(readFileSync(join(stick, 'r.json'), 'utf8')) as { payload: string };

@@ -42,7 +42,7 @@ t.test('a folder comes in on the word of nobody, once those have approved who ar
   const { store, run, done, judge } = await asking(t, 'unsigned_folders = "1 of B"');
   const [from, stick] = [await fetched(t), folder(t)];
   const took = await run(`transfer receive --unsigned ${from} --release stable --media disc-3`);
-  t.match(took, { code: 0, out: /number 1 of nobody, waits here\. Nobody has signed it\./ });
+  t.match(took, { code: 0, out: /number 1 of nobody, waits here\. It is not signed\./ });
   const received = await done(`transfer receive --unsigned ${from} --release stable`);
   t.match(received, { source: 'nobody', sequence: 1, 'signed-with': [], lacking: [] });
   const { id } = received;
@@ -126,6 +126,6 @@ t.test('a transfer without signatures is none, and no source is called as nobody
     code: 1,
     err: /Nothing in the folder can be carried/,
   });
-  t.match(await run(`transfer receive ${signed} --release stable`), { code: 2, err: /only with --unsigned/ });
+  t.match(await run(`transfer receive ${signed} --release stable`), { code: 2, err: /--release needs --unsigned/ });
   t.match(await run(`transfer receive --unsigned ${signed} ${part}`), { code: 2, err: /takes one folder/ });
 });

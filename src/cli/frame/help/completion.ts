@@ -10,10 +10,10 @@ const shells = ['bash', 'zsh', 'fish', 'man', 'config-man'] as const;
 export const completion = (groups: readonly CommandGroup[]): Command =>
   command({
     name: 'completion',
-    summary: 'Write the completion for a shell, or a manual page.',
+    summary: 'Print the completion script for a shell, or a manual page.',
     description:
-      "'larder completion suggest -- WORDS' is for the shells: it lists what may stand for the last of the words, also " +
-      'names and ids of the store if the caller may read it.',
+      "Shells call 'larder completion suggest -- WORDS': it lists completions of the last word, with names and ids " +
+      'of the store if the caller may read them.',
     positionals: [
       {
         name: 'shell',

@@ -28,7 +28,7 @@ export function manualPage(commands: readonly Command[]): string {
   }
   parts.push('.SH OPTIONS OF EVERY COMMAND', ...optionLines(commonOptions), '.SH EXIT STATUS');
   for (const [code, meaning] of exitCodes) parts.push('.TP', `.B ${code}`, troff(meaning));
-  parts.push('.SH ENVIRONMENT', '.TP', '.B LARDER_DATA', 'The data directory, where --data does not name one.');
+  parts.push('.SH ENVIRONMENT', '.TP', '.B LARDER_DATA', 'The data directory, if --data does not name one.');
   parts.push(
     '.TP',
     '.B NO_COLOR',

@@ -16,9 +16,9 @@ import { columns, style, wrap, type Style } from '../terminal.ts';
 /** Every exit code with its meaning. */
 export const exitCodes: readonly (readonly [string, string])[] = [
   ['0', 'Done.'],
-  ['1', 'Failed, or something is wrong; the reason is on the standard error.'],
-  ['2', 'The command line is wrong, or a command that asks first had nobody to ask.'],
-  ['3', 'Another larder has the data directory.'],
+  ['1', 'Failed, or something is wrong; the reason is on standard error.'],
+  ['2', 'The command line is wrong, or a command that asks for confirmation had no terminal.'],
+  ['3', 'Another larder uses the data directory.'],
   ['130', 'Interrupted by Ctrl-C at a question.'],
 ];
 
@@ -106,7 +106,7 @@ const firstSteps: readonly (readonly [string, string])[] = [
   ['demo', 'Make a small store to try larder with, in a folder of its own.'],
   ['init', 'Make a new store.'],
   ['serve', 'Serve it.'],
-  ['status', 'Show how it is; doctor says what is wrong, and what to do.'],
+  ['status', "Show the state of the store. 'larder doctor' shows faults and how to repair them."],
 ];
 
 /** The first screen: the most common commands, and each topic with the first words of its commands. */

@@ -4,7 +4,7 @@ import { command } from '../command.ts';
 
 export const version = command({
   name: 'version',
-  summary: 'Say which release of larder this is.',
+  summary: 'Show the release of larder.',
   examples: ['larder version', 'larder version --json'],
 
   run: () => ({

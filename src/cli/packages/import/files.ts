@@ -35,7 +35,7 @@ export function sortImportFiles(paths: readonly string[]): SortedImportFiles {
   let count = 0;
   const visit = (path: string, isNamed: boolean): void => {
     if (++count > maxFiles) {
-      throw new Failure(`there are more than ${String(maxFiles)} files in what was named; name a folder with less`);
+      throw new Failure(`there are more than ${String(maxFiles)} files; name a smaller folder`);
     }
     try {
       const stats = statSync(path);

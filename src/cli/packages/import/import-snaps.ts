@@ -57,7 +57,7 @@ async function contentOf(
 /** Reviews the stored content, because a medium may return other bytes at a second read. */
 async function reviewStored({ snap }: InspectedSnap, { newId }: OpenStore, { blobs, reviewer }: SnapImportContext) {
   const { sha3_384, name } = snap;
-  if (!(await blobs.prove(sha3_384))) throw new Failure('what was taken in cannot be read again; look at the disk');
+  if (!(await blobs.prove(sha3_384))) throw new Failure('the imported file cannot be read again; check the disk');
   const verdict = await withFile(blobs, sha3_384, (path) =>
     reviewer.review({ kind: 'snap', path, name, signed: true }),
   );

@@ -16,27 +16,28 @@ import { withReviewer } from '../../uploads/reviewer.ts';
 
 export const packageImport = command({
   name: 'package import',
-  summary: 'Take in snaps that were carried here from another store, with the assertions that say what they are.',
+  summary: 'Import snaps of another store with their assertions.',
   description:
-    "The files are those that 'snap download' writes, NAME.snap and NAME.assert, or folders of them; what is in a file counts, and " +
-    'not its name. Id, name, publisher and revision number stay as they are there; what says so is checked up to the roots of trust ' +
-    'that assertions.trusted in the configuration names. Other assertions come in as well where such a root vouches for them. ' +
-    'What cannot be taken in is told with its reason, and keeps out nothing else; exit code 1 says that there was some. A command ' +
-    'that was ended goes on where it was when it is typed again.',
+    "The files are NAME.snap and NAME.assert as 'snap download' writes them, or folders of them. The content of " +
+    'a file counts, not its name. Id, name, publisher and revision number stay the same. Their assertions are ' +
+    'verified up to the trusted roots that assertions.trusted in the configuration names. Other assertions are ' +
+    'imported too if such a root vouches for them. A file that cannot be imported is listed with the reason and ' +
+    'does not stop the others; the exit code is then 1. Run an interrupted command again to resume it.',
   positionals: [
     {
       name: 'files',
       value: 'FILE',
-      summary: 'Snaps, files of assertions, and folders that hold them.',
+      summary: 'Snaps, files of assertions, and folders of them.',
       repeated: true,
     },
   ],
   options: {
-    preview: { type: 'boolean', summary: 'Say what would come in and what would not, and change nothing.' },
+    preview: { type: 'boolean', summary: 'List the files that would be imported and refused, and change nothing.' },
     release: {
       type: 'string',
       value: 'CHANNEL',
-      summary: 'Release there what came in, unless it holds a newer revision; commas may stand between several.',
+      summary:
+        'Release the imported snaps to these channels, separated by commas, unless a channel holds a newer revision.',
       repeated: true,
     },
   },
@@ -49,7 +50,7 @@ export const packageImport = command({
     question: ({ options: { release: channelTexts, preview: isPreview } }) =>
       channelTexts.length === 0 || isPreview
         ? undefined
-        : `What comes in is released to ${parseChannelArguments(channelTexts)
+        : `Imported snaps will be released to ${parseChannelArguments(channelTexts)
             .map(({ name }) => name)
             .join(', ')}.`,
     unattended: 'goes on',

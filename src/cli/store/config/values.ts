@@ -46,7 +46,7 @@ export function readValue(name: string, key: ConfigurationKey, words: readonly s
   const [word = ''] = words;
   if (words.length > 1) {
     if (key.types.includes('array')) return words;
-    throw new UsageError(`${name} has one value; quote one that contains spaces`);
+    throw new UsageError(`${name} has one value; quote a value that contains spaces`);
   }
   if (key.types.includes('boolean') && ['true', 'false'].includes(word)) return word === 'true';
   if (key.types.includes('integer') && /^-?[0-9]{1,16}$/.test(word)) return Number(word);

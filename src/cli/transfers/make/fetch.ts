@@ -22,25 +22,25 @@ const options = {
   store: {
     type: 'string',
     value: 'URL',
-    summary: 'Fetch snaps from the store that runs at this address; otherwise from the online store, by snap.',
+    summary: 'Fetch snaps from the running store at this address. Default: the online store, with snap.',
   },
   charmhub: {
     type: 'string',
     value: 'URL',
-    summary: 'Fetch charms from the store that runs at this address; otherwise from Charmhub.',
+    summary: 'Fetch charms from the running store at this address. Default: Charmhub.',
   },
   folder: {
     type: 'string',
     value: 'DIR',
-    summary: 'Where the fetched files are kept; otherwise in the folder of the collector, one folder for each request.',
+    summary: 'The folder for the fetched files. Default: in the folder of the collector, one folder for each request.',
   },
   release: {
     type: 'string',
     value: 'CHANNEL',
-    summary: 'Where snaps are released if no answer of a store names a channel; commas may stand between several.',
+    summary: 'The channel for snaps if no answer of a store names one. Separate several with commas.',
     repeated: true,
   },
-  'even-so': { type: 'boolean', summary: 'Make the transfer of what could be fetched, if something could not.' },
+  'even-so': { type: 'boolean', summary: 'Make the transfer even if something could not be fetched.' },
   'part-size': partSize,
   expires,
   reason,
@@ -49,7 +49,7 @@ const options = {
 
 const positionals = [
   { name: 'request', summary: 'The request of the site.' },
-  { name: 'file', value: 'OUT', summary: 'The transfer to write, which must not be there yet; or a folder for it.' },
+  { name: 'file', value: 'OUT', summary: 'The new file of the transfer to write, or a folder for it.' },
 ] as const;
 
 type FetchCall = CommandCall<typeof options, typeof positionals>;
@@ -58,9 +58,10 @@ export const transferFetch = command({
   name: 'transfer fetch',
   summary: 'Fetch what a request of a site asks for, gather it, and make the transfer: at a collector that is online.',
   description:
-    'Does in one run what the script of the request, transfer gather and transfer make do. The script that runs is the one of this larder, with the ' +
-    'table that follows from the signed request; nothing of the request is executed. It needs curl, jq and openssl, snap for snaps of the online ' +
-    'store, and skopeo for images. If it is interrupted or something cannot be fetched, type the same again: what has been fetched is kept.',
+    "Combines the script of the request, 'transfer gather' and 'transfer make'. The script is the one of this " +
+    'larder, with a table from the signed request; the command executes nothing from the request. It needs curl, ' +
+    'jq and openssl, snap for snaps of the online store, and skopeo for images. If it is interrupted or ' +
+    'something cannot be fetched, run it again: fetched files are kept.',
   positionals,
   options,
   examples: [
@@ -127,7 +128,7 @@ async function fetchRequested({ statement }: ParsedRequest, folder: string, call
     if (code === 1 && callOptions['even-so']) return false;
     throw new Failure(
       code === 1
-        ? `not everything could be fetched: ${last}. Type the same again to go on, or add --even-so to carry what was fetched`
+        ? `not everything could be fetched: ${last}. Run the command again to resume, or add --even-so to make the transfer from the fetched files`
         : `nothing was fetched: ${last}`,
       { code: 'not-fetched' },
     );
@@ -138,7 +139,7 @@ async function fetchRequested({ statement }: ParsedRequest, folder: string, call
 
 function address(text: string): string {
   if (/^https?:\/\/[^\s]+$/.test(text)) return text;
-  throw new UsageError(`'${text}' is no address of a store; write such as https://store.example`);
+  throw new UsageError(`'${text}' is not the address of a store; write it as https://store.example`);
 }
 
 interface FetchScriptRun {

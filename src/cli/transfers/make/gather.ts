@@ -27,15 +27,14 @@ const options = {
   request: {
     type: 'string',
     value: 'FILE',
-    summary: 'Hold what is found against this request of a site, and carry nothing that it says is there.',
+    summary: 'The request of the site. Contents that it lists as stored there are left out.',
   },
   ...writingOptions,
   media,
   release: {
     type: 'string',
     value: 'CHANNEL',
-    summary:
-      'Where snaps are released of which no answer in the folder names a channel; commas may stand between several.',
+    summary: 'The channel for snaps if no answer in the folder names one. Separate several with commas.',
     repeated: true,
   },
 } as const;
@@ -44,7 +43,7 @@ const positionals = [
   { name: 'folder', summary: 'The folder that official tools have filled.' },
   {
     name: 'file',
-    summary: "The transfer to write, or a folder for it; otherwise 'larder transfer make' writes it.",
+    summary: "The transfer to write, or a folder for it. Without it, 'larder transfer make' writes the transfer.",
     optional: true,
   },
 ] as const;
@@ -52,12 +51,14 @@ const positionals = [
 export const transferGather = command({
   name: 'transfer gather',
   summary:
-    'Gather what official tools have left in a folder, for sites that are not online: needs no store and no network.',
+    'Gather files that official tools have downloaded to a folder, for sites that are not online. Needs no store ' +
+    'and no network.',
   description:
-    'Snaps and their components are carried with the assertions beside them; charms, bundles, resources and libraries with what the charm ' +
-    'store answers to info, refresh and libraries, saved beside them as JSON; images as skopeo copies them to oci: and dir:, by the digest that the resource names; other ' +
-    'transfers; and archives of any of these. What a file is its content says, and not its name. What cannot be carried is listed with ' +
-    'the reason; credentials in the folder stay there.',
+    'The folder can hold snaps and their components with the assertions beside them; charms, bundles, resources ' +
+    'and libraries with the answers of the charm store to info, refresh and libraries beside them as JSON; ' +
+    'images that skopeo copied to oci: or dir:, by the digest that the resource names; other transfers; and ' +
+    'archives of any of these. The content of a file decides its kind, not its name. Files that cannot be ' +
+    'transferred are listed with the reason. Credentials in the folder are never included.',
   positionals,
   options,
   examples: [
@@ -101,7 +102,7 @@ export function requireFolder(path: string): string {
   } catch (error) {
     throw toReadFailure(path, error);
   }
-  if (!isFolder) throw new UsageError(`${path} is no folder; name the one that the tools have filled`);
+  if (!isFolder) throw new UsageError(`${path} is not a folder; name the folder that the tools have filled`);
   return path;
 }
 

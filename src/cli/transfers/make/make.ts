@@ -31,13 +31,17 @@ const options = {
   packages: {
     type: 'string',
     value: 'GLOB',
-    summary: "What to carry, such as 'snap/*', charm/postgresql-k8s or assertion/model; otherwise everything.",
+    summary:
+      "The packages and assertions to include, such as 'snap/*', charm/postgresql-k8s or assertion/model. Default: " +
+      'all.',
     repeated: true,
   },
   request: {
     type: 'string',
     value: 'FILE',
-    summary: 'Carry what this request of a site wishes for, and nothing that it says is there.',
+    summary:
+      'Include the subscriptions and missing packages of this request of a site, and leave out contents that it ' +
+      'lists as stored there.',
   },
   ...writingOptions,
   media,
@@ -46,24 +50,25 @@ const options = {
     value: 'N',
     minimum: 1,
     maximum: Number.MAX_SAFE_INTEGER,
-    summary: 'Make a part of transfer number N again, the same bytes.',
+    summary: 'Make a part of transfer number N again, with the same bytes.',
   },
-  part: { type: 'integer', value: 'K', minimum: 1, maximum: 100_000, summary: 'With --again: which part.' },
+  part: { type: 'integer', value: 'K', minimum: 1, maximum: 100_000, summary: 'With --again: the number of the part.' },
 } as const;
 
 type MakeCall = CommandCall<typeof options, readonly [{ readonly name: 'file'; readonly summary: string }]>;
 
 export const transferMake = command({
   name: 'transfer make',
-  summary: 'Make a transfer of what this store holds, to be carried to other sites.',
+  summary: "Make a transfer of this store's content for other sites.",
   description:
-    'What the channels of the packages hold goes in, with its resources, images and assertions, under one statement that the key of ' +
-    'this site signs. Nothing that is there already need be carried twice: --request goes by what the site says is there, and ' +
-    'carries what it wishes for with what that stands on; --since-sent leaves out what was sent before.',
+    'A transfer holds the releases of the packages with their resources, images and assertions, under one ' +
+    'statement that the key of this site signs. To leave out contents that the site already has, use --request, ' +
+    'which follows the request of the site and includes its subscriptions with their dependencies, or ' +
+    '--since-sent, which leaves out contents that were sent before.',
   positionals: [
     {
       name: 'file',
-      summary: 'The file to write, which must not be there yet; or a folder, and its number is its name.',
+      summary: 'The new file to write. In a folder, the file is named by its number.',
     },
   ],
   options,
@@ -131,7 +136,7 @@ async function makeFromStore(store: OpenStore, call: MakeCall, aside: SpillStora
 async function makeFromCollector(collector: Collector, call: MakeCall): Promise<CommandResult> {
   const { options: callOptions } = call;
   if (callOptions.packages.length > 0)
-    throw new UsageError('a collector carries all that it gathered; --packages is of no use');
+    throw new UsageError('a collector transfers everything that it gathered; leave out --packages');
   const sequence = callOptions.again ?? nextSequence(collector);
   const file = fileAt(resolve(call.positionals.file), `${collector.site.name}-${String(sequence)}.tar`);
   if (callOptions.again !== undefined) {
@@ -139,9 +144,7 @@ async function makeFromCollector(collector: Collector, call: MakeCall): Promise<
     return writeCollectorTransfer(collector, call, (writing) => makePartAgain(again, { ...writing, collector }));
   }
   if (callOptions.request !== undefined)
-    throw new UsageError(
-      "a collector holds a request against what it gathers: 'larder transfer gather --request FILE'",
-    );
+    throw new UsageError("a collector uses the request when it gathers files: 'larder transfer gather --request FILE'");
   const { gathered: folderContent, request: siteRequest } = readGathered(collector);
   if (siteRequest !== undefined) refuseUnclearWriting({ ...callOptions, request: siteRequest.id });
   const answer = await writeGatheredTransfer(collector, folderContent, { file, siteRequest }, call);
@@ -151,12 +154,12 @@ async function makeFromCollector(collector: Collector, call: MakeCall): Promise<
 
 function refuseUnclear({ again, part, packages, request, ...rest }: MakeCall['options']): void {
   const { for: sites, 'since-sent': since } = rest;
-  if (part !== undefined && again === undefined) throw new UsageError('--part is of use only with --again');
+  if (part !== undefined && again === undefined) throw new UsageError('--part needs --again');
   if (again !== undefined && (packages.length > 0 || sites.length > 0 || since || request !== undefined))
-    throw new UsageError('--again makes what was made before; it takes --part alone');
+    throw new UsageError('--again repeats an earlier transfer and can be combined with --part only');
   refuseUnclearWriting({ ...rest, request });
   const wrong = packages.find((glob) => !isPackageGlob(glob));
-  if (wrong !== undefined) throw new UsageError(`'${wrong}' is no glob of packages; write such as 'snap/*'`);
+  if (wrong !== undefined) throw new UsageError(`'${wrong}' is not a glob of packages; write it as 'snap/*'`);
 }
 
 interface MakeTarget {

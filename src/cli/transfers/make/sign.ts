@@ -10,12 +10,11 @@ import { withParts } from '../parts.ts';
 
 export const transferSign = command({
   name: 'transfer sign',
-  summary:
-    'Sign an unpacked transfer with the key of this site, beside those who have signed it: as a scanning station does.',
+  summary: 'Add the signature of this site to an unpacked transfer, as a scanning station does.',
   description:
-    "All of it is read once more and held against what its source has signed; what was taken away is no fault. 'larder transfer pack' " +
-    'then makes parts with both signatures.',
-  positionals: [{ name: 'folder', value: 'DIR', summary: 'The folder in which it lies unpacked.' }],
+    'The command reads all files again and verifies them against the signed statement of the source. Removed ' +
+    "files are allowed. 'larder transfer pack' then makes parts with both signatures.",
+  positionals: [{ name: 'folder', value: 'DIR', summary: 'The folder with the unpacked transfer.' }],
   examples: ['larder transfer sign ./scanned'],
 
   run: ({ positionals, data, world }) => {

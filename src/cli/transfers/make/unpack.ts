@@ -16,15 +16,16 @@ import { withParts } from '../parts.ts';
 
 export const transferUnpack = command({
   name: 'transfer unpack',
-  summary: 'Lay what a transfer holds into an empty folder as plain files, such as hello_12.snap, for a virus scanner.',
+  summary: 'Unpack a transfer into an empty folder as plain files, such as hello_12.snap, for a virus scanner.',
   description:
-    'It takes no store, keys or network, and proves each content. What is needed to pack it again lies beside the files; SHA256SUMS ' +
-    "says what each of them is. A file that has to stay out is taken away: 'larder transfer receive' takes in the folder without it.",
+    'Needs no store, keys or network, and verifies each content. The folder also holds the data to pack it ' +
+    "again; SHA256SUMS lists each file. To keep a file out, remove it: 'larder transfer receive' receives the " +
+    'folder without it.',
   positionals: [
     {
       name: 'paths',
       value: 'PART... DIR',
-      summary: 'All parts, or the folder that they are in; last the empty folder to fill.',
+      summary: 'All parts, or the folder with them; last the empty folder to fill.',
       repeated: true,
     },
   ],
@@ -46,8 +47,8 @@ export const transferUnpack = command({
           const { id, statement } = open[0]!;
           return {
             text:
-              `Transfer ${shortId(id)}, number ${String(statement.sequence)} of ${statement.source}, lies in ${into}: ${formatCount(files.length, 'file')}.\n` +
-              `When they were scanned, 'larder transfer receive ${into}' takes them in; 'larder transfer pack ${into} FILE' makes its parts again.`,
+              `Transfer ${shortId(id)}, number ${String(statement.sequence)} of ${statement.source}, is unpacked in ${into}: ${formatCount(files.length, 'file')}.\n` +
+              `After the scan, 'larder transfer receive ${into}' receives them; 'larder transfer pack ${into} FILE' makes its parts again.`,
             json: { id, source: statement.source, sequence: statement.sequence, folder: into, files },
           };
         }),
@@ -62,10 +63,11 @@ export const transferPack = command({
   name: 'transfer pack',
   summary: 'Make the parts of an unpacked transfer again, with the same bytes.',
   description:
-    'Whatever was changed or taken away since is named, and nothing is made: the source has signed for all of it.',
+    'If a file was changed or removed, the command lists it and makes no parts, because the signature of the ' +
+    'source covers all of them.',
   positionals: [
-    { name: 'folder', value: 'DIR', summary: 'The folder in which it lies unpacked.' },
-    { name: 'file', summary: 'The file to write; with several parts their number goes before its ending.' },
+    { name: 'folder', value: 'DIR', summary: 'The folder with the unpacked transfer.' },
+    { name: 'file', summary: 'The file to write. If there are several parts, their number goes before the extension.' },
   ],
   examples: ['larder transfer pack ./scanned ./depot-1.tar'],
 

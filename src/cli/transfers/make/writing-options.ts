@@ -12,24 +12,23 @@ import { visible } from '../../frame/terminal.ts';
 import { formatBytes } from '#domain/byte-size.ts';
 
 export const writingOptions = {
-  for: { type: 'string', value: 'SITE', summary: 'A site that it is for; otherwise any.', repeated: true },
-  'since-sent': { type: 'boolean', summary: 'Leave out what was sent before to each of the sites that are named.' },
+  for: { type: 'string', value: 'SITE', summary: 'The receiving site. Default: any site.', repeated: true },
+  'since-sent': { type: 'boolean', summary: 'Leave out contents that were already sent to each of the named sites.' },
   'part-size': {
     type: 'integer',
     value: 'MIB',
     minimum: 2,
     maximum: 10_000_000,
-    summary:
-      'Cut it into parts of at most so many MiB, such as 4400 for a DVD; on a stick with FAT 4095, where nothing is said.',
+    summary: 'The largest size of a part in MiB, such as 4400 for a DVD. Default on a stick with FAT: 4095.',
   },
   expires: {
     type: 'integer',
     value: 'DAYS',
     minimum: 1,
     maximum: 3650,
-    summary: 'How long it is good; otherwise 180 days.',
+    summary: 'How long the transfer is valid. Default: 180 days.',
   },
-  reason: { type: 'string', value: 'TEXT', summary: 'Why it is made, for whoever lets it in.' },
+  reason: { type: 'string', value: 'TEXT', summary: 'The purpose, for the administrator who accepts the transfer.' },
 } as const;
 
 export type WritingOptions = CommandCall<typeof writingOptions>['options'];
@@ -40,9 +39,7 @@ interface TransferReceiverOptions extends Pick<WritingOptions, 'for' | 'since-se
 
 export function refuseUnclearWriting({ for: sites, 'since-sent': since, request }: TransferReceiverOptions): void {
   if (request !== undefined && (since || sites.length > 0))
-    throw new UsageError(
-      '--request says for which site it is and what is there; it takes neither --for nor --since-sent',
-    );
+    throw new UsageError('--request names the site and its stored contents; leave out --for and --since-sent');
   if (since && sites.length !== 1) throw new UsageError('--since-sent needs one site, by --for');
   for (const site of sites) checkShape('SiteName', site);
 }
@@ -99,7 +96,7 @@ export function partSizeFor(
   if (wished !== undefined && wished <= largestOnFat) return wished * 1024 * 1024;
   const isFat = typeOf(dirname(file)) === fat;
   if (isFat && wished !== undefined) {
-    throw new UsageError(`${dirname(file)} has FAT, which holds parts of ${String(largestOnFat)} MiB at most`);
+    throw new UsageError(`${dirname(file)} has FAT; the largest part there is ${String(largestOnFat)} MiB`);
   }
   const maxMebibytes = wished ?? (isFat ? largestOnFat : undefined);
   return maxMebibytes === undefined ? undefined : maxMebibytes * 1024 * 1024;
@@ -124,9 +121,9 @@ export function formatMade({ id, statement, files, bytes: size }: WrittenTransfe
   return {
     text: [
       `Transfer number ${String(statement.sequence)} (${shortId(id)}) is in ${files.map(visible).join(', ')}: ${formatBytes(size)}.`,
-      `It holds ${formatCount(figures.packages, 'package')} with ${formatCount(figures.revisions, 'revision')}, good until ${statement.expires}` +
-        `${left > 0 ? `; ${formatCount(left, 'content is', 'contents are')} left out, because ${left === 1 ? 'it is' : 'they are'} there` : ''}.`,
-      `It is signed with the key whose fingerprint is ${fingerprint}.`,
+      `It holds ${formatCount(figures.packages, 'package')} with ${formatCount(figures.revisions, 'revision')}, valid until ${statement.expires}` +
+        `${left > 0 ? `; ${formatCount(left, 'content is', 'contents are')} left out, because the site has ${left === 1 ? 'it' : 'them'}` : ''}.`,
+      `It is signed with the key with the fingerprint ${fingerprint}.`,
     ].join('\n'),
     json: { id, sequence: statement.sequence, files, expires: statement.expires, fingerprint, ...figures, bytes: size },
   };

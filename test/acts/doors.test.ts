@@ -193,7 +193,7 @@ const pressed = (store: Asking['store'], fields: Record<string, string>) => asyn
   const led = sent.headers.get('location') ?? '';
   const page = await (await fetch(store.url + led, { headers })).text();
   const [, number = ''] = /\/console\/waiting\/proposals\/(\d+)"/.exec(page) ?? [];
-  const waits = /It waits for 1 more approval/.test(page);
+  const waits = /waits as <a [^>]*>proposal \d+<\/a> for 1 more approval/.test(page);
   const text = waits ? `Waits for 1 more approval (proposal ${number}, approval-required` : page;
   return { text, done: /\?done=(?:released|channels-closed)$/.test(led) };
 };

@@ -89,7 +89,7 @@ t.test('a task is answered by a guide first, also in other words than the guide 
 
 t.test('a search is bounded, and is a page like the others', async (t) => {
   t.equal((await find('e')).length, 50);
-  t.match(await read('/docs/search?q=e'), /The best 50 of \d{3,} parts/);
+  t.match(await read('/docs/search?q=e'), /The best 50 of \d{3,} matching sections/);
   t.match(await store.anyone.get(`/docs/search?q=${'x'.repeat(100)}`), { status: 200 });
   t.match(await store.anyone.get(`/docs/search?q=${'x'.repeat(101)}`), { status: 400 });
   for (const path of ['/docs/search', '/docs/search?q=', '/docs/search?q=+']) {

@@ -16,7 +16,7 @@ interface Between {
   expected: { code: number; out: RegExp };
 }
 
-const back = { code: 0, out: /^1 blob is back/ };
+const back = { code: 0, out: /^1 blob is restored/ };
 const nothing = { code: 0, out: /^Nothing is missing\.$/m };
 
 const cases: Readonly<Record<string, Between>> = {

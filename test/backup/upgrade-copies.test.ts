@@ -113,7 +113,7 @@ t.test('a command upgrades too, but not under a server of the older release', as
   t.same(listUpgradeCopies(data), []);
   t.equal(migrationsIn(join(data, 'larder.db')).length, all.length - 1, 'nothing was changed');
   lock.close();
-  t.match(await larder('account list'), { code: 0, out: /ada-id/, err: /^larder: upgraded .* it is in .*\.db\n$/ });
+  t.match(await larder('account list'), { code: 0, out: /ada-id/, err: /^larder: upgraded .* is in .*\.db\n$/ });
   t.match(await larder('account list'), { code: 0, err: '' });
 });
 

@@ -48,7 +48,7 @@ export function acceptUpload(text: string | Uint8Array, circumstances: Verificat
 
 /** Like `acceptUpload`, for parsed assertions; the result may be empty. */
 export function acceptAll(assertions: readonly Assertion[], circumstances: VerificationContext): Assertion[] {
-  const here = new StoredAssertions(circumstances);
+  const stored = new StoredAssertions(circumstances);
   const upload = new Map<string, Assertion>();
   for (const assertion of assertions) {
     checkAssertion(assertion);
@@ -56,10 +56,10 @@ export function acceptAll(assertions: readonly Assertion[], circumstances: Verif
     const twin = upload.get(name);
     if (twin !== undefined && joined(twin) !== joined(assertion))
       throw no(assertion, 'it is there twice, with different texts');
-    if (here.lacks(assertion)) upload.set(name, assertion);
+    if (stored.lacks(assertion)) upload.set(name, assertion);
   }
   const accepted: Assertion[] = [];
-  acceptEach(upload.values(), findIn(upload), circumstances, (stored) => accepted.push(stored));
+  acceptEach(upload.values(), findIn(upload), circumstances, (assertion) => accepted.push(assertion));
   return accepted;
 }
 

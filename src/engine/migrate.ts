@@ -14,8 +14,8 @@ const lastUnjoined = 'b70d7b4b';
 
 /** Returns the recorded names that are neither migrations of a release nor joined in one. */
 export const unknownMigrations = (done: readonly string[], migrations: readonly Migration[]): string[] => {
-  const known = new Set(migrations.flatMap(({ name, joins = [] }) => [name, ...joins]));
-  return done.filter((name) => !known.has(name));
+  const names = new Set(migrations.flatMap(({ name, joins = [] }) => [name, ...joins]));
+  return done.filter((name) => !names.has(name));
 };
 
 /**
@@ -65,7 +65,8 @@ export async function migrate(db: Database, migrations: readonly Migration[], ne
         return false;
       const done = await recorded(tx);
       requireAllOrNone(joins, done, false);
-      if (joins.some((one) => done.has(one))) await tx.run(sql`DELETE FROM migrations WHERE name IN ${list(joins)}`);
+      if (joins.some((joined) => done.has(joined)))
+        await tx.run(sql`DELETE FROM migrations WHERE name IN ${list(joins)}`);
       else await tx.script(text);
       return true;
     });

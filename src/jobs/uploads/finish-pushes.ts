@@ -145,15 +145,15 @@ async function attempt(
   const proposals = await records.eras.proposals();
   if (held.get(key) === proposals) return;
   held.delete(key);
-  const by = { actor: wish.wantedBy, sessionId: wish.sessionId, requestId: wish.requestId };
+  const requester = { actor: wish.wantedBy, sessionId: wish.sessionId, requestId: wish.requestId };
   try {
     await refuseStranger(subject, wish, records);
-    await work(by);
+    await work(requester);
   } catch (error) {
     const refusal = error instanceof Refusal ? error : undefined;
     if (refusal === undefined) log.error({ err: error, upload: wish.uploadId }, 'cannot finish what was pushed');
     if (refusal?.code === 'approval-required') {
-      await hold({ subject, wish, options }, by, refusal);
+      await hold({ subject, wish, options }, requester, refusal);
       // Store the generation read at the start: the next round must see the proposal that this attempt has just made.
       held.set(key, proposals);
       return;
@@ -162,7 +162,7 @@ async function attempt(
     if ((await records.afterReview.of(wish.uploadId)).some((followUp) => isSame(followUp, wish) && followUp.settled))
       return;
     const { code = 'internal-error', message = 'The store could not do this; its log says why.' } = refusal ?? {};
-    await acts.do(refuseFollowUp, by, { package: subject, followUp: wish, error: { code, message } });
+    await acts.do(refuseFollowUp, requester, { package: subject, followUp: wish, error: { code, message } });
   }
 }
 

@@ -208,7 +208,7 @@ export function buildPendingRefusal(
   { missing, who, notYet, signing }: PendingAct,
 ): Refusal {
   const approvals = missing === 1 ? '1 more approval' : `${String(missing)} more approvals`;
-  const signed = signing ? ' They sign what they approve of.' : '';
+  const signed = signing ? ' Each approval must be signed.' : '';
   return new Refusal(
     'approval-required',
     `Waits for ${approvals} (proposal ${String(number)}, until ${endsAt}). ${describeApprovers({ who, notYet })}${signed}`,
@@ -232,6 +232,6 @@ async function buildRejectedRefusal(
   const rejectedBy = (await accounts.find(endedBy ?? ''))?.username ?? endedBy ?? 'somebody';
   return new Refusal(
     'forbidden',
-    `Rejected by ${rejectedBy} (proposal ${String(number)}): ${because ?? ''} It can be proposed again from ${endsAt} on.`,
+    `Rejected by ${rejectedBy} (proposal ${String(number)}): ${because ?? ''} It can be proposed again from ${endsAt}.`,
   );
 }

@@ -25,7 +25,13 @@ import { addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow } fro
 import { storeCharmData } from './revisions/charm-data.ts';
 import { createLibrary, publishLibrary } from './libraries/libraries.ts';
 import { acceptClock, recordLatestTime } from './store/clock.ts';
-import { acceptInvite, sweepInvites, inviteCollaborators, rejectInvite, revokeInvites } from './packages/collaborators.ts';
+import {
+  acceptInvite,
+  sweepInvites,
+  inviteCollaborators,
+  rejectInvite,
+  revokeInvites,
+} from './packages/collaborators.ts';
 import {
   changeCredential,
   changeOwnPassword,
@@ -79,7 +85,13 @@ import {
 } from './packages/ownership.ts';
 import { postValidationSet, signBuild } from './assertions/publisher-assertions.ts';
 import { registerName, setManualReview, setPackageId, unregisterPackage } from './packages/registration.ts';
-import { approveProposal, changeApprovalPolicy, sweepProposals, propose, rejectProposal } from './approvals/proposals.ts';
+import {
+  approveProposal,
+  changeApprovalPolicy,
+  sweepProposals,
+  propose,
+  rejectProposal,
+} from './approvals/proposals.ts';
 import { setQuota } from './accounts/quotas.ts';
 import { expireBranches, pushReleases } from './releases/releases.ts';
 import { deleteRevisions, expireRevisions } from './revisions/old-revisions.ts';
@@ -166,7 +178,7 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
     useImageCredential,
   ],
   Images: [deleteImageBlob, deleteImageManifest, deleteImageTag, pushExternalImage, pushImageBlob, pushImageManifest],
-  'Images that nobody wants': [sweepImageBlobs, sweepImages, readImageIndexes, readImageResources],
+  'Unused images': [sweepImageBlobs, sweepImages, readImageIndexes, readImageResources],
   Imports: [importPackage],
   Integrity: [markBlobRepaired, recordRecordsCheck, returnBlobToService, quarantineBlob, restoreMissing],
   Logins: [logIn, delayLogins],

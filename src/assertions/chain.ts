@@ -42,7 +42,7 @@ export function acceptUpload(text: string | Uint8Array, circumstances: Verificat
   if (accepted.length > 0) return accepted;
   throw new Refusal(
     'api-error',
-    'There is nothing new in this upload: each assertion is already here in this revision.',
+    'This upload contains nothing new: each assertion is already stored in this revision.',
   );
 }
 
@@ -105,7 +105,7 @@ export function readRoots(text: string | Uint8Array): Roots {
 export function checkSignature(assertion: Assertion, key: KeyObject): void {
   const signature = decodeSignature(assertion.signature);
   const strange = deviation(assertion.signature, signature);
-  if (strange !== undefined) throw no(assertion, `its signature is not taken: ${strange}`);
+  if (strange !== undefined) throw no(assertion, `its signature is not accepted: ${strange}`);
   const verdict = verifySignature(key, assertion.content, signature);
   if (verdict === 'changed') throw no(assertion, 'it was changed after it was signed');
   if (verdict === 'another key')
@@ -171,14 +171,13 @@ class StoredAssertions implements AssertionsByName {
   /** Returns whether this text of the assertion is not stored yet. Throws if it conflicts with a stored assertion. */
   lacks(assertion: Assertion): boolean {
     if (typeOf(assertion).withoutAuthority && assertion.type !== 'account-key-request') {
-      throw no(assertion, 'a device makes it for one conversation; there is nobody who vouches for it');
+      throw no(assertion, 'devices make it for one session, so it cannot be verified later');
     }
     const name = nameOf(assertion);
     const [root, present] = [this.#rooted.get(name), this.#known.get(name)];
     if ([root, present].some((existing) => existing !== undefined && joined(existing) === joined(assertion)))
       return false;
-    if (root !== undefined)
-      throw no(assertion, 'it stands in the place of a configured root of trust, which no upload can change');
+    if (root !== undefined) throw no(assertion, 'it would replace a configured root of trust');
     if (present !== undefined && present.revision >= assertion.revision) {
       throw no(assertion, `its revision is ${assertion.revision}, but revision ${present.revision} is already here`);
     }
@@ -210,7 +209,7 @@ class Chain {
   accept(assertion: Assertion): void {
     const name = nameOf(assertion);
     if (this.#done.has(name)) return;
-    if (this.#begun.has(name)) throw no(assertion, 'it vouches for itself in a circle and leads to no root of trust');
+    if (this.#begun.has(name)) throw no(assertion, 'its chain of signatures is a circle and leads to no root of trust');
     this.#begun.add(name);
     if (assertion.type === 'account-key-request') checkSignature(assertion, decodePublicKey(assertion.body));
     else this.#checkSigner(assertion);
@@ -304,11 +303,11 @@ class Chain {
     const held = keys.find((key) => key.keyId === id);
     if (held === undefined) {
       if (takesForeignKeys !== true && !roots.accounts.has(account))
-        throw no(assertion, 'its key is none of the signing keys of this store, and nobody asked here to register it');
+        throw no(assertion, 'its key is not a signing key of this store, and there is no key request for it');
       return;
     }
     if (held.accountId !== account)
-      throw no(assertion, `its key belongs to '${held.accountId}' here, and not to '${account}'`);
+      throw no(assertion, `its key belongs to '${held.accountId}' here, not to '${account}'`);
     if (held.name !== assertion.headers['name']) throw no(assertion, `its key has the name '${held.name}' here`);
   }
 

@@ -40,14 +40,20 @@ export function readForeignSnap(revision: Assertion, find: (name: string) => Ass
   const needed = (name: string): Assertion => {
     const assertion = find(name);
     if (assertion !== undefined) return assertion;
-    throw new Refusal('api-error', `The assertion '${name}' is needed for this file, and is neither here nor with it.`);
+    throw new Refusal(
+      'api-error',
+      `The assertion '${name}' is needed for this file, but it is neither stored here nor sent with the file.`,
+    );
   };
   const headers = reader(revision);
   const id = headers.text('snap-id');
   const declaration = reader(needed(`snap-declaration/${series}/${id}`));
   const name = declaration.optionalText('snap-name') ?? '';
   if (name === '') {
-    throw new Refusal('conflict', `The snap '${id}' was taken back where it comes from: its declaration has no name.`);
+    throw new Refusal(
+      'conflict',
+      `The snap '${id}' was withdrawn by the store that publishes it: its declaration has no name.`,
+    );
   }
   return {
     assertion: nameOf(revision),
@@ -79,12 +85,12 @@ export function disagreement(snap: ForeignSnap, file: FileFacts): string | undef
     ['has the digest', file.sha3_384, snap.sha3_384],
     ['has the size', String(file.size), String(snap.size)],
     ['is called', file.name, snap.name],
-    ['is of the provenance', file.provenance, snap.provenance],
+    ['has the provenance', file.provenance, snap.provenance],
   ] as const;
   const wrong = points.filter(([, is, stated]) => is !== stated);
   if (wrong.length === 0) return undefined;
   const differences = wrong.map(([property, is, stated]) => `${property} '${is}', and not '${stated}'`);
-  return `The file is not what its assertions say: it ${differences.join('; it ')}.`;
+  return `The file does not match its assertions: it ${differences.join('; it ')}.`;
 }
 
 /** Returns whether a snap-declaration lets an account other than its store sign revisions of a provenance. */

@@ -61,7 +61,7 @@ export class SpilledAssertions implements AssertionsByName, Sequence<Assertion> 
     const number = this.numberOf(name);
     if (number < 0) return undefined;
     const assertion = this.at(number)!;
-    if (nameOf(assertion) !== name) throw new Error(`cannot find ${name}: another one lies in its place`);
+    if (nameOf(assertion) !== name) throw new Error(`cannot find ${name}: another assertion is in its place`);
     return assertion;
   }
 
@@ -81,7 +81,7 @@ export class SpilledAssertions implements AssertionsByName, Sequence<Assertion> 
     const at = number * row.size;
     const text = this.#spool.read(this.#rows.readDoubleLE(at + row.begin), this.#rows.readUInt32LE(at + row.length));
     if (hash('sha256', text, 'binary') !== this.#rows.toString('latin1', at, at + row.begin))
-      throw new Error('cannot read an assertion that was put aside: it is not what it was');
+      throw new Error('cannot read an assertion in the spill file: its digest has changed');
     const assertion = parseAssertion(text);
     this.#remember(number, assertion);
     return assertion;

@@ -3,7 +3,7 @@ import type { Assertion } from './format/assertion.ts';
 
 /** Error text if the store assertion is missing. */
 export const storeAssertionMissing = (id: string): string =>
-  `The store assertion of '${id}' is not here: the online store signs it, and 'larder assertion import' takes it in.`;
+  `The store assertion of '${id}' is not stored here. The online store signs it; import it with 'larder assertion import'.`;
 
 /** Returns the address in a store assertion; undefined if it has none. */
 export function addressIn({ headers: { url } }: Assertion): URL | undefined {

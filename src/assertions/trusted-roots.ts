@@ -14,7 +14,7 @@ export function readTrusted(files: readonly string[]): Roots {
     return readRoots(`${texts.join('\n\n')}\n`);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    throw new Error(`cannot trust what is in ${files.join(', ')}: ${error.message}`, { cause: error });
+    throw new Error(`cannot use the roots of trust in ${files.join(', ')}: ${error.message}`, { cause: error });
   }
 }
 

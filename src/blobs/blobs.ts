@@ -74,7 +74,7 @@ export interface CopyInOptions {
 /** Thrown by a source if another process continues the upload: the received bytes stay. */
 export class UploadHandedOver extends Error {
   constructor() {
-    super('another process goes on with this upload');
+    super('another process continues this upload');
   }
 }
 
@@ -180,6 +180,6 @@ const digestForm = /^[0-9a-f]{96}$/;
 
 /** A digest becomes part of a path. Anything but 96 hexadecimal digits is a programming error. */
 export function requireDigest(sha3_384: string): string {
-  if (!digestForm.test(sha3_384)) throw new Error('cannot name a blob by anything but its sha3-384 in hexadecimal');
+  if (!digestForm.test(sha3_384)) throw new Error('the name of a blob must be its sha3-384 in hexadecimal');
   return sha3_384;
 }

@@ -24,7 +24,7 @@ const stride = 4 * 1024 * 1024;
 /** A file ends before the range to copy does. */
 export class TruncatedSource extends Error {
   constructor() {
-    super('a file is cut off that is copied');
+    super('a file became shorter while it was copied');
   }
 }
 

@@ -214,7 +214,7 @@ class Pool implements DigestPool {
         // If no thread knows the file, there is no job to abandon.
         if (unsaid[0]?.order !== first.order) say({ job: id, order: 'abandon' });
         this.#forget(thread, id);
-        fail(job, new Error('it was let go of'));
+        fail(job, new Error('it was released'));
       },
     };
   }

@@ -135,7 +135,7 @@ const reading = ({ files, path, proofs, memory, damaged }: BlobReaderParts): Pic
       }
       const reportCorrupt = (): Error => {
         damaged?.({ sha3_384, size });
-        return new Error(`cannot serve the blob ${sha3_384}: it is damaged`);
+        return new Error(`cannot serve the blob ${sha3_384}: it is corrupt`);
       };
       if (range !== undefined && !(await proofs.prove(sha3_384, path(sha3_384)))) throw reportCorrupt();
       const check =

@@ -42,7 +42,7 @@ export function createDownloadLimiter({ limits, shares, now, elapsed }: Download
       return limits().max_downloads ?? Infinity;
     },
     step: 32,
-    refusal: 'The store sends as many files as it may at the same time',
+    refusal: 'The store has reached its maximum of simultaneous downloads',
     makeRoom: () => false,
     shares,
     elapsed,
@@ -90,7 +90,7 @@ function tooMuch(wait: number): Refusal {
   const retrySeconds = Math.min(wait, minutes(60) / seconds(1));
   return new Refusal(
     'too-many-requests',
-    `The store sends as much as it may at the moment; try again in ${String(retrySeconds)} seconds.`,
+    `The store has reached its maximum download rate; try again in ${String(retrySeconds)} seconds.`,
     retrySeconds,
   );
 }

@@ -152,10 +152,10 @@ function watching(bucket: S3Bucket): Pick<S3Blobs, 'clock' | 'whyNot' | 'trouble
     whyNot: (error) => whyNot(address, error instanceof Refusal ? error.cause : error),
     trouble() {
       if (requests.forbidden !== undefined) {
-        return `The bucket of the store takes nothing: ${whyNot(address, requests.forbidden)}. Until it does, nothing comes in; what is there is given out.`;
+        return `The bucket of the store refuses changes: ${whyNot(address, requests.forbidden)}. Until this is fixed, uploads fail and stored files are served.`;
       }
       if (performance.now() - requests.throttled > throttleNoticeMs) return undefined;
-      return 'The server of the bucket wants to be asked less often (503 SlowDown), and so some of what the store needed of it was refused within the last minute: have whoever runs it allow more requests, or fewer clients come at a time.';
+      return 'The server of the bucket has refused requests within the last minute because there were too many (503 SlowDown). Allow more requests on that server, or reduce the number of simultaneous clients.';
     },
   };
 }

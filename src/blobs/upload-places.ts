@@ -94,7 +94,7 @@ export class UploadPlaces {
       name: `uploads of ${sender}`,
       maxPlaces: this.#options.ofSender,
       step: 4,
-      refusal: 'Too many uploads from this address are under way',
+      refusal: 'Too many uploads from this address are in progress',
       makeRoom: () => endSlowest(group.holders),
     });
     return group;
@@ -152,6 +152,6 @@ async function* chunksOf(source: AsyncIterable<Chunks>): AsyncGenerator<Chunks, 
 const tooSlow = (): Refusal =>
   new Refusal(
     'too-many-requests',
-    'The upload moved by less than 1 KiB a second while others waited for its place, and was ended; send the file again.',
+    'The upload was ended because it was slower than 1 KiB per second while other uploads waited. Send the file again.',
     minPace.milliseconds / seconds(1),
   );

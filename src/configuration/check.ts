@@ -104,7 +104,7 @@ function unknownKey(path: ConfigPath, value: unknown): string {
   const allSections = sections();
   if (key === undefined) {
     const owner = [...allSections].find(([, { keys }]) => keys.has(section))?.[0];
-    if (owner !== undefined) return `'${section}' stands outside its section; it belongs in [${owner}]`;
+    if (owner !== undefined) return `'${section}' is outside its section; it belongs in [${owner}]`;
     if (typeof value !== 'object') return `unknown key '${brief(section)}' outside any section`;
     return `unknown section [${brief(section)}]${suggestion(nearest(section, allSections.keys()), '[', ']')}`;
   }
@@ -219,7 +219,7 @@ function* repeatedRules(rules: unknown): Generator<{ path: ConfigPath; message: 
     if (rule === undefined) continue;
     const about = `${rule.packages}:${rule.channels}`;
     if (seen.has(about)) {
-      const message = `approvals.releases: expected one rule for ${about}, got a second one (${described(text)}); write one rule that asks for all of it`;
+      const message = `approvals.releases: expected one rule for ${about}, got a second one (${described(text)}); write one rule with all conditions`;
       yield { path: ['approvals', 'releases', index], message };
     }
     seen.add(about);
@@ -239,7 +239,8 @@ function* brokenRecords(
   const address = at(values, path);
   if (typeof address === 'string') {
     const read = parseAddress(address);
-    const secret = 'a password stands in it; write it into a file of its own, and name that in records.password_file';
+    const secret =
+      'it contains a password; write the password into its own file, and name that file in records.password_file';
     const problem = 'wrong' in read ? read.wrong : read.password === undefined ? undefined : secret;
     if (problem !== undefined) yield { path, message: `records.postgres: ${problem}` };
   } else if (at(values, file) !== undefined) {

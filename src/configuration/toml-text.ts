@@ -54,7 +54,7 @@ export function entryOf(all: readonly TomlEntry[], path: TomlPath): TomlEntry {
     const match = within.find((entry) => entry.path.length === length) ?? within[0];
     if (match) return match;
   }
-  throw new Error('cannot find in the TOML text what was read from it');
+  throw new Error('cannot find a parsed entry in the TOML text');
 }
 
 /** The first entry that the text repeats; undefined if there is none or if the text cannot be read. */

@@ -31,12 +31,12 @@ export function parseBucketAddress(text: string): BucketAddress {
     throw new RangeError('is not of the form https://HOST:PORT/BUCKET/PREFIX');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new RangeError('has a name or a password in it; they belong into a file of their own, credentials_file');
+    throw new RangeError('contains a name or a password; put them into a file and name it in credentials_file');
   }
-  if (url.search !== '' || url.hash !== '') throw new RangeError('has something behind a ? or a #, which it must not');
+  if (url.search !== '' || url.hash !== '') throw new RangeError('must not have a query (?) or a fragment (#)');
   const [, bucket = '', ...rest] = url.pathname.split('/');
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket)) {
-    throw new RangeError('names no bucket: 3 to 63 small letters, digits, dots and dashes behind the host');
+    throw new RangeError('has no bucket: 3 to 63 lower-case letters, digits, dots and dashes after the host');
   }
   const parts = rest.filter((part, nth) => part !== '' || nth < rest.length - 1);
   if (parts.some((part) => !/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,62}$/.test(part)) || parts.length > 8) {

@@ -50,7 +50,7 @@ export function parseAddress(text: string): PostgresAddress | { wrong: string } 
   if (unknown !== undefined) return { wrong: `behind its question mark it may say ${parameterNames.join(', ')}` };
   const readParameter = (name: string): string | undefined => url.searchParams.get(name) ?? undefined;
   const names = decoded(url);
-  if (names === undefined) return { wrong: 'a percent sign in it stands for itself as %25' };
+  if (names === undefined) return { wrong: 'write a percent sign in it as %25' };
   const host = readParameter('host') ?? (names.host === socket ? '' : names.host.replace(/^\[(.*)\]$/, '$1'));
   const { database, user, password } = names;
   for (const [name, value] of Object.entries({ host, database, user })) {

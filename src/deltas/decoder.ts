@@ -20,7 +20,7 @@ export function* decode(
   maxBytes: number,
 ): Generator<Uint8Array, void, undefined> {
   const reading = new DeltaReader(delta);
-  if (header.some((byte) => reading.byte() !== byte)) throw new InvalidDelta('it does not begin as a delta does');
+  if (header.some((byte) => reading.byte() !== byte)) throw new InvalidDelta('it has no header of a delta');
   for (let made = 0; !reading.isAtEnd;) {
     const window = windowOf(reading, source, maxBytes - made);
     const bytes = new DeltaTargetBuilder(window, source).bytes();
@@ -42,16 +42,15 @@ interface DeltaWindow {
 
 function windowOf(reading: DeltaReader, source: RandomAccessFile, maxBytes: number): DeltaWindow {
   const indicator = reading.byte();
-  if ((indicator & ~(fromSource | withAdler32)) !== 0)
-    throw new InvalidDelta('a window is of a kind that is not spoken here');
+  if ((indicator & ~(fromSource | withAdler32)) !== 0) throw new InvalidDelta('a window has an unsupported indicator');
   const segment = indicator & fromSource ? reading.number() : 0;
   const begin = indicator & fromSource ? reading.number() : 0;
   if (begin + segment > source.size) throw new InvalidDelta('a window copies from beyond the source');
   const length = reading.number();
   const first = reading.at;
   const size = reading.number();
-  if (size > Math.min(maxBytes, maxWindowBytes)) throw new InvalidDelta('a window makes more than is allowed');
-  if (reading.byte() !== 0) throw new InvalidDelta('a window is compressed once more');
+  if (size > Math.min(maxBytes, maxWindowBytes)) throw new InvalidDelta('a window is larger than allowed');
+  if (reading.byte() !== 0) throw new InvalidDelta('a window has secondary compression');
   const lengths = [reading.number(), reading.number(), reading.number()] as const;
   const checksum = indicator & withAdler32 ? 4 : 0;
   const inSections = lengths[0] + lengths[1] + lengths[2];
@@ -80,7 +79,7 @@ class DeltaTargetBuilder {
     const { instructions: codes, data, addresses } = this.#window;
     while (!codes.isAtEnd) for (const half of instructions[codes.byte()]!) this.#do(half);
     if (this.#length !== this.#made.length || !data.isAtEnd || !addresses.isAtEnd) {
-      throw new InvalidDelta('a window does not make what it says');
+      throw new InvalidDelta('a window has another length than it declares');
     }
     return this.#made;
   }
@@ -89,7 +88,7 @@ class DeltaTargetBuilder {
     if (kind === 'none') return;
     const { instructions: codes, data } = this.#window;
     const size = fixedSize === 0 ? codes.number() : fixedSize;
-    if (size > this.#made.length - this.#length) throw new InvalidDelta('a window makes more than it says');
+    if (size > this.#made.length - this.#length) throw new InvalidDelta('a window is longer than it declares');
     const position = this.#length;
     if (kind === 'add') this.#made.set(data.bytes(size), position);
     else if (kind === 'run') this.#made.fill(data.byte(), position, position + size);
@@ -104,7 +103,8 @@ class DeltaTargetBuilder {
       number: () => addresses.number(),
       byte: () => addresses.byte(),
     });
-    if (address < 0 || address >= currentAddress) throw new InvalidDelta('a window copies what is not there');
+    if (address < 0 || address >= currentAddress)
+      throw new InvalidDelta('a window copies from an address outside the available data');
     const ofSource = Math.min(size, Math.max(0, segment - address));
     const into = this.#made.subarray(this.#length, this.#length + size);
     if (ofSource > 0) this.#source.readInto(into.subarray(0, ofSource), begin + address);
@@ -136,7 +136,7 @@ class DeltaSection {
   }
 
   bytes(length: number): Uint8Array {
-    if (length > this.#bytes.length - this.#at) throw new InvalidDelta('a part of a window ends too early');
+    if (length > this.#bytes.length - this.#at) throw new InvalidDelta('a section of a window ends too early');
     this.#at += length;
     return this.#bytes.subarray(this.#at - length, this.#at);
   }

@@ -11,7 +11,9 @@ const full = (message: string): Refusal => new Refusal('insufficient-storage', m
 export const diskFull = (cause: unknown, disk = 'The disk of the store'): Refusal =>
   withCause(
     cause,
-    full(`${disk} is full, so nothing was changed. The administrator of the store has to make room; try again later.`),
+    full(
+      `${disk} is full, so nothing was changed. Ask the administrator of the store to free space, and try again later.`,
+    ),
   );
 
 /** The size of a file, and the free bytes above the reserve that are not reserved for another file; both in bytes. */
@@ -27,6 +29,6 @@ export function notEnoughSpace(space?: SpaceNeeded): Refusal {
       ? ''
       : `: it needs ${formatBytes(space.needed)}, and ${formatBytes(Math.max(0, space.free))} are free for uploads (uploads.reserve is kept free)`;
   return full(
-    `The store has not enough free space for this${numbers}. Have its administrator make room, or try again later.`,
+    `The store has not enough free space for this${numbers}. Ask its administrator to free space, or try again later.`,
   );
 }

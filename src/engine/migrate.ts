@@ -30,7 +30,7 @@ export async function findMissing(
   const unknown = unknownMigrations([...done], migrations);
   if (unknown.length > 0) {
     throw new Error(
-      `cannot open data written by a newer release of larder (it holds ${unknown.join(', ')}); use that release or a later one`,
+      `cannot open data written by a newer release of larder (it holds ${unknown.join(', ')}); use that release or a newer one`,
     );
   }
   for (const { name, joins = [] } of migrations) requireAllOrNone(joins, done, done.has(name));

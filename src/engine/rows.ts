@@ -80,7 +80,7 @@ export async function copyRows(
     const { rows, sum } = counted.get(name)!;
     if (copied.rows !== rows || copied.sum !== sum) {
       throw new CopyMismatch(
-        `what was copied of the table ${name} is not what was read: ${String(copied.rows)} rows for ${String(rows)}`,
+        `the copy of the table ${name} differs from the source: ${String(copied.rows)} rows for ${String(rows)}`,
       );
     }
   }
@@ -121,7 +121,7 @@ function requireSame(these: readonly StoreTable[], those: readonly StoreTable[])
   const [sourceShapes, other] = [shape(these), shape(those)];
   const strange = [...sourceShapes.keys(), ...other.keys()].find((name) => sourceShapes.get(name) !== other.get(name));
   if (strange !== undefined)
-    throw new CopyMismatch(`the table ${strange} is not the same on both sides: they were made by different releases`);
+    throw new CopyMismatch(`the table ${strange} differs between source and target: different releases made them`);
 }
 
 /** Estimates the bytes of a row, for the size of batches. */

@@ -92,10 +92,10 @@ export class SpillFile {
   }
 
   #fill(into: Buffer, from: number): void {
-    if (this.#file === undefined) throw new Error('cannot read what was put aside: it is closed');
+    if (this.#file === undefined) throw new Error('cannot read the spill file: it is closed');
     for (let done = 0; done < into.length;) {
       const read = readSync(this.#file, into, done, into.length - done, from + done);
-      if (read === 0) throw new Error('cannot read what was put aside: its file is cut off');
+      if (read === 0) throw new Error('cannot read the spill file: it is truncated');
       done += read;
     }
   }

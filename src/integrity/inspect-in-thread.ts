@@ -15,7 +15,7 @@ export async function inspectInThread(startWorker: StartWorker, toCheck: Databas
   });
   worker.unref();
   const ended = once(worker, 'exit').then(([code]) => {
-    throw new Error(`cannot look over the database: the thread ended with ${String(code)}`);
+    throw new Error(`cannot check the database: the thread ended with ${String(code)}`);
   });
   ended.catch(() => undefined);
   const [verdict] = (await Promise.race([once(worker, 'message'), ended])) as [DatabaseVerdict];

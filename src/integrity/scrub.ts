@@ -68,7 +68,7 @@ export function startScrub(options: ScrubOptions): Scrub {
       const error = await round().catch((thrown: unknown) => thrown);
       // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been aborted meanwhile
       if (signal.aborted) return;
-      if (error !== undefined) log.warn({ err: error }, 'a round of the scrub could not be finished; it begins again');
+      if (error !== undefined) log.warn({ err: error }, 'cannot finish a round of the scrub; it starts again');
       unfinished = error === undefined ? 0 : unfinished + 1;
       health.report('scrub-stuck', unfinished < failedRoundsBeforeReport ? undefined : {});
       // The first round skips the blobs before its start, so the next round follows without a rest.
@@ -93,7 +93,7 @@ export function startScrub(options: ScrubOptions): Scrub {
 
   async function putBack(): Promise<void> {
     const back = await restoreIntactBlobs(custody(options), digests, slowly);
-    if (back.length > 0) log.warn({ blobs: back }, 'blobs that were out of service are good, and in service again');
+    if (back.length > 0) log.warn({ blobs: back }, 'blobs that were out of service are intact and in service again');
     await options.reports.damaged();
   }
 
@@ -134,7 +134,7 @@ async function examine(
   const { blobs, digests, reports, log } = parts;
   const result = await verifyBlob(blob, blobs, digests, goOn);
   if (result.verdict === 'unreadable') {
-    log.warn({ err: result.cause, blob: blob.sha3_384 }, 'a blob could not be read');
+    log.warn({ err: result.cause, blob: blob.sha3_384 }, 'cannot read a blob');
     // A lack of file descriptors, for example, says nothing about the disk, and the next round reads the blob again.
     if (!isOurs(result.cause)) await reports.unreadable(blob.sha3_384);
     return 'unreadable';
@@ -144,13 +144,13 @@ async function examine(
     await quarantine(blob, custody(parts));
     log.error(
       { blob: blob.sha3_384, size: blob.size },
-      'a blob is damaged and out of service; upload the same file again, or restore it',
+      'a blob is corrupt and out of service; upload the same file again, or restore it',
     );
     await reports.damaged();
   } else if (result.verdict === 'good' && result.misread) {
     log.warn(
       { blob: blob.sha3_384 },
-      'a blob is good on the disk and not in the page cache; the memory may be failing',
+      'a blob is intact on the disk but not in the page cache; the memory may be failing',
     );
   }
   return result.verdict;
@@ -173,7 +173,7 @@ async function lookAgain(parts: ScrubParts, sha3_384: string): Promise<void> {
     const blob = await parts.blobs.stat(sha3_384);
     if (blob !== undefined) await examine(blob, parts);
   } catch (error) {
-    parts.log.error({ err: error, blob: sha3_384 }, 'cannot look again at a blob that seemed damaged');
+    parts.log.error({ err: error, blob: sha3_384 }, 'cannot read a blob again that seemed corrupt');
   }
 }
 

@@ -122,7 +122,7 @@ export function runJobs(jobs: BackgroundJob[], { log, firstAfter, isClockInDoubt
       for (const timer of timers.values()) clearTimeout(timer);
       isOver = !(await haveEnded(running));
       const jobs = [...states.values()].filter((state) => state.running).map(({ name }) => name);
-      if (isOver) log.warn({ jobs }, 'not waited for jobs that take long; they begin anew after the next start');
+      if (isOver) log.warn({ jobs }, 'stopped without waiting for long jobs; they start again after the next start');
     },
   };
 }

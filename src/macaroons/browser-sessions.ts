@@ -86,11 +86,10 @@ export function createBrowserSessions(options: BrowserSessionOptions): BrowserSe
 
     async find(text) {
       const read = text === undefined ? undefined : await readSession(text, rootKeys);
-      if (read === undefined) throw ended('Log in to go on.');
+      if (read === undefined) throw ended('Log in to continue.');
       const { root, terms } = read;
       const now = latestTime.now().getTime();
-      if (now >= Math.min(terms.until, terms.idleBefore))
-        throw ended('You have been logged out meanwhile; log in again.');
+      if (now >= Math.min(terms.until, terms.idleBefore)) throw ended('Your session has expired. Log in again.');
       const { storeAdministrator, accountId, username, displayName, email, validation } = await inForce(
         sessions,
         terms.sessionId,
@@ -118,7 +117,7 @@ async function inForce(sessions: Pick<Sessions, 'find'>, sessionId: string, root
     if (error instanceof MissingOneTimePassword) throw error;
     // Unreadable records say nothing about the session.
     throw error instanceof Refusal && !isEngineUnavailable(error)
-      ? ended('This login was ended; log in again.')
+      ? ended('Your session was ended. Log in again.')
       : error;
   }
 }

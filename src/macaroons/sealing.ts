@@ -20,6 +20,6 @@ export function unseal(siteKey: Buffer, text: string, purpose: string): Buffer {
       .setAuthTag(bytes.subarray(0, 16));
     return Buffer.concat([decipher.update(bytes.subarray(16)), decipher.final()]);
   } catch (cause) {
-    throw new Error(`cannot open the ${purpose}: it was sealed with another site key, or it is damaged`, { cause });
+    throw new Error(`cannot open the ${purpose}: it was sealed with another site key, or it is corrupt`, { cause });
   }
 }

@@ -35,8 +35,8 @@ export function createTokenRotator(options: TokenRotatorOptions): TokenRotator {
       if (old.conditions === null) {
         throw new Refusal(
           'conflict',
-          `What narrows the token of the session ${sessionId} is not known: it was issued by an earlier release. ` +
-            "Issue another one by 'larder token issue', and revoke this one.",
+          `The limits of the token of the session ${sessionId} are not known, because an earlier release issued it. ` +
+            "Issue a new token with 'larder token issue', and revoke this one.",
         );
       }
       const root = await rootKeys.current();
@@ -63,5 +63,5 @@ export function createTokenRotator(options: TokenRotatorOptions): TokenRotator {
 const noSuchToken = (sessionId: string): Refusal =>
   new Refusal(
     'resource-not-found',
-    `There is no token with the session '${sessionId}'; 'larder token list' lists them.`,
+    `There is no token with the session '${sessionId}'. List the tokens with 'larder token list'.`,
   );

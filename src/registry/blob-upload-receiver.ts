@@ -118,7 +118,7 @@ function mustHave(expected: Digest | undefined, stored: Stored): void {
   if (digits === expected?.digits) return;
   throw new Refusal(
     'digest-invalid',
-    `The content that came has the digest ${digestText({ algorithm, digits })}, not the one that was given.`,
+    `The received content has the digest ${digestText({ algorithm, digits })}, not the given digest.`,
   );
 }
 

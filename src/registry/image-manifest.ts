@@ -31,10 +31,10 @@ function aboutOf(content: ManifestContent | ImageIndex): ManifestContents['about
   if (subject === undefined) return undefined;
   const digest = readDigest(subject.digest);
   if (digest === undefined) {
-    throw new Refusal('manifest-invalid', 'The digest of the subject is none of sha256 or sha512.');
+    throw new Refusal('manifest-invalid', 'The digest of the subject is neither sha256 nor sha512.');
   }
   if (JSON.stringify(annotations ?? {}).length > longestAnnotations) {
-    throw new Refusal('manifest-invalid', 'The annotations of a manifest with a subject have at most 64 KiB.');
+    throw new Refusal('manifest-invalid', 'The annotations of a manifest with a subject may have at most 64 KiB.');
   }
   const config = 'config' in content ? content.config : undefined;
   return { subject: digest, artifactType: content.artifactType ?? config?.mediaType ?? '', annotations };

@@ -169,9 +169,8 @@ export class LocalBlobUploads {
 }
 
 export const busy = (): Refusal =>
-  new Refusal('conflict', 'Another request is sending to this upload; send the chunks one after the other.');
+  new Refusal('conflict', 'Another request is sending to this upload. Send the chunks one after the other.');
 
-const unknown = (): Refusal =>
-  new Refusal('blob-upload-unknown', 'There is no such upload under way; begin a new one.');
+const unknown = (): Refusal => new Refusal('blob-upload-unknown', 'There is no such upload. Start a new one.');
 
 const cancelled = (): Refusal => new Refusal('blob-upload-unknown', 'The upload was cancelled.');

@@ -170,6 +170,6 @@ class BlobUploadInProgress implements BlobUpload {
 const tooMany = (): Refusal =>
   new Refusal(
     'too-many-requests',
-    'Too many uploads of blobs are under way; finish or cancel some, or try again later.',
+    'Too many uploads of blobs are in progress. Finish or cancel some, or try again later.',
     30,
   );

@@ -50,7 +50,7 @@ export async function snapFactsOf(
 
 /** The part of the heap for new objects. */
 const youngMb = 8;
-const advice = 'Look into what it holds, pack it again, and push the new file.';
+const advice = 'Check its content, pack it again, and push the new file.';
 
 export function createReviewer(options: ReviewerOptions): Reviewer {
   const worker = new ReviewWorker(options);

@@ -76,7 +76,7 @@ async function readAs({ kind, name, component, signed }: ReviewInput, source: Up
     case 'snap':
       return { approved: true, kind, facts: readSnap(source, name, signed) };
     case 'component':
-      if (component === undefined) throw new Error('cannot review a component: it is not said which one');
+      if (component === undefined) throw new Error('cannot review a component: its name is missing');
       checkComponent(source, name, component);
       return { approved: true, kind: 'plain' };
     case 'charm':

@@ -57,5 +57,5 @@ function formatOf(source: UploadBytes): Pick<Format, 'name' | 'of'> | undefined 
 export function wrongKind(kind: ReadKind, source: UploadBytes): Unacceptable | undefined {
   const actual = formatOf(source);
   if (actual === undefined || actual.of.includes(kind)) return undefined;
-  return new Unacceptable(`The file is ${actual.name}, but ${expected[kind]}. Push the file that it made.`);
+  return new Unacceptable(`The file is ${actual.name}, but ${expected[kind]}. Push the file that it produces.`);
 }

@@ -74,7 +74,7 @@ export function createChangeFeed(
       if (waiters >= maxWaiters) {
         throw new Refusal(
           'too-many-requests',
-          `${maxWaiters} clients wait for changes already; ask without 'wait'.`,
+          `${maxWaiters} clients wait for changes already. Ask without 'wait'.`,
           5,
         );
       }
@@ -94,5 +94,5 @@ export function createChangeFeed(
 const reset = (): Refusal =>
   new Refusal(
     'reset',
-    'The records of the store have been put back since: read anew what you keep, and begin again without a number.',
+    'The records of the store were restored from a backup. Read all data again, and start the feed without a number.',
   );

@@ -88,4 +88,4 @@ export function createExclusiveRemoval({
   };
 }
 
-const lost = (): Error => new Error('cannot remove a blob: another process may have begun to do so meanwhile');
+const lost = (): Error => new Error('cannot remove a blob: another process may have started to remove it');

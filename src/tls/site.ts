@@ -26,7 +26,7 @@ export function siteTls({ certificateFile, keyFile, authorityFile }: SiteFiles):
   if (!isKeyOf(first, key, keyFile)) {
     throw new Error(
       above.some((certificate) => isKeyOf(certificate, key, keyFile))
-        ? `cannot use ${certificateFile}: the certificate of the server must come first, before those that issued it`
+        ? `cannot use ${certificateFile}: the certificate of the server must come first, then its issuers`
         : `cannot use ${keyFile}: it is not the key of the certificate in ${certificateFile}`,
     );
   }
@@ -57,7 +57,7 @@ export function siteProblems(files: SiteFiles, hosts: readonly string[], now: No
     if (Date.parse(certificate.validFrom) > moment) problems.push(`${which} begins only on ${certificate.validFrom}`);
   }
   const uncovered = hosts.filter((host) => server && !(isIP(host) ? server.checkIP(host) : server.checkHost(host)));
-  if (uncovered.length > 0) problems.push(`it is not good for ${uncovered.join(', ')}`);
+  if (uncovered.length > 0) problems.push(`it is not valid for ${uncovered.join(', ')}`);
   if (server?.ca === true) problems.push('it is an authority, not the certificate of a server');
   const links = authority && chain.at(-1)?.fingerprint256 !== authority.fingerprint256 ? [...chain, authority] : chain;
   for (const [number, certificate] of links.slice(0, -1).entries()) {

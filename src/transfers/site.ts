@@ -44,7 +44,7 @@ export async function ownSite(records: Pick<StoreRecords, 'appliance'>, siteKey:
   if (site !== undefined) return site;
   throw new Refusal(
     'resource-not-found',
-    "This site has no name yet; 'larder site init NAME' gives it one, and a key.",
+    "This site has no name yet. Give it a name and a key with 'larder site init NAME'.",
   );
 }
 

@@ -226,7 +226,7 @@ t.test('500 proposals of one account wait at a time, and those that have expired
       await tx.proposals.add({ ...other, actor: ada, proposedAt: at, endsAt });
     }
   });
-  t.match(told(await release(1)), [429, /^500 proposals of yours wait already/]);
+  t.match(told(await release(1)), [429, /^500 of your proposals wait already/]);
   store.clock.advance(days(1) - 1);
   t.equal((await release(1)).status, 429, 'until the last millisecond');
   store.clock.advance(1);

@@ -67,7 +67,7 @@ async function signing(t: Parameters<typeof startStore>[0], named = true) {
 t.test('a release waits for signatures, and nothing else counts as one', async (t) => {
   const { records, put, textOf, sign, approve, release, keyOf, idOf } = await signing(t);
   await put(['2 signed of bob, carol, dave for snap/*:*/stable']);
-  t.match(await release(1), /Waits for 2 more approvals \(proposal 1, .*They sign what they approve of\.$/);
+  t.match(await release(1), /Waits for 2 more approvals \(proposal 1, .*Each approval must be signed\.$/);
   t.match(await release(2), /proposal 2/);
   const [one, two] = [await textOf(1), await textOf(2)];
   t.match(one, /^larder approval 1\nstore: "site-b"\nproposal: 1\n/);
@@ -75,13 +75,13 @@ t.test('a release waits for signatures, and nothing else counts as one', async (
 
   const refused = (who: string, signature: string | undefined, message: RegExp) =>
     t.rejects(approve(who, 1, signature), { code: 'forbidden', message }, String(message));
-  await refused('bob', undefined, /^The policy asks for your signature: 'ssh-keygen -Y sign -n larder-approval/);
-  await refused('bob', 'none', /^This is no signature as 'ssh-keygen -Y sign' writes it/);
-  await refused('bob', sign('bob', one, 'file'), /^It was signed for something else/);
-  await refused('bob', sign('bob', two), /^It is not signed by this key what this proposal says/);
-  await refused('bob', sign('bob', one.replace('-> "1"', '-> "2"')), /^It is not signed by this key/);
-  await refused('bob', sign('bob', one.replace('site-b', 'site-c')), /^It is not signed by this key/);
-  await refused('bob', sign('carol', one), /^The key SHA256:\S+ is not registered for you/);
+  await refused('bob', undefined, /^The policy requires your signature\. Run 'ssh-keygen -Y sign -n larder-approval/);
+  await refused('bob', 'none', /^This is not a signature of 'ssh-keygen -Y sign'/);
+  await refused('bob', sign('bob', one, 'file'), /^The signature is for another purpose/);
+  await refused('bob', sign('bob', two), /^The signature does not match this proposal/);
+  await refused('bob', sign('bob', one.replace('-> "1"', '-> "2"')), /^The signature does not match this proposal/);
+  await refused('bob', sign('bob', one.replace('site-b', 'site-c')), /^The signature does not match this proposal/);
+  await refused('bob', sign('carol', one), /^The key SHA256:\S+ is not registered for your account/);
   t.match(await release(1), /Waits for 2 more/, 'none of them counted');
 
   await approve('bob', 1, sign('bob', one));
@@ -95,7 +95,7 @@ t.test('a release waits for signatures, and nothing else counts as one', async (
   t.match(JSON.parse(details), { 'approved-by': [idOf('bob'), idOf('carol')], 'signed-with': fingerprints });
 
   t.match(await release(2), /proposal 3/, 'stable holds something else than what proposal 2 says');
-  await t.rejects(approve('bob', 3, sign('bob', two)), { message: /^It is not signed by this key/ });
+  await t.rejects(approve('bob', 3, sign('bob', two)), { message: /^The signature does not match this proposal/ });
 });
 
 t.test('what was signed counts as long as the key does', async (t) => {
@@ -215,7 +215,10 @@ t.test('a key is of one person', async (t) => {
   const { acts, idOf, keyOf } = await signing(t);
   const add = (who: string) => acts.do(addApproverKey, itself, { id: idOf(who), key: keyOf('bob') });
   await t.rejects(add('bob'), { code: 'conflict', message: /is of \S+ \(bob\) already/ });
-  await t.rejects(add('carol'), { code: 'conflict', message: /is of another account; each counts for one person/ });
+  await t.rejects(add('carol'), {
+    code: 'conflict',
+    message: /is of another account\. Each key belongs to one account/,
+  });
 });
 
 t.test('a policy that nobody could sign for is not taken, nor one of a store without a name', async (t) => {
@@ -227,7 +230,9 @@ t.test('a policy that nobody could sign for is not taken, nor one of a store wit
   });
   await put(['2 of bob, carol for snap/*:*/stable']);
   const { put: putThere } = await signing(t, false);
-  await t.rejects(putThere([rule]), { message: /the store has no name yet; 'larder site init NAME'/ });
+  await t.rejects(putThere([rule]), {
+    message: /the store has no name yet\. Give it one with 'larder site init NAME'/,
+  });
 });
 
 t.test('each part of what is proposed makes another text, and nothing in it hides anything', async (t) => {

@@ -24,11 +24,14 @@ t.test('the roots are those of the files, or of the public online store', (t) =>
     ['trustedroot'],
     'several files are one',
   );
-  t.throws(() => readTrusted([file('one', account)]), /cannot trust what is in .*one/);
-  t.throws(() => readTrusted([file('brand', chain.assertions['brand-account'] ?? '')]), /cannot trust/);
+  t.throws(() => readTrusted([file('one', account)]), /cannot use the roots of trust in .*one/);
+  t.throws(
+    () => readTrusted([file('brand', chain.assertions['brand-account'] ?? '')]),
+    /cannot use the roots of trust/,
+  );
   t.throws(
     () => readTrusted([file('changed', `${account}\n${key.replace('name: root', 'name: ruut')}`)]),
-    /cannot trust/,
+    /cannot use the roots of trust/,
   );
   t.throws(() => readTrusted([join(folder, 'nowhere')]), /cannot read the roots of trust in .*nowhere/);
   t.end();

@@ -116,7 +116,7 @@ t.test('the records go to a server and back, with an entry in the log, and what 
   changeConfig(join(data, 'larder.toml'), { 'records.postgres': kept });
   t.match(await store.json('account list'), { accounts: [{}, {}, {}, { username: 'cid' }] }, 'and can be opened there');
   changeConfig(join(data, 'larder.toml'), { 'records.postgres': address });
-  t.match(await store.larder('account list'), { code: 1, err: /holds no store/ }, 'and nowhere else');
+  t.match(await store.larder('account list'), { code: 1, err: /contains no store/ }, 'and nowhere else');
 });
 
 t.test('a move that cannot be is refused in a sentence, and nothing is changed', async (t) => {
@@ -156,12 +156,12 @@ t.test('a move that cannot be is refused in a sentence, and nothing is changed',
   );
   const strange = await server.newSchema();
   await server.ask(`CREATE TABLE ${/search_path%3D(\w+)/.exec(strange)![1]!}.recipes (name TEXT)`);
-  await refused(1, /tables of something else, such as recipes/, `move --to ${configuration(data, strange)}`);
+  await refused(1, /tables that are not larder's, such as recipes/, `move --to ${configuration(data, strange)}`);
   const nowhere = 'postgres://larder@/x?host=/nowhere';
-  await refused(1, /waiting for it\n.*nobody listens there/, `move --to ${configuration(data, nowhere)}`);
+  await refused(1, /waiting for it\n.*no server listens there/, `move --to ${configuration(data, nowhere)}`);
   await server.ask('CREATE DATABASE latin ENCODING LATIN1 TEMPLATE template0 LOCALE_PROVIDER libc LOCALE "C"');
   const latin = server.address().replace('/postgres?', '/latin?');
-  await refused(1, /it keeps texts as LATIN1/, `move --to ${configuration(data, latin)}`);
+  await refused(1, /its encoding is LATIN1/, `move --to ${configuration(data, latin)}`);
 
   const db = new SQLite(join(data, 'larder.db'));
   db.exec(`UPDATE packages SET title = 'changed by somebody else'`);

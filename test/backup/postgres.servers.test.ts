@@ -134,11 +134,11 @@ t.test('a restore onto a server goes nowhere else than where nothing is', async 
   await client.end();
   t.match(await onto(address), {
     code: 1,
-    err: /^larder: the database empty_\d at \S+ is not empty: it has tables of something else, such as recipes; name [^\n]*\n$/,
+    err: /^larder: the database empty_\d at \S+ is not empty: it contains tables that are not larder's, such as recipes; name [^\n]*\n$/,
   });
   t.match(await onto('postgres://ada:secret@db.internal/x'), {
     code: 2,
-    err: /a password stands in it; write it into a file/,
+    err: /it contains a password; write the password into its own file/,
   });
   t.match(await onto('mysql://ada@db.internal/x'), { code: 2, err: /write it as postgres:/ });
   writeFileSync(`${made.passwordFile}.wrong`, 'guessed');
@@ -146,7 +146,7 @@ t.test('a restore onto a server goes nowhere else than where nothing is', async 
     await larder(
       `restore ${made.file} --data ${data} --keys ${made.keys} --postgres ${address} --postgres-password-file ${made.passwordFile}.wrong`,
     ),
-    { code: 1, err: /does not take the password of the user ada\n$/ },
+    { code: 1, err: /refuses the password of the user ada\n$/ },
   );
   t.match(await larder(`restore ${made.file} --data ${data} --keys ${made.keys} --postgres-password-file x`), {
     code: 2,

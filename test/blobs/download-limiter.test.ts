@@ -30,7 +30,7 @@ t.test('two processes have the places together, and give back what they do not n
   const { here, there } = await twoProcesses(t, { max_downloads: 2 });
   const first = await here.begin(10);
   const second = await here.begin(10);
-  await t.rejects(there.begin(10), { ...refused, retryAfter: 10, message: /as many files as it may/ });
+  await t.rejects(there.begin(10), { ...refused, retryAfter: 10, message: /maximum of simultaneous downloads/ });
   await t.rejects(here.begin(10), refused);
   first(10);
   first(10);

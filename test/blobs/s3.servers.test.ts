@@ -109,12 +109,12 @@ t.test('an address is taken apart, or refused with what is wrong', async (t) => 
   for (const [text, why] of [
     ['s3://blobs/larder', /not of the form/],
     ['blobs', /not of the form/],
-    ['https://ada:secret@s3.site/blobs', /a file of their own/],
+    ['https://ada:secret@s3.site/blobs', /put them into a file/],
     ['https://s3.site/blobs?x=1', /behind a \?/],
-    ['https://s3.site/', /names no bucket/],
-    ['https://s3.site/Blobs', /names no bucket/],
+    ['https://s3.site/', /has no bucket/],
+    ['https://s3.site/Blobs', /has no bucket/],
     ['https://s3.site/blobs/a//b', /prefix/],
-    ['https://s3.site/blobs/%2e%2e/b', /names no bucket|prefix/],
+    ['https://s3.site/blobs/%2e%2e/b', /has no bucket|prefix/],
     ['https://s3.site/blobs/a b', /prefix/],
   ] as const) {
     t.throws(() => parseBucketAddress(text), why, text);
@@ -231,19 +231,20 @@ t.test('the place of somebody else is refused, and nothing is changed there', as
     message: /^cannot open http:.*: it belongs to another store; give this one a prefix of its own$/,
   });
   await write('larder-store.json', Buffer.from('{"larder": 1}'));
-  await t.rejects(beside(), { message: /none of larder's; see what it is, remove it, and run 'larder bucket accept'/ });
+  await t.rejects(beside(), {
+    message: /not a marker of larder; check that object, remove it, and run 'larder bucket accept'/,
+  });
   await write('larder-store.json', Buffer.alloc(2000));
-  await t.rejects(beside(), { message: /none of larder's/ });
+  await t.rejects(beside(), { message: /not a marker of larder/ });
   await remove('larder-store.json');
   await write('letters/1', Buffer.from('dear bob'));
   await t.rejects(beside(), {
-    message:
-      /it has things in it already \(letters\/1\), and no marker of larder; .* have 'larder bucket accept' look them over$/,
+    message: /it contains objects already \(letters\/1\), but no marker of larder; .* run 'larder bucket accept'$/,
   });
   t.same(await keys(), ['letters/1']);
   const isNew = () => Promise.resolve(false);
   await t.rejects(beside({ address: server.newPlace(), isNew }), {
-    message: /it is empty, and this store has content already; move that there with 'larder move'/,
+    message: /it is empty, but this store has content already; move the content there with 'larder move'/,
   });
 });
 
@@ -253,12 +254,12 @@ t.test('what is wrong at the start is said in one sentence', async (t) => {
   const at = (endpoint: string) => ({ ...address, endpoint, host: endpoint.slice(7) });
   const nobody = await freePort();
   for (const [options, why] of [
-    [{ address: at(`http://127.0.0.1:${nobody}`) }, /: nobody listens there; look whether the server runs/],
-    [{ address: at('http://nowhere.invalid') }, /: this machine knows no nowhere\.invalid$/],
+    [{ address: at(`http://127.0.0.1:${nobody}`) }, /: no server listens there; check that the server runs/],
+    [{ address: at('http://nowhere.invalid') }, /: this machine cannot resolve nowhere\.invalid$/],
     [{ address: { ...address, bucket: 'no-such-bucket' } }, /: the server has no bucket no-such-bucket; make it there/],
     [{ access: { ...access, accessKeyId: 'larder:eve' } }, / access_key_id/],
     [{ access: { ...access, secretAccessKey: 'wrong' } }, /: the secret_access_key of credentials_file is not that/],
-    [{ address: at(`https://127.0.0.1:${server.port}`) }, /: what listens there does not speak as the address says/],
+    [{ address: at(`https://127.0.0.1:${server.port}`) }, /: the server does not speak the protocol of the address/],
   ] as const) {
     await t.rejects(inTime(beside(options)), { message: why });
   }
@@ -270,12 +271,12 @@ t.test('whoever may read and not write is told so at the start', async (t) => {
   const before = await keys();
   const bob = { ...server.access, accessKeyId: 'larder:bob', secretAccessKey: 'secret-of-bob' };
   await t.rejects(beside({ access: bob, tries: true }), {
-    message: /may not list, read, write and remove in the bucket/,
+    message: /do not permit listing, reading, writing and removing in the bucket/,
   });
   const grant = { Bucket: server.bucket, GrantRead: 'id="larder:bob"', GrantFullControl: 'id="larder:ada"' };
   await server.client.send(new PutBucketAclCommand(grant));
   await t.rejects(beside({ access: bob, tries: true }), {
-    message: /may not list, read, write and remove in the bucket/,
+    message: /do not permit listing, reading, writing and removing in the bucket/,
   });
   t.same(await keys(), before);
   const ada = await beside({ tries: true });
@@ -309,15 +310,15 @@ t.test('what a bucket does by itself is told, and whether its server goes by ano
     const now = (): Date => new Date(Date.now() - late);
     const opening = { store: 'store-of-ada', isNew: () => Promise.resolve(isNew) };
     const { wrong, notices } = await inspectBucket(address, server.access, { ...opening, now });
-    return { wrong, notices: notices.filter((one) => !/can be read and changed on its way/.test(one)) };
+    return { wrong, notices: notices.filter((one) => !/is not encrypted and can be read and changed/.test(one)) };
   };
   const rule = (id: string, filter: string, status = 'Enabled', days = 30): string =>
     `<Rule><ID>${id}</ID><Status>${status}</Status>${filter}<Expiration><Days>${days}</Days></Expiration></Rule>`;
   const say = (...some: string[]): string =>
     `<LifecycleConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${some.join('')}</LifecycleConfiguration>`;
 
-  await t.rejects(look(), { message: /it is empty, and this store has content already/ });
-  const becomes = 'it is empty, and becomes the place of this store when that is first served';
+  await t.rejects(look(), { message: /it is empty, but this store has content already/ });
+  const becomes = 'it is empty; the store starts using it when it is first served';
   t.same(await look(0, true), { wrong: [], notices: [becomes] });
   const { Contents } = await server.client.send(new ListObjectsV2Command({ Bucket: bucket }));
   t.same(Contents ?? [], [], 'which nobody does by looking');
@@ -325,7 +326,7 @@ t.test('what a bucket does by itself is told, and whether its server goes by ano
   t.same(await look(), { wrong: [], notices: [] });
 
   const removes = (id: string, below: string): string =>
-    `its rule ${id} removes what lies below '${below}' after some time, and so the store's files`;
+    `its rule ${id} removes objects below '${below}' after some time, including files of the store`;
   rules = say(
     rule('all', '<Filter><Prefix></Prefix></Filter>'),
     rule('older-form', `<Prefix>${prefix}sha3/</Prefix>`),
@@ -340,14 +341,14 @@ t.test('what a bucket does by itself is told, and whether its server goes by ano
 
   const versions = { Bucket: bucket, VersioningConfiguration: { Status: 'Enabled' as const } };
   await server.client.send(new PutBucketVersioningCommand(versions));
-  const keeps = 'it keeps older versions, so what the store removes goes on taking room there';
+  const keeps = 'it keeps older versions, so files that the store removes still take space there';
   t.same(await look(), { wrong: [], notices: [keeps] });
 
   t.match(await look(60_000), {
     wrong: [],
-    notices: [/^its clock and that of this machine are [56]\d seconds apart$/, keeps],
+    notices: [/^its clock and the clock of this machine are [56]\d seconds apart$/, keeps],
   });
-  t.match(await look(-600_000), { wrong: [/^its clock and that of this machine are 60\d seconds apart$/] });
+  t.match(await look(-600_000), { wrong: [/^its clock and the clock of this machine are 60\d seconds apart$/] });
 });
 
 t.test('the certificate of the server is held against the authority', async (t) => {
@@ -367,7 +368,7 @@ t.test('the certificate of the server is held against the authority', async (t) 
     return s3Blobs({ ...common, ...marker, address, access: { ...server.access, authority: pem } });
   };
   for (const pem of [undefined, other.certificate]) {
-    await t.rejects(open(pem), { message: /is signed by nobody who is trusted here; name the authority in/ });
+    await t.rejects(open(pem), { message: /no trusted authority has signed its certificate; name the authority in/ });
   }
   // It has no bucket: so far the connection is trusted.
   await t.rejects(open(authority.certificate), { message: /the server has no bucket larder-tests/ });
@@ -518,9 +519,9 @@ t.test(
     const opened = t.rejects(inTime(blobs.open(sha3_384)), unavailable);
     t.ok(await inTime(blobs.clock()), 'it answers, so the host is none that nobody should go to');
     await opened;
-    t.match(blobs.trouble(), /^The server of the bucket wants to be asked less often \(503 SlowDown\)/);
+    t.match(blobs.trouble(), /^The server of the bucket has refused requests .*\(503 SlowDown\)/);
     front.says = () => [503, 'ServiceUnavailable'];
-    t.equal(await inTime(whyNot(blobs)), 'the server has failed; look into its log');
+    t.equal(await inTime(whyNot(blobs)), 'the server has failed; check its log');
   },
 );
 
@@ -532,11 +533,14 @@ t.test('a bucket into which nothing may be written any more is told of, and give
     () => blobs.put(Buffer.from('more'), { id: 'u2' }),
     () => blobs.receive(from(randomBytes(6 * MiB)), { id: 'u3', ...all }),
   ]) {
-    await t.rejects(work(), { status: 503, retryAfter: 300, message: /does not let it do this/ });
+    await t.rejects(work(), { status: 503, retryAfter: 300, message: /refuses this request/ });
   }
   t.equal((await contentOf((await blobs.open(sha3_384))!.stream)).toString(), 'hello');
   await blobs.clock();
-  t.match(blobs.trouble(), /^The bucket of the store takes nothing: whoever credentials_file names may not .* write/);
+  t.match(
+    blobs.trouble(),
+    /^The bucket of the store refuses changes: the credentials in credentials_file do not permit .* writing/,
+  );
   front.says = () => undefined;
   await until(async () => {
     await blobs.clock();
@@ -559,7 +563,7 @@ t.test('credentials that are replaced are read again when the server refuses the
     return there;
   };
   const access = { ...server.access, ...there, renewed };
-  const wrong = { message: /the secret_access_key of credentials_file is not that of its access_key_id/ };
+  const wrong = { message: /the secret_access_key of credentials_file does not belong to its access_key_id/ };
   await t.rejects(beside({ access }), wrong);
   isBroken = true;
   await t.rejects(beside({ access }), wrong);
@@ -773,7 +777,7 @@ t.test('another host goes on with what has come of an upload, and a third one en
       throw new UploadHandedOver();
     };
     const how = { id: 'u1', ...(start > 0 && { resume: start }), ...all };
-    await t.rejects(host.receive(source(), how), { message: /another process goes on/ });
+    await t.rejects(host.receive(source(), how), { message: /another process continues/ });
   };
   const hosts = await Promise.all(
     Array.from({ length: 3 }, async () => beside({ directory: await temporaryFolder(t) })),

@@ -136,7 +136,10 @@ t.test('one whom the store itself makes wait is not slow', async (t) => {
   await t.rejects(places.take('ada'), refused, 'and has ten seconds of its own afterwards');
   clock.now += seconds(10);
   const next: UploadPlace = await places.take('ada');
-  await t.rejects(waiting, { code: 'too-many-requests', message: /less than 1 KiB a second while others waited/ });
+  await t.rejects(waiting, {
+    code: 'too-many-requests',
+    message: /slower than 1 KiB per second while other uploads waited/,
+  });
   next.leave();
 });
 
@@ -210,7 +213,7 @@ t.test('many small uploads of one sender cost two rows together, which go when h
 t.test('who stands still at one process makes room for whoever comes to the other', async (t) => {
   const { here, there, clock } = await twoProcesses(t, { ofSender: 1, all: 5 });
   const still = (await here.take('ada')).watch(new TransformStream<Chunks, Chunks>().readable);
-  const ended = t.rejects(still.next(), { code: 'too-many-requests', message: /while others waited/ });
+  const ended = t.rejects(still.next(), { code: 'too-many-requests', message: /while other uploads waited/ });
   clock.now += seconds(10);
   await here.look();
   await t.rejects(there.take('ada'), refused);

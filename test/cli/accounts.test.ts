@@ -65,8 +65,8 @@ t.test('an account that cannot be meant is refused', async (t) => {
     ],
     ['--email a@b --username ada@b --display-name Ada', /A user name holds/],
     [`--email a@b --username ${'a'.repeat(65)} --display-name Ada`, /A user name has at most 64 characters, not 65/],
-    ["--email a@b --username ada --display-name '  '", /A display name holds more than blanks/],
-    ["--email a@b --username ada --display-name 'A\nda'", /A display name is one line/],
+    ["--email a@b --username ada --display-name '  '", /A display name must not be blank/],
+    ["--email a@b --username ada --display-name 'A\nda'", /A display name must be one line/],
     [`--email a@b --username ada --display-name ${'a'.repeat(129)}`, /A display name has at most 128 characters/],
     ['--email a@b --username ada --display-name Ada --id a', /--id is an account id, .*, not 'a'/],
     ['--email a@b --username ada', /'account create' needs --display-name NAME/],
@@ -110,7 +110,7 @@ t.test('roles, accounts and brands that do not exist are refused', async (t) => 
   t.match(await larder('account role ada-lovelace brand-admin'), { code: 2 });
   t.match(await larder('account role ada-lovelace store-admin:acme'), { code: 2 });
   t.strictSame(await json('account role ada-lovelace brand-admin:acme'), {
-    error: "There is no brand of the account 'acme'.",
+    error: "There is no brand with the account 'acme'.",
     code: 'resource-not-found',
   });
   t.strictSame(await json('account role bob store-admin'), {
@@ -122,7 +122,10 @@ t.test('roles, accounts and brands that do not exist are refused', async (t) => 
     code: 'account-not-found',
   });
   t.match(await json('brand create --account acme --name Acme'), { code: 'account-not-found' });
-  t.match(await larder("brand create --account ada-lovelace --name ' '"), { code: 2, err: /A brand name holds more/ });
+  t.match(await larder("brand create --account ada-lovelace --name ' '"), {
+    code: 2,
+    err: /A brand name must not be blank/,
+  });
   await larder('brand create --account ada-lovelace --name Ada');
   t.strictSame(await json('brand create --account ada-lovelace --name Ada'), {
     error: "The account 'ada-lovelace' is a brand already.",

@@ -51,7 +51,7 @@ t.test('it stands for a store administrator', async (t) => {
   await larder('account create --email ada@example.org --username ada --display-name Ada --id ada-id');
   t.match(await larder('admin-macaroon --account ada-id'), {
     code: 1,
-    err: "larder: ada-id is no store administrator; 'larder account role ada-id store-admin' makes it one\n",
+    err: "larder: ada-id is not a store administrator; make it one with 'larder account role ada-id store-admin'\n",
   });
   await larder('account role ada-id store-admin');
   t.match(await larder('admin-macaroon --account ada-id --add'), {

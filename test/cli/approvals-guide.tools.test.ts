@@ -36,7 +36,7 @@ t.test(
     await until(async () => /^releases \S+ +2 signed /m.test((await run('approval policy')).out));
     await fourDaysLater();
     const [release = '', show = ''] = proposing;
-    t.match(await run(release), { code: 1, err: /Waits for 2 more approvals .* They sign what they approve of\./ });
+    t.match(await run(release), { code: 1, err: /Waits for 2 more approvals .* Each approval must be signed\./ });
     t.match(await run(carried(show)), { code: 0, out: /proposal-1 holds the text that an approver signs/ });
     atHome(signing);
     t.match(readFileSync(join(home, 'proposal-1'), 'utf8'), /^larder approval 1\nstore: "harbour"\n/);

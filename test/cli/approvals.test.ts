@@ -27,7 +27,7 @@ t.test('a release from the host waits for two people, and root is none of them',
   t.match(await judge('approve', 'root', 1), { code: 1, err: /does not ask you/ });
   t.match(await run('approval approve 1'), { code: 2, err: /there is no terminal to ask at/ });
   const wrong = await run('approval approve 1 --as bob --password-stdin --one-time-password 000000', [password]);
-  t.match(wrong, { code: 1, err: /one-time password is not right/ });
+  t.match(wrong, { code: 1, err: /one-time password is wrong/ });
   t.match(await judge('approve', 'bob', 1), { code: 0, out: /^Approved. Proposal 1 waits for 1 more\./ });
   const waiting = run('release wait 1 --timeout 60s');
   t.match(await judge('approve', 'carol', 1), { code: 0, out: /^Approved. Proposal 1 approved\./ });

@@ -53,7 +53,7 @@ t.test('a log that was changed is not good, and the exit code says so', async (t
   db.close();
   t.match(await larder(`audit verify --data ${data} --json`), {
     code: 1,
-    out: /"good":false.*row 1 is not as it was written/,
+    out: /"good":false.*row 1 was changed after it was written/,
   });
 });
 

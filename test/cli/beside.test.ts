@@ -27,7 +27,7 @@ t.test('a token that is ended beside the server lets nobody in from the next req
 
   t.match(await larder('account disable larder-admin --yes'), {
     code: 1,
-    err: /^larder: The account 'larder-admin' is the only store administrator who is let in; make another one first/,
+    err: /^larder: The account 'larder-admin' is the only store administrator who is not disabled\. Make another one first/,
   });
   t.match(await json('account role larder-admin store-admin --remove --yes'), { code: 'conflict' });
   await json('account role ada-id store-admin');

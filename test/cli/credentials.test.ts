@@ -90,12 +90,12 @@ t.test('one-time passwords are asked for, anew, and no more', async (t) => {
     t.equal(unseal(siteKey, kept?.sealed ?? '', totpPurpose('ada-lovelace')).length, 20);
     t.notMatch(JSON.stringify(await records.audit.list(0, 100)), made.secret as string);
   });
-  t.match(await json('account totp ada-lovelace'), { code: 'conflict', error: /--replace makes a new secret/ });
+  t.match(await json('account totp ada-lovelace'), { code: 'conflict', error: /use --replace for a new secret/ });
   t.not((await json('account totp ada-lovelace --replace --yes')).secret, made.secret);
   t.match(await larder('account totp ada-lovelace --remove --yes'), { code: 0, out: /with its password alone/ });
   t.match(await larder('account totp ada-lovelace --remove --yes'), {
     code: 1,
-    err: /is not asked for one-time passwords/,
+    err: /does not use one-time passwords/,
   });
 });
 

@@ -276,7 +276,7 @@ t.test("the site's own certificate is taken where it stands, when clients will a
     ['turned.pem', 'server.key', base, 1, /the certificate of the server must come first/],
     ['old.pem', 'old.key', base, 1, /old\.pem: it ended on /],
     ['chain.pem', 'server.key', base, 1, /Somebody else did not issue the certificate of store\.example\.internal/],
-    ['server.pem', 'server.key', '--base-url https://other.example', 1, /it is not good for other\.example/],
+    ['server.pem', 'server.key', '--base-url https://other.example', 1, /it is not valid for other\.example/],
     ['server.pem', 'server.key', `${base} --tls-ca ${files}/other.pem`, 1, /Somebody else did not issue/],
     ['text.pem', 'server.key', base, 1, /it holds no certificate in PEM/],
     ['server.pem', 'text.pem', base, 1, /it holds no private key in PEM without a passphrase/],

@@ -162,21 +162,21 @@ t.test('what cannot come in is told with its reason, and keeps out nothing else'
   const renamed = offered('tiny-app', 4, { declared: { 'snap-name': 'other-it' } });
   add(
     'renamed',
-    /^The file is not what its assertions say: it is called 'tiny-app', and not 'other-it'\.$/,
+    /^The file does not match its assertions: it is called 'tiny-app', and not 'other-it'\.$/,
     file('renamed', snapOf(renamed)),
     file('renamed.assert', stream(await assertionsOf(renamed))),
   );
   const gone = offered('gone-now', 4, { declared: { 'snap-name': '' } });
   add(
     'gone',
-    /^The snap '\w+' was taken back where it comes from/,
+    /^The snap '\w+' was withdrawn by the store that publishes it/,
     file('gone', snapOf(gone)),
     file('gone.assert', stream(await assertionsOf(gone))),
   );
   const size = offered('size-off', 4, { revised: { 'snap-size': '17' } });
   add(
     'size',
-    /^The file is not what its assertions say: it has the size '\d+', and not '17'\.$/,
+    /^The file does not match its assertions: it has the size '\d+', and not '17'\.$/,
     file('size', snapOf(size)),
     file('size.assert', stream(await assertionsOf(size))),
   );
@@ -251,13 +251,15 @@ t.test('other bytes under a number that is here are refused, and the same bytes 
   t.match(await json(`package push ${snapPath('app-xz')}`), { revision: 1 });
   await download(stick, one);
   t.match(await json(`package import ${stick}`), {
-    refused: [{ why: /^Revision 1 of 'tiny-app' is here with other content \(SHA3-384 [0-9a-f]{96}\), and stays/ }],
+    refused: [{ why: /^Revision 1 of 'tiny-app' is stored here with other content \(SHA3-384 [0-9a-f]{96}\), so it/ }],
   });
   const pushed = readFileSync(snapPath('app-xz'));
   const again = offered('tiny-app', 9);
   const assert = file('again.assert', stream(await assertionsOf(again, pushed)));
   t.match(await json(`package import ${snapPath('app-xz')} ${assert}`), {
-    refused: [{ why: /^The same content is here as revision 1 of 'tiny-app', and cannot be revision 9 as well\.$/ }],
+    refused: [
+      { why: /^The same content is stored here as revision 1 of 'tiny-app', and cannot be revision 9 as well\.$/ },
+    ],
   });
   const both = [
     file('a', snapOf(offered('two-same', 3))),
@@ -307,7 +309,7 @@ t.test('its publisher is an account of that store, with which nobody is let in h
   });
   t.match(await json('account enable maker'), {
     code: 'conflict',
-    error: /one of another store, .*'larder account create --id maker'/,
+    error: /belongs to another store .*'larder account create --id maker'/,
   });
   t.match(await json('account invite maker'), { code: 'conflict' });
 
@@ -346,7 +348,7 @@ t.test('bytes whose number an imported assertion says are not pushed under anoth
   await larder('package register snap/tiny-app --account maker');
   t.match(await json(`package push ${snap} --quiet`), {
     code: 'rejected',
-    error: /These bytes are revision 5 of 'tiny-app' by an assertion that was imported, .*'larder package import'/,
+    error: /These bytes are revision 5 of 'tiny-app' by an imported assertion, .*'larder package import'/,
   });
   t.match(await json(`package import ${stick}`), { revisions: [{ revision: 5 }], refused: [] }, 'which is the way');
 });
@@ -358,14 +360,14 @@ t.test('a package of another publisher here is left to him', async (t) => {
   await larder(`package register snap/tiny-app --account bob --id ${one.id}`);
   await download(stick, one);
   t.match(await json(`package import ${stick}`), {
-    refused: [{ why: /^The package snap\/tiny-app is published here by bob, and its declaration names 'maker'\. / }],
+    refused: [{ why: /^The package snap\/tiny-app is published here by bob, but its declaration names 'maker'\. / }],
   });
   await larder('package register snap/other-it --account bob');
   const { id } = await json('package show snap/other-it');
   t.ok(id);
   const elsewhere = await download(stick, offered('moved-on', 5, { id }));
   t.match(await json(`package import ${elsewhere.snap} ${elsewhere.assert}`), {
-    refused: [{ why: `The id '${id}' is that of snap/other-it here, and not of snap/moved-on.` }],
+    refused: [{ why: `The id '${id}' belongs to snap/other-it here, not to snap/moved-on.` }],
   });
 });
 

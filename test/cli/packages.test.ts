@@ -52,7 +52,7 @@ t.test('a name or an id that is taken is refused as register_name does', async (
   await people(larder);
   const { id } = (await json('package register snap/hello --account ada-id')) as { id: string };
   t.strictSame(await json('package register snap/hello --account ada-id'), {
-    error: "This account has registered the name 'hello' already.",
+    error: "This account has already registered the name 'hello'.",
     code: 'already-owned',
   });
   t.strictSame(await json('package register snap/hello --account bob-id'), {

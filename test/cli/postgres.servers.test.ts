@@ -191,7 +191,7 @@ t.test('the password may be a credential of systemd, and is read again for every
   t.match(await larder('doctor', { env }), { out: /^ok {4}Database server: /m });
   t.match(await store.larder('account list'), {
     code: 1,
-    err: /^larder: cannot open the database store_\w+ at \S+: it wants a password of the user ada[^\n]*\n$/,
+    err: /^larder: cannot open the database store_\w+ at \S+: it requires a password for the user ada[^\n]*\n$/,
   });
 });
 
@@ -217,24 +217,24 @@ t.test('what keeps a store from its records is one sentence, with what to do, an
     }
     writeFileSync(store.configuration, good);
   };
-  await refused(at('none'), /the server has no database none; make it with createdb/);
+  await refused(at('none'), /the server has no database none; create it with createdb/);
   await refused(
     at(store.database, server, 'eve'),
-    /does not take the password of|does not let the user eve|role "eve" does not exist/,
+    /refuses the password of|does not admit the user eve|role "eve" does not exist/,
   );
   await refused(`${at(store.database)}&options=-c%20synchronous_commit=off`, /runs with synchronous_commit = off/);
   const foreign = await newDatabase();
   await server.ask(`CREATE DATABASE customers TEMPLATE ${foreign} OWNER ada`);
   await server.ask('CREATE TABLE customers (name TEXT)', 'customers');
-  await refused(at('customers'), /it holds tables of something else, such as customers/);
+  await refused(at('customers'), /it contains tables that are not larder's, such as customers/);
   await refused(
     at(foreign),
-    /it holds no store; name the database that has its records, or make a new store/,
+    /it contains no store; name the database with the records, or create a new store/,
     'init may',
   );
 
   writeFileSync(store.passwordFile, 'guessed');
-  t.match(await store.larder('account list'), { code: 1, err: /does not take the password of the user ada\n$/ });
+  t.match(await store.larder('account list'), { code: 1, err: /refuses the password of the user ada\n$/ });
   rmSync(store.passwordFile);
   t.match(await store.larder('account list'), {
     code: 1,
@@ -246,7 +246,7 @@ t.test('what keeps a store from its records is one sentence, with what to do, an
   const init = (more: string) => store.larder(`init --data ${fresh} ${more}`);
   t.match(await init('--postgres postgres://ada:secret@db/larder'), {
     code: 2,
-    err: /^larder: --postgres: a password stands in it; write it into a file of its own/,
+    err: /^larder: --postgres: it contains a password; write the password into its own file/,
   });
   t.match(await init('--postgres-password-file x'), { code: 2, err: /name that too/ });
 });
@@ -268,7 +268,7 @@ t.test(
       `init --data ${fresh} ${given}`,
       `account list --data ${other.data}`,
     ];
-    const why = /nobody listens there; look whether PostgreSQL runs/;
+    const why = /no server listens there; check that PostgreSQL runs/;
     const doctor = store.larder('doctor');
     const serving = start(t, ['serve', '--data', store.data, '--listen', '127.0.0.1:0']);
     const waiting = /^larder: the database x at \S+ does not answer yet; waiting for it\nlarder: [^\n]*\n$/;
@@ -313,7 +313,7 @@ t.test(
     for (const [refused, why] of [
       [
         await init('localhost'),
-        /its certificate is signed by nobody who is trusted here; name the authority with sslrootcert=FILE$/m,
+        /no trusted authority has signed its certificate; name the authority with sslrootcert=FILE$/m,
       ],
       [await init('127.0.0.1', authority), /its certificate is not for the name 127\.0\.0\.1$/m],
       [
@@ -322,7 +322,7 @@ t.test(
       ],
       [
         await init('localhost', 'sslmode=disable'),
-        /does not let the user ada in from here; its pg_hba\.conf says who may$/m,
+        /does not admit the user ada from this machine; add a rule to its pg_hba\.conf$/m,
       ],
     ] as const) {
       t.match(refused, { code: 1, err: why });
@@ -365,7 +365,7 @@ t.test('doctor tells how the server is set, and who can read the password', asyn
   changeConfig(store.configuration, { 'records.postgres': at(store.database, server, 'guest') });
   t.match(await store.larder('account list'), {
     code: 1,
-    err: /its user guest may not do there what the store needs; make it the owner of the database\n$/,
+    err: /its user guest does not have the rights there that the store needs; make it the owner of the database\n$/,
   });
   await server.ask('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO guest', store.database);
   t.match(await said(), {

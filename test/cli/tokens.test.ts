@@ -113,7 +113,7 @@ t.test('with a clock that was set back it begins at the latest time seen, and th
   const { out, err } = await larder('token issue --account larder-admin --ttl 3600');
   t.match(
     err,
-    /\nThe clock says .*, more than a day before the time at which larder last ran, .*'larder clock accept'/,
+    /\nThe clock says .*, more than a day before the time of the last run of larder, .*'larder clock accept'/,
   );
   const { authority, close } = await openStore({ directory: data, now: () => new Date(later) });
   t.teardown(close);

@@ -128,7 +128,7 @@ t.test('what the guide says brings a snap from one site to the other, and back',
   t.match(said.join('\n'), /It meets request 1 of site-a/);
   t.match(said.join('\n'), /It was accepted automatically: \d+ changes\./);
   t.match(said.join('\n'), /It has the label restricted/);
-  t.match(said.join('\n'), /Nobody has signed it: it comes in when those approve/);
+  t.match(said.join('\n'), /It is not signed: it can be accepted only with the approvals/);
   t.ok(existsSync(join(stick, 'larder-request/fetch.sh')) && existsSync(join(stick, 'from-desk.tar')));
   t.ok(said.some((one) => /larder\/statement\.json\nlarder\/signatures\.json/.test(one)));
   t.match(await fresh.json('package show snap/hello-on'), { name: 'hello-on' }, 'the former store is taken over');

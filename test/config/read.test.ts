@@ -260,10 +260,10 @@ t.test('the place of the blobs is an address, and needs credentials that stand e
   for (const [address, why] of [
     [
       'https://ada:secret@s3/blobs',
-      'it has a name or a password in it; they belong into a file of their own, credentials_file',
+      'it contains a name or a password; put them into a file and name it in credentials_file',
     ],
-    ['https://s3', 'it names no bucket: 3 to 63 small letters, digits, dots and dashes behind the host'],
-    ['https://s3/blobs?secret', 'it has something behind a ? or a #, which it must not'],
+    ['https://s3', 'it has no bucket: 3 to 63 lower-case letters, digits, dots and dashes after the host'],
+    ['https://s3/blobs?secret', 'it must not have a query (?) or a fragment (#)'],
     ['https://s3/blobs/a b', 'it has a prefix that is not made of letters, digits, dots, dashes and underscores'],
   ] as const) {
     t.strictSame(wrong(address), [`larder.toml:2: blobs.s3: ${why}`], address);
@@ -293,7 +293,7 @@ t.test(
     const said: [string, string][] = [
       [
         'postgres://larder:secret@db/larder',
-        'a password stands in it; write it into a file of its own, and name that in records.password_file',
+        'it contains a password; write the password into its own file, and name that file in records.password_file',
       ],
       ['postgres://db/larder', 'it does not say which user'],
       ['postgres://larder:secret@db', 'it does not say which database'],
@@ -306,7 +306,7 @@ t.test(
         'postgres://larder:secret@db/larder?password=secret',
         'behind its question mark it may say host, options, sslcert, sslkey, sslmode, sslrootcert',
       ],
-      ['postgres://larder:%ZZsecret@db/larder', 'a percent sign in it stands for itself as %25'],
+      ['postgres://larder:%ZZsecret@db/larder', 'write a percent sign in it as %25'],
       ['postgres://larder:secret@db:99999/larder', 'write it as postgres://user@host:5432/database'],
     ];
     for (const [address, why] of said)
@@ -342,7 +342,7 @@ t.test('an unknown key is refused with its line and the key that was meant', asy
   t.strictSame(refusal('[store]\nlisten = "x"\n'), [
     "larder.toml:2: unknown key 'listen' in [store]; it belongs in [http]",
   ]);
-  t.strictSame(refusal('level = "x"\n'), ["larder.toml:1: 'level' stands outside its section; it belongs in [log]"]);
+  t.strictSame(refusal('level = "x"\n'), ["larder.toml:1: 'level' is outside its section; it belongs in [log]"]);
   t.strictSame(refusal('zebra = 1\n'), ["larder.toml:1: unknown key 'zebra' outside any section"]);
   t.strictSame(refusal('\n[upload]\n'), ['larder.toml:2: unknown section [upload]; did you mean [uploads]?']);
   t.strictSame(refusal('[zebra]\n'), ['larder.toml:1: unknown section [zebra]']);

@@ -255,8 +255,8 @@ t.test('a hostile choice of packages to leave out of a transfer is refused, and 
   const before = await store.beside.records.audit.head();
   const many = Array.from({ length: 10_000 }, (_, at) => `snap/p${String(at)}`).join(',');
   const choices: [text: string, status: number, says: RegExp][] = [
-    ['snap/unknown', 404, /Nothing in this transfer is called 'snap\/unknown'/],
-    ['snap/hello-on snap/unknown', 404, /Nothing in this transfer is called 'snap\/unknown'/],
+    ['snap/unknown', 404, /Nothing in this transfer matches 'snap\/unknown'/],
+    ['snap/hello-on snap/unknown', 404, /Nothing in this transfer matches 'snap\/unknown'/],
     ['snap/hello-on, snap/other-on', 409, /All packages of this transfer are left out/],
     ['*/*', 409, /All packages of this transfer are left out/],
     ['snap/*', 409, /All packages of this transfer are left out/],
@@ -265,7 +265,7 @@ t.test('a hostile choice of packages to leave out of a transfer is refused, and 
     ["snap/hello-on' OR 1=1 --", 400, /is not the name of a package/],
     ['snap/../../etc', 400, /is not the name of a package/],
     ['snap/\u0000', 400, /./],
-    [`snap/${'*'.repeat(100)}x`, 404, /Nothing in this transfer is called/],
+    [`snap/${'*'.repeat(100)}x`, 404, /Nothing in this transfer matches/],
     [many, 413, /./],
     [many.slice(0, 4001), 400, /./],
   ];

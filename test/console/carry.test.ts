@@ -79,7 +79,7 @@ t.test('a transfer is looked at, let in once, and its releases are put back once
   t.match(await client.post(`${at}/accept`, { seen: 'f'.repeat(64) }), { status: 409 }, 'what nobody looked at');
   t.match(await root.send(page, `${address}/accept`, { seen: 'f'.repeat(64) }), {
     status: 409,
-    text: /look at the preview/,
+    text: /Look at the preview/,
   });
 
   const seen = await other.open(address);
@@ -89,7 +89,7 @@ t.test('a transfer is looked at, let in once, and its releases are put back once
   t.match(await client.post(`${at}/accept`, { seen: preview.digest }), { body: { status: 'accepted', 'left-out': 0 } });
   t.equal(await counted(store, 'accept_transfer'), 1);
   const receipt = await root.open(address);
-  t.match(receipt.text, /here let it in at .*snap\/hello-on .*Whom this site believed then .*desk: 1 of the keys/);
+  t.match(receipt.text, /here accepted it at .*snap\/hello-on .*Trusted sources at that time .*desk: 1 of the keys/);
   t.equal((await client.get('/internal/v1/packages/snap/hello-on')).status, 200);
 
   t.match(await root.send(receipt, `${address}/withdraw`), { status: 400 }, 'not by one press alone');
@@ -209,7 +209,10 @@ t.test('a transfer with a package that cannot be accepted is accepted without it
   t.throws(() => root.send(page, `${address}/accept`), /has no form/, 'no form accepts it yet');
 
   const narrowed = await root.open(`${address}?without=snap%2Ftaken-on`);
-  t.match(narrowed.text, /snap\/taken-on: It was left out .*These packages are left out: snap\/taken-on\./);
+  t.match(
+    narrowed.text,
+    /snap\/taken-on: The administrator left it out\..*These packages are left out: snap\/taken-on\./,
+  );
   t.match(narrowed.text, /snap\/hello-on revision 12 nothing/);
   const other = { without: '' };
   t.match(await root.send(narrowed, `${address}/accept`, other), { status: 409 }, 'more than was previewed');
@@ -226,7 +229,7 @@ t.test('a transfer with a package that cannot be accepted is accepted without it
   t.equal(await counted(store, 'accept_transfer'), 0);
   const digest = /The digest of these changes is ([0-9a-f]{64})\./.exec(narrowed.text)?.[1];
   const accepted = await root.send(narrowed, `${address}/accept`);
-  t.match(accepted.text, /The transfer is accepted\..*Left out snap\/taken-on: It was left out/);
+  t.match(accepted.text, /The transfer is accepted\..*Left out snap\/taken-on: The administrator left it out/);
   const [row] = (await store.beside.records.audit.list(0, 10_000)).filter((one) => one.action === 'accept_transfer');
   t.equal(
     (JSON.parse(row?.details ?? '{}') as { digest?: string }).digest,

@@ -13,7 +13,7 @@ t.test('somebody logs in, looks around and logs out', async (t) => {
   t.match(door, { status: 401, text: /Log in/ });
   t.equal(ada.cookie, '', 'nothing is kept of somebody who only looks');
 
-  t.match(await ada.logIn('ada', { password: 'wrong' }), { status: 401, text: /name or the password is not right/ });
+  t.match(await ada.logIn('ada', { password: 'wrong' }), { status: 401, text: /name or the password is wrong/ });
   t.equal(ada.cookie, '');
   const front = await ada.logIn('ada');
   t.match(front, { status: 200, address: '/console', text: /Ada/ });
@@ -56,7 +56,7 @@ t.test('a session ends without requests, and after twelve hours with them', asyn
   }
   const { cookie } = ada;
   store.clock.advance(minutes(31));
-  t.match(await ada.open('/console'), { status: 401, text: /logged out meanwhile/ });
+  t.match(await ada.open('/console'), { status: 401, text: /session has expired/ });
 
   // Used every 29 minutes, so that it does not end for want of requests.
   const bob = await store.visit('bob');
@@ -110,7 +110,7 @@ t.test('who has one-time passwords is asked for them, and each is good once', as
   t.match(await ada.logIn('ada'), { status: 401, text: /one-time password/ });
   const code = codeAt(secret, Math.floor(store.clock.now.getTime() / seconds(30)));
   t.equal((await ada.logIn('ada', { code })).status, 200);
-  t.match(await store.visitor().logIn('ada', { code }), { status: 401, text: /has been used/ });
+  t.match(await store.visitor().logIn('ada', { code }), { status: 401, text: /was used already/ });
 });
 
 t.test('a form is taken from our own page alone', async (t) => {

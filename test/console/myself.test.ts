@@ -27,7 +27,7 @@ t.test('is for everybody who is logged in, and about nobody else', async (t) => 
   }
   const page = await ada.open(here);
   t.match(page.text, /You are logged in as ada .* ada@example\.com Roles A publisher .* not asked for/);
-  t.match(await ada.send(page, `${here}/name`, { 'display-name': ' ' }), { status: 400, text: /more than blanks/ });
+  t.match(await ada.send(page, `${here}/name`, { 'display-name': ' ' }), { status: 400, text: /must not be blank/ });
   const renamed = await ada.send(page, `${here}/name`, { 'display-name': nasty });
   t.match(renamed.text, /Your display name is changed/);
   t.match(renamed.text, nasty);
@@ -44,7 +44,7 @@ t.test('a token is made for a purpose, shown once, and ended', async (t) => {
   const edge = { purpose: 'edge', package: 'snap/hello', days: '1', description: nasty, password };
   t.match(await ada.send(form, `${here}/new-token`, { ...edge, password: 'wrong' }), {
     status: 403,
-    text: /name or the password is not right/,
+    text: /name or the password is wrong/,
   });
   t.match(await ada.send(form, `${here}/new-token`, { ...edge, package: '' }), {
     status: 400,
@@ -122,7 +122,7 @@ t.test('one-time passwords are in force once a first code has come', async (t) =
   t.equal(secret.length, 20);
   t.match((await ada.open(here)).text, /not asked for/, 'what is only shown is not in force');
   const wrong = await ada.send(shown, `${address}/switch-on`, { code: '000000' });
-  t.match(wrong, { status: 403, html: /<svg\s+class="qr"/, text: /not right, or has been used/ });
+  t.match(wrong, { status: 403, html: /<svg\s+class="qr"/, text: /wrong or was used already/ });
   t.match(wrong.text, text, 'the same secret is shown again');
   const stranger = await store.visit('bob');
   const bobs = await stranger.send(await stranger.open(address), `${address}/begin`, { password });
@@ -138,12 +138,12 @@ t.test('one-time passwords are in force once a first code has come', async (t) =
   t.equal(new Set(codes).size, 10, 'recovery codes are shown, this once');
   t.match(
     await store.visitor().logIn('ada', { code }),
-    { status: 401, text: /has been used/ },
+    { status: 401, text: /was used already/ },
     'the first code is used up',
   );
   t.match(await ada.send(wrong, `${address}/switch-on`, { code }), {
     status: 409,
-    text: /asked for one-time passwords already/,
+    text: /use one-time passwords already/,
   });
   store.clock.advance(minutes(1));
   t.match(await store.visitor().logIn('ada'), { status: 401, text: /also asks for a one-time password/ });
@@ -155,9 +155,9 @@ t.test('one-time passwords are in force once a first code has come', async (t) =
   );
 
   const [paper = '', other = ''] = codes;
-  t.match(await store.visitor().logIn('ada', { code: 'aaaa-aaaa-aaaa' }), { status: 401, text: /not right/ });
+  t.match(await store.visitor().logIn('ada', { code: 'aaaa-aaaa-aaaa' }), { status: 401, text: /is wrong/ });
   t.equal((await store.visitor().logIn('ada', { code: paper.toUpperCase() })).status, 200, 'one of them lets her in');
-  t.match(await store.visitor().logIn('ada', { code: paper }), { status: 401, text: /has been used/ }, 'once');
+  t.match(await store.visitor().logIn('ada', { code: paper }), { status: 401, text: /was used already/ }, 'once');
   const kept = (await records.totpSecrets.find(store.ids.ada))?.recovery ?? '';
   t.equal((JSON.parse(kept) as string[]).length, 9);
   t.notMatch(kept, other.replaceAll('-', ''), 'nothing that is kept lets anybody in');

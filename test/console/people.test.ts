@@ -114,7 +114,7 @@ t.test('people and tokens', async (t) => {
     const own = `/console/people/${rootId}/set-up-link`;
     t.match(await root.send(await root.open(own), own, { password }), {
       status: 403,
-      text: /Nobody makes a link for their own account/,
+      text: /You cannot make a link for your own account/,
     });
     t.equal((await records.people.find(rootId))?.linkUntil, null);
   });

@@ -87,7 +87,10 @@ t.test('an upload is rejected with a sentence, which its publisher finds, whatev
   const root = await store.visit('root');
   const page = await root.open(address);
   t.match(await root.send(page, `${address}/reject`, { reason: '' }), { status: 400 });
-  t.match(await root.send(page, `${address}/reject`, { reason: '   ' }), { status: 400, text: /Say what is wrong/ });
+  t.match(await root.send(page, `${address}/reject`, { reason: '   ' }), {
+    status: 400,
+    text: /A reason of 1 to 2000 characters/,
+  });
   const reason = `<b>No</b> "pumps" & 'keys' javascript:alert(1)`;
   t.match(await root.send(page, `${address}/reject`, { reason }), {
     status: 200,
@@ -249,7 +252,7 @@ t.test('a proposal is approved with password and one-time password alone', async
 
   const approve = (fields: object) => bob.send(page, judge, { verdict: 'approve', ...fields });
   t.match(await approve({ password: '', code: '' }), { status: 400 }, 'a session alone approves of nothing');
-  t.match(await approve({ password: 'a guess', code: code() }), { status: 403, text: /password is not right/ });
+  t.match(await approve({ password: 'a guess', code: code() }), { status: 403, text: /password is wrong/ });
   t.match(await approve({ password, code: '000000' }), { status: 403 });
   const nobody = await store.visit('dave');
   t.match(await nobody.open(proposal), { status: 404, text: /this account has no access to it/ });
@@ -312,7 +315,7 @@ t.test('a proposal that the policy wants signed takes a signature as a browser s
   const page = await bob.open(proposal);
   t.match(page.text, /Your signature, if the policy requires it .*larder approval show 1 --for-signing FILE/);
   const approve = (fields: object) => bob.send(page, judge, { verdict: 'approve', password, code: code(), ...fields });
-  t.match(await approve({ signature: ' ' }), { status: 403, text: /The policy asks for your signature/ });
+  t.match(await approve({ signature: ' ' }), { status: 403, text: /The policy requires your signature/ });
   const file = join(folder(t), 'text');
   const { records } = store.beside;
   writeFileSync(file, await textToSign(records, (await records.proposals.find(1))!));

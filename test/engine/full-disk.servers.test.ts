@@ -115,7 +115,7 @@ t.test('there is no room for another page of a table', small, async (t) => {
   t.match(refused, { status: 507, retryAfter: '300', body: /"insufficient-storage"/ });
   t.match(
     refused.body,
-    /The disk of the database is full, so nothing was changed\. .* has to make room; try again later/,
+    /The disk of the database is full, so nothing was changed\. Ask .* to free space, and try again later/,
   );
   t.same((await store.names()).sort(), store.registered.toSorted(), 'what was acknowledged is there, and nothing else');
   t.equal(await store.ready(), 200, 'all else goes on');
@@ -131,7 +131,7 @@ t.test('there is no room for the write-ahead log, at which the server ends', sma
   t.match(await store.register('first'), { status: 200 });
   const filler = fill(log!.disk);
   const refused = await registerUntilRefused(store);
-  t.match(refused, { status: 503, retryAfter: '5', body: /The database of the store does not answer/ });
+  t.match(refused, { status: 503, retryAfter: '5', body: /The database of the store does not respond/ });
 
   rmSync(filler);
   // It goes on by itself where there is room for the end of what it recovers; otherwise it gives up, and whoever watches it starts it.

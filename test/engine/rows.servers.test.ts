@@ -166,7 +166,7 @@ t.test('what is not read back as it was written is told', async (t) => {
   })) {
     await t.rejects(
       copyRows(source, wrong(change)),
-      { message: /^what was copied of the table z is not what was read/ },
+      { message: /^the copy of the table z differs from the source/ },
       what,
     );
   }
@@ -180,7 +180,7 @@ t.test('tables of another release are refused', async (t) => {
   db.close();
   const source = sqliteSource(file);
   await t.rejects(copyRows(source, sqliteTarget(newFile())), {
-    message: 'the table z is not the same on both sides: they were made by different releases',
+    message: 'the table z differs between source and target: different releases made them',
   });
   source.close();
 });
@@ -217,8 +217,7 @@ t.test('all is there, or nothing: and what an attempt has left, the next one of 
   await whole.close();
   t.equal(await count(address), 5);
   await t.rejects(target(address, 'two'), {
-    message:
-      /^there is a store in the database postgres at .* already, or what an interrupted command has left of one$/,
+    message: /^there is a store in the database postgres at .* already, or the remains of an interrupted command$/,
   });
   const again = await target(address);
   await copyRows(source, again);
@@ -233,7 +232,7 @@ t.test('all is there, or nothing: and what an attempt has left, the next one of 
   const schema = /search_path%3D(\w+)/.exec(other)![1]!;
   await server.ask(`CREATE TABLE ${schema}.recipes (name TEXT)`);
   await t.rejects(target(other), {
-    message: /is not empty: it has tables of something else, such as recipes$/,
+    message: /is not empty: it contains tables that are not larder's, such as recipes$/,
   });
 });
 

@@ -51,7 +51,7 @@ const rows: Row[] = [
   },
   {
     code: 'engine-trouble',
-    says: /^The bucket of the store takes nothing: /,
+    says: /^The bucket of the store refuses changes: /,
     async produce({ hosts: [host] }, { door }) {
       door.takesNothing = true;
       const form = '--f\r\ncontent-disposition: form-data; name="binary"; filename="a"\r\n\r\nhello\r\n--f--\r\n';

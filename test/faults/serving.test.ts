@@ -157,7 +157,7 @@ const rows: Row[] = [
   },
   {
     code: 'clock',
-    says: /more than a day after the time that it should show by now/,
+    says: /more than a day after the time that the clock should show/,
     produce(store) {
       store.clock.step(days(3));
       return () => store.clock.step(-days(3));

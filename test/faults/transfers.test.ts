@@ -71,7 +71,7 @@ const rows: Row[] = [
   },
   {
     code: 'watched-folder',
-    says: /bad\.tar in the watched folder was not taken in/,
+    says: /bad\.tar in the watched folder was not received/,
     limits: { watchMs: 10 },
     runsJobs: true,
     isNoticedLater: true,

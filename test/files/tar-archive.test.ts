@@ -54,7 +54,7 @@ t.test('what is no file is none, for backups and for transfers, and a pipe is no
   mkdirSync(inner);
   await t.rejects(readTar(pipe), new NotWhole(pipe));
   await t.rejects(readTar(inner), { code: 'EISDIR' });
-  for (const file of [pipe, inner]) await t.rejects(openPart(file), { message: 'It is no file.' });
+  for (const file of [pipe, inner]) await t.rejects(openPart(file), { message: 'It is not a file.' });
 });
 
 t.test('a backup is read to its end, which is two empty blocks', async (t) => {

@@ -377,7 +377,7 @@ t.test('clients in Go log in by a form', async (t) => {
     },
   });
   const wrong = await send('POST', url, json, { form: { username: 'ada', password: 'wrong' } });
-  t.match(wrong, { status: 401, body: { Code: 'permission denied', Message: /not right/ } });
+  t.match(wrong, { status: 401, body: { Code: 'permission denied', Message: /password is wrong/ } });
   t.notOk(wrong.headers.get('www-authenticate'));
   const right = await send('POST', url, json, { form: { username: 'ada', password } });
   const { kind, value } = right.body.token as { kind: string; value: string };

@@ -63,7 +63,7 @@ t.test('whoever logs in as the invited account accepts, once', async (t) => {
   const isIn = collaborates(store);
   const wrong = await post(store, cookie, { ...ada, password: 'wrong', answer: 'accept' });
   t.equal(wrong.status, 401);
-  t.match(await wrong.text(), /role="alert"[^>]*>The name or the password is not right\./);
+  t.match(await wrong.text(), /role="alert"[^>]*>The name or the password is wrong\./);
   await store.setPassword('root');
   const root = (await store.beside.records.accounts.find('root'))?.username ?? '';
   const other = await post(store, cookie, { ...ada, username: root, answer: 'accept' });

@@ -40,8 +40,8 @@ t.test('a revision whose record is damaged is not released, and its damage is no
           {
             code: 'conflict',
             message:
-              "The store's record of revision 1 of 'hello' is damaged, so nothing was changed. " +
-              'Its administrator has to restore the records from a backup.',
+              "The store's record of revision 1 of 'hello' is corrupt, so nothing was changed. " +
+              'Ask the administrator of the store to restore the records from a backup.',
           },
         ],
       },
@@ -81,8 +81,8 @@ t.test('a revision of a resource whose record is damaged is not released, named 
         {
           code: 'conflict',
           message:
-            "The store's record of revision 1 of the resource 'config' is damaged, so nothing was changed. " +
-            'Its administrator has to restore the records from a backup.',
+            "The store's record of revision 1 of the resource 'config' is corrupt, so nothing was changed. " +
+            'Ask the administrator of the store to restore the records from a backup.',
         },
       ],
     },

@@ -46,13 +46,13 @@ t.test('the whole of a damaged blob never comes, and no part of it at all', asyn
     t.ok(before && (await contentOf(before.stream)).equals(bytes.subarray(10, 21)));
 
     damage((await blobs.makeLocalCopy(sha3_384)).file, at);
-    await t.rejects(blobs.open(sha3_384, part), /it is damaged/, 'not even a part that is as it was');
+    await t.rejects(blobs.open(sha3_384, part), /it is corrupt/, 'not even a part that is as it was');
     t.notOk(await blobs.prove(sha3_384));
     const whole = await blobs.open(sha3_384);
     const got: Buffer[] = [];
     await t.rejects(async () => {
       for await (const chunk of whole!.stream) got.push(chunk as Buffer);
-    }, /it is damaged/);
+    }, /it is corrupt/);
     t.ok(Buffer.concat(got).length < bytes.length, 'it is cut off');
     t.same(new Set(told), new Set([sha3_384]));
     told.length = 0;

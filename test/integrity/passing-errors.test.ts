@@ -142,7 +142,7 @@ t.test('a byte that was wrong once, in the page cache, is no damage of the disk'
   t.ok(direct[0]! > 0, 'the second reading went past the page cache');
   t.ok(existsSync(file));
   t.same(await store.beside.records.damagedBlobs.list(10), []);
-  t.match(log.join(''), /good on the disk and not in the page cache/);
+  t.match(log.join(''), /intact on the disk but not in the page cache/);
 });
 
 t.test('where nothing can be read past the page cache, damage is found as well', async (t) => {
@@ -259,7 +259,7 @@ t.test('a scrub that cannot find all files reads the others, says so, and tries 
   const started = rounds(0);
   await until(async () => (await problems()).some((problem) => problem.includes('cannot all be found')));
   t.notOk(existsSync(file), 'what could be found was read');
-  t.ok(log.filter((line) => line.includes('could not be finished')).length >= 3, 'somebody is told after three times');
+  t.ok(log.filter((line) => line.includes('cannot finish a round')).length >= 3, 'somebody is told after three times');
   rmSync(join(store.directory, 'blobs/sha3', free));
   await started;
   await rounds(1);

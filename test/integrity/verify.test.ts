@@ -41,7 +41,7 @@ const blobFiles = ({ directory }: TestAppliance): string[] =>
 
 /** Waits until the log says that a blob is out of service. */
 async function told({ log }: TestAppliance): Promise<void> {
-  while (!log.some((line) => line.includes('a blob is damaged')))
+  while (!log.some((line) => line.includes('a blob is corrupt')))
     await new Promise((resolve) => setTimeout(resolve, 20));
 }
 

@@ -80,7 +80,7 @@ t.test('a stop waits half a minute for a run that takes longer, and says which i
   t.notOk(isStopped);
   await pass(2000, 1000);
   await stopping;
-  t.match(JSON.parse(lines.at(-1)!), { jobs: ['sweep everything'], msg: /begin anew after the next start/ });
+  t.match(JSON.parse(lines.at(-1)!), { jobs: ['sweep everything'], msg: /start again after the next start/ });
   cut.reject(new Error('cannot read: the database is closed'));
   await pass(1);
   t.notMatch(lines.at(-1), /job failed/, 'nobody is told of what follows from that');

@@ -134,15 +134,13 @@ t.test('a backup has what is there, and what is missing there comes back from it
   for (const key of await keys()) await remove(key);
   const problems = async () => (await store.anyone.get('/readyz')).body.problems as string[];
   await until(async () => (await problems()).length > 0);
-  t.match(await problems(), [
-    /larder-store.json, is not in .* any more, so somebody has removed what was there; .*: until/,
-  ]);
+  t.match(await problems(), [/larder-store.json, is not in .* any more, so objects were removed there; .*: until/]);
   t.match(await client.blob('what no start would find'), { status: 503 });
   t.same(await keys(), []);
   const { err } = await larder(`verify --data ${store.directory}`);
   t.match(
     err,
-    /it is empty, and this store has content already; .* 'larder restore FILE --missing', or name the right/,
+    /it is empty, but this store has content already; .* 'larder restore FILE --missing', or name the right/,
   );
   const back = await larder(`restore ${file} --missing --data ${store.directory}`);
   t.match(back.out, /blobs? (?:is|are) restored, each verified against its digest/);
@@ -190,13 +188,13 @@ t.test('a bucket that lost its marker alone is looked over, and is the place of 
   t.match(await problems(), [/if the files are still there, run 'larder bucket accept'/]);
   t.match(await client.blob('more'), { status: 503 });
   t.match(await larder(`verify --data ${store.directory}`), {
-    err: /it has things in it already \(.*\), and no marker of larder; .* have 'larder bucket accept' look them over/,
+    err: /it contains objects already \(.*\), but no marker of larder; .* run 'larder bucket accept'/,
   });
 
   t.match(await accept(''), { code: 2, err: /there is no terminal; add --yes to confirm/ });
   for (const [text, why] of [
     ['{"larder":1,"store":"store-of-bob"}', /it belongs to another store/],
-    ['dear bob', /its larder-store.json is none of larder's; see what it is, remove it, and run/],
+    ['dear bob', /its larder-store.json is not a marker of larder; check that object, remove it, and run/],
   ] as const) {
     await write('larder-store.json', Buffer.from(text));
     t.match(await accept('--yes'), { code: 1, err: why });
@@ -216,7 +214,7 @@ t.test('a bucket that lost its marker alone is looked over, and is the place of 
   t.same(await entries(), [], 'and nothing is done');
 
   isReadOnly = true;
-  t.match(await accept('--yes'), { code: 1, err: /may not list, read, write and remove/ });
+  t.match(await accept('--yes'), { code: 1, err: /do not permit listing, reading, writing and removing/ });
   t.same(await entries(), [{ ...found, needed, there: 2, others: 1 }], 'the log knows before the bucket does');
   t.notOk((await keys()).includes('larder-store.json'));
   isReadOnly = false;
@@ -238,11 +236,11 @@ t.test('a bucket in which nothing of the store lies is not accepted', async (t) 
   };
   t.match(await client.blob('hello'), { status: 201 });
   await empty();
-  t.match(await accept(), { code: 1, err: /it is empty, and this store has content already; .*--missing/ });
+  t.match(await accept(), { code: 1, err: /it is empty, but this store has content already; .*--missing/ });
   await write('letters/1', Buffer.from('dear bob'));
   t.match(await accept(), {
     code: 1,
-    err: /of 2 files that this store needs none is there, but other things are \(letters\/1\); name the right place/,
+    err: /none of the 2 files that this store needs, but it contains other objects \(letters\/1\); name the right bucket/,
   });
   t.same(await keys(), ['letters/1']);
 
@@ -251,7 +249,7 @@ t.test('a bucket in which nothing of the store lies is not accepted', async (t) 
   await itsPlace.remove('larder-store.json');
   await itsPlace.write('letters/1', Buffer.from('dear bob'));
   const acceptIt = () => larder(`bucket accept --yes --data ${other.directory}`);
-  t.match(await acceptIt(), { code: 1, err: /\(letters\/1\), and this store has no files yet by which/ });
+  t.match(await acceptIt(), { code: 1, err: /\(letters\/1\), and this store has no files yet to recognize/ });
   await itsPlace.remove('letters/1');
   t.match(await acceptIt(), { code: 0, out: /it is empty, and this store needs no file yet/ }, 'both are empty');
   t.same(await itsPlace.keys(), ['larder-store.json']);
@@ -353,7 +351,7 @@ t.test('the doctor tells how the server is, and what it does not tell', async (t
   const { findings } = JSON.parse(out) as { findings: { what: string; says: string }[] };
   t.match(
     findings.find(({ what }) => what === 'Server of the files'),
-    { level: 'notice', says: /takes, gives and removes files; .*does not tell whether it removes anything by itself/ },
+    { level: 'notice', says: /takes, gives and removes files; .*does not report whether it removes objects itself/ },
   );
 });
 
@@ -397,7 +395,7 @@ t.test('without the server the store says so, and works again by itself when it 
   const problems = async () => (await store.anyone.get('/readyz')).body.problems as string[];
   await until(async () => (await problems()).length > 0);
   t.match(await problems(), [
-    /^The bucket of the store does not answer as it should \(nobody listens there; look .*\): /,
+    /^The bucket of the store does not answer as it should \(no server listens there; check .*\): /,
   ]);
   await server.start();
   await until(async () => (await problems()).length === 0);
@@ -405,7 +403,7 @@ t.test('without the server the store says so, and works again by itself when it 
 
   await server.stop();
   await server.start('new-secret-of-ada');
-  const refused = /\(the secret_access_key of credentials_file is not that of its access_key_id\)/;
+  const refused = /\(the secret_access_key of credentials_file does not belong to its access_key_id\)/;
   await until(async () => refused.test((await problems()).join()));
   const sent = await client.blob('another one');
   t.match(sent, { status: 503 });
@@ -434,13 +432,13 @@ t.test('where nothing may be written any more the store says so, and gives what 
   const refused = await client.blob('more');
   t.match(refused, {
     status: 503,
-    text: /does not let it do this. Nothing was changed. Its administrator has to look/,
+    text: /refuses this request. Nothing was changed. Ask the administrator of the store to check/,
   });
   t.equal(refused.headers.get('retry-after'), '300');
   await until(async () => (await ready()).problems.length > 0);
   t.match(await ready(), {
     status: 200,
-    problems: [/^The bucket of the store takes nothing: whoever credentials_file names/],
+    problems: [/^The bucket of the store refuses changes: the credentials in credentials_file/],
   });
   t.match(await client.call('GET', `blobs/${digestOf('hello')}`), { status: 200, text: 'hello' });
   isReadOnly = false;
@@ -462,7 +460,7 @@ t.test('a configuration that cannot work is told in one sentence, and nothing is
   for (const [change, why] of [
     [
       { 'blobs.credentials_file': wrongSecret },
-      /secret_access_key of credentials_file is not that of its access_key_id/,
+      /secret_access_key of credentials_file does not belong to its access_key_id/,
     ],
     [{ 'blobs.credentials_file': notToml }, /^cannot use .*not-toml: it must have two lines of TOML/],
     [
@@ -470,7 +468,7 @@ t.test('a configuration that cannot work is told in one sentence, and nothing is
       /cannot find the credentials for the server of S3: there is no \/nowhere/,
     ],
     [{ 'blobs.s3': s3!.replace('larder-tests', 'no-such-bucket') }, /the server has no bucket no-such-bucket/],
-    [{ 'blobs.s3': `${s3!}-elsewhere` }, /it is empty, and this store has content already/],
+    [{ 'blobs.s3': `${s3!}-elsewhere` }, /it is empty, but this store has content already/],
   ] as const) {
     changeConfig(configuration, { 'blobs.s3': s3, 'blobs.credentials_file': right, ...change });
     if (/content already/.test(String(why))) await store.anyone.upload('some bytes');

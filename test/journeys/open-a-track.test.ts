@@ -16,7 +16,7 @@ t.test('a track is opened within its guardrails, released to, and made the defau
   // Nobody has said yet which tracks there may be.
   t.match(await hers.createTrack('hello', { name: '2.0', 'automatic-phasing-percentage': null }), {
     status: 400,
-    body: { 'error-list': [{ code: 'invalid-tracks', message: /ask the store administrator/ }] },
+    body: { 'error-list': [{ code: 'invalid-tracks', message: /Ask the store administrator/ }] },
   });
   t.match(await hers.release('hello', 1, ['2.0/edge']), { status: 400 });
 

@@ -52,7 +52,7 @@ t.test('a serving process follows an acceptance within its minute, and does not 
   await keeper.keep();
   clock.now = new Date('2026-03-01T12:00:00Z');
   t.same(latest.now(), new Date('2030-01-01T00:00:00Z'));
-  t.match(keeper.doubt(), { isBefore: true, expectedBy: 'the time that it should show by now' });
+  t.match(keeper.doubt(), { isBefore: true, expectedBy: 'the time that the clock should show' });
   const at = clock.now.toISOString();
   await acts.do(acceptClock, { actor: 'cli:test' }, { acceptanceId: 'once' });
   await keeper.keep();
@@ -79,7 +79,7 @@ t.test('a clock that is set wrong while serving is said, and believed by nobody'
     store.clock.step(step);
     t.match(
       (await problems())[0],
-      new RegExp(`^The clock says .*, more than a day ${word} the time that it should.*clock accept`),
+      new RegExp(`^The clock says .*, more than a day ${word} the time that the clock should.*clock accept`),
     );
     await ada.get(whoami);
     store.clock.step(-step);
@@ -115,7 +115,7 @@ t.test('a run with a clock ten years ahead ends, expires and removes nothing', a
   for (const name of waiting) t.equal(ran(name), 0, name);
   const { problems } = (await (await fetch(`${later.url}/readyz`)).json()) as { problems: string[] };
   t.match(problems, [
-    /more than a day after the time at which larder last ran.*nothing is forgotten, expired or removed/,
+    /more than a day after the time of the last run of larder.*nothing is forgotten, expired or removed/,
   ]);
   store.appliance = later;
   await store.restart();

@@ -14,7 +14,7 @@ t.test('what is sealed is opened again, with the same key and for the same purpo
       t.match(sealed, /^1\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]+$/);
       t.same(unseal(key, sealed, purpose), Buffer.from(secret));
       t.throws(() => unseal(key, sealed, `${purpose}x`), /^cannot open|cannot open the/);
-      t.throws(() => unseal(randomBytes(32), sealed, purpose), /sealed with another site key, or it is damaged/);
+      t.throws(() => unseal(randomBytes(32), sealed, purpose), /sealed with another site key, or it is corrupt/);
     }),
     { numRuns: 50 },
   );

@@ -82,7 +82,7 @@ t.test('a head that was copied off the host shows a data directory that was put 
   t.same((await verdictOn(earlier)).problems, [], 'from within nothing is to be seen');
   t.match((await verdictOn(earlier, head!)).problems, [/cut off behind row 150; row 400 was expected/]);
   t.match((await verdictOn(earlier, { seq: 7, hash: head!.hash })).problems, [
-    /row 7 is not the one that was expected/,
+    /row 7 is not the row that was expected/,
   ]);
 });
 
@@ -91,7 +91,7 @@ t.test('a seal of somebody else is none', async (t) => {
   const { records, close } = await openRecords(directory);
   t.teardown(close);
   const { problems } = await verifyAudit(records, { siteKey: Buffer.alloc(32, 8) });
-  t.match(problems, [/seal 1 is not of this store/, /the end of the log is not the one that larder has written/]);
+  t.match(problems, [/seal 1 is not of this store/, /the end of the log is not the end that larder has written/]);
 });
 
 t.test('a log that was cut while its end mark was forgotten says how far it had come', async (t) => {

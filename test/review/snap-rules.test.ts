@@ -220,14 +220,14 @@ t.test('files that a device could not read or run are refused', async (t) => {
     'what no app needs may have any mode',
   );
   t.match(fileFaults({ 'meta/gui/icon.png': 0o600 }), [
-    /^'meta\/gui\/icon.png' in the snap cannot be read by everybody, but has the mode 0600: give it 0644\.$/,
+    /^'meta\/gui\/icon.png' in the snap is not readable for all users: it has the mode 0600. Give it 0644\.$/,
   ]);
   t.match(fileFaults({ '.': { kind: 'folder', mode: 0o700 } }), [
-    /^'\.' in the snap cannot be read and run by everybody, but has the mode 0700: give it 0755\.$/,
+    /^'\.' in the snap is not readable and executable for all users: it has the mode 0700. Give it 0755\.$/,
   ]);
   t.match(fileFaults({ meta: { kind: 'folder', mode: 0o750 } }), [/^'meta' in the snap/]);
-  t.match(fileFaults({ 'bin/run': 0o644 }), [/^'bin\/run' in the snap cannot be read and run/]);
-  t.match(fileFaults({ 'meta/hooks/install': 0o644 }), [/^'meta\/hooks\/install' in the snap cannot be run/]);
+  t.match(fileFaults({ 'bin/run': 0o644 }), [/^'bin\/run' in the snap is not readable and executable/]);
+  t.match(fileFaults({ 'meta/hooks/install': 0o644 }), [/^'meta\/hooks\/install' in the snap is not executable/]);
   t.match(fileFaults({}, 'apps: {other: {command: bin/other}}'), [
     /^The file 'bin\/other', .* is not in the snap: add it\.$/,
   ]);
@@ -237,14 +237,14 @@ t.test('files that a device could not read or run are refused', async (t) => {
     'root runs services',
   );
   t.match(fileFaults({ 'bin/d': 0o644 }, 'apps: {d: {command: bin/d, daemon: simple, stop-command: /bin/none}}'), [
-    /'bin\/d' in the snap cannot be run/,
+    /'bin\/d' in the snap is not executable/,
     /'bin\/none', .* is not in the snap/,
   ]);
   t.match(fileFaults({ 'meta/gui/pipe': { kind: 'pipe', mode: 0o644 } }), [
     /must be a file, and is a device, pipe or socket/,
   ]);
   t.match(fileFaults({ 'bin/c': 0o600 }, 'apps: {run: {command: bin/run, completer: bin/c}}'), [
-    /'bin\/c' in the snap cannot be read by everybody/,
+    /'bin\/c' in the snap is not readable for all users/,
   ]);
 });
 
@@ -252,7 +252,7 @@ t.test('files that a device could not read or run are refused', async (t) => {
 t.test('links in meta stay in the snap, and lead to what can be read', async (t) => {
   t.same(fileFaults({ 'meta/gui/icon.png': '../../share/i.png', 'share/i.png': 0o644 }), []);
   t.match(fileFaults({ 'meta/gui/icon.png': '../../share/i.png', 'share/i.png': 0o600 }), [
-    /icon\.png' in the snap cannot be read/,
+    /icon\.png' in the snap is not readable/,
   ]);
   t.match(fileFaults({ 'meta/gui/icon.png': '/etc/hostname' }), [/out of the snap/]);
   t.match(fileFaults({ 'meta/gui/icon.png': '../../../x' }), [/out of the snap/]);
@@ -267,7 +267,7 @@ t.test('links in meta stay in the snap, and lead to what can be read', async (t)
 t.test('a component needs its own files', async (t) => {
   const faults = new Faults();
   checkComponentFiles(imageOf({ 'meta/component.yaml': 0o600 }), faults);
-  t.match(faults.sentences, [/'meta\/component.yaml' in the component cannot be read by everybody/]);
+  t.match(faults.sentences, [/'meta\/component.yaml' in the component is not readable for all users/]);
 });
 
 t.test('a line of a GPIO chip is in one slot of a gadget alone', async (t) => {

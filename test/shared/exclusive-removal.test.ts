@@ -70,7 +70,7 @@ t.test('whoever was held up for too long between his look and the removal does n
       return Promise.resolve('old');
     }),
   );
-  await t.rejects(removed, { message: /another process may have begun/ });
+  await t.rejects(removed, { message: /another process may have started/ });
 
   const afterLong = here.alone('y', async (certain) => {
     advance(leaseLifeMs + seconds(1));

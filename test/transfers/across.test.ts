@@ -27,7 +27,7 @@ t.test('what the depot holds is at the other site what it is there', async (t) =
   });
   t.match(await here.done(`transfer receive ${stick} --media disc-17`), { id: made.id, lacking: [] });
   await here.done(`transfer receive ${stick} --media 'the disc in the safe'`);
-  t.match(await here.json('package list'), { packages: [] }, 'nothing of it shows before it is let in');
+  t.match(await here.json('package list'), { packages: [] }, 'nothing is visible before the transfer is accepted');
   const seen = await here.done(`transfer preview ${made.id}`);
   t.match(seen.problems, []);
   t.match(seen.lines, [
@@ -147,7 +147,7 @@ t.test('a transfer after which nothing has changed is empty, and one that rests 
   const second = await carried('second');
   await here.done(`transfer receive ${second.file}`);
   const seen = await here.done(`transfer preview ${second.id}`);
-  t.match(seen['left-out'], [{ what: 'number 1 of depot', why: /it was not let in here/ }]);
+  t.match(seen['left-out'], [{ what: 'number 1 of depot', why: /that one was not accepted here/ }]);
   t.match(seen.lines, [{ package: 'snap/other-on' }, {}, {}]);
   await here.done(`transfer accept ${second.id} --yes`);
   const third = await carried('third');
@@ -180,7 +180,7 @@ t.test('a slip of whoever makes a transfer or lets it in is told, and nothing co
   const file = join(stick, 'nameless.json');
   t.match(await nameless.larder(`site show --export ${file}`), {
     code: 1,
-    err: /no name yet; 'larder site init NAME'/,
+    err: /no name yet\. Give it a name and a key with 'larder site init NAME'/,
   });
   t.notOk(existsSync(file));
   const { id } = await depot.done(`transfer make ${join(stick, 'in.tar')}`);
@@ -189,8 +189,11 @@ t.test('a slip of whoever makes a transfer or lets it in is told, and nothing co
     err: /was made here, at 'depot'/,
   });
   await here.done(`transfer receive ${join(stick, 'in.tar')}`);
-  t.match(await here.larder(`transfer preview ${id.slice(0, 4)}`), { code: 1, err: /is too short; name six digits/ });
-  const idle = { code: 1, err: /Nothing in this transfer is called '(?:snap\/helo-on|charm\/\*)'/ };
+  t.match(await here.larder(`transfer preview ${id.slice(0, 4)}`), {
+    code: 1,
+    err: /is too short\. Give at least six digits/,
+  });
+  const idle = { code: 1, err: /Nothing in this transfer matches '(?:snap\/helo-on|charm\/\*)'/ };
   for (const slip of ['--without snap/helo-on', '--without snap/hello-on --without charm/*', '--only charm/*']) {
     t.match(await here.larder(`transfer preview ${id} ${slip}`), idle);
     t.match(await here.larder(`transfer accept ${id} ${slip} --yes`), idle);
@@ -207,21 +210,24 @@ t.test('whom a site does not believe brings nothing, and each refusal says why',
   const stranger = await site(t, 'stranger');
   const made = await depot.done(`transfer make ${join(stick, 'in.tar')} --for site-b`);
   const refused = async (line: string): Promise<string> => (await here.larder(line)).err;
-  t.match(await refused(`transfer receive ${join(stick, 'in.tar')}`), /It is for site-b, and this site is 'site-a'/);
+  t.match(
+    await refused(`transfer receive ${join(stick, 'in.tar')}`),
+    /The transfer is for site-b, and this site is 'site-a'/,
+  );
   t.match(
     (await stranger.larder(`transfer receive ${join(stick, 'in.tar')}`)).err,
-    /comes from 'depot', whom this site does not/,
+    /comes from 'depot', and this site does not trust/,
   );
   t.match(await refused(`transfer preview ${made.id}`), /No transfer/);
   await here.done('site distrust depot --yes');
-  t.match(await refused(`transfer receive ${join(stick, 'in.tar')}`), /whom this site does not believe/);
+  t.match(await refused(`transfer receive ${join(stick, 'in.tar')}`), /this site does not trust that source/);
   await trust(here, depot, join(stick, 'again.json'), '--packages charm/*');
   const open = await depot.done(`transfer make ${join(stick, 'open.tar')}`);
   await here.done(`transfer receive ${join(stick, 'open.tar')}`);
   t.match(await here.json(`transfer preview ${open.id}`), {
     problems: [{ package: 'snap/hello-on', why: "'depot' may bring charm/*, and not this." }],
   });
-  t.match(await refused(`transfer accept ${open.id} --yes`), /Nothing came in/);
+  t.match(await refused(`transfer accept ${open.id} --yes`), /Nothing was accepted/);
   await trust(here, depot, join(stick, 'third.json'), '--no-releases');
   const seen = await here.done(`transfer preview ${open.id}`);
   await here.done(`transfer discard ${open.id}`);

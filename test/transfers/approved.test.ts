@@ -90,7 +90,7 @@ t.test('a policy that cannot be met lets no transfer in, until it is in force', 
   }
   t.match(await run(`transfer accept ${id} --yes`), {
     code: 1,
-    err: /takes it into force when it starts or reads its/,
+    err: /puts it into force when it starts or reads its/,
   });
   await configure(store, 'transfers = "2"');
   t.match(await run(`transfer accept ${id} --yes`), {
@@ -150,10 +150,13 @@ async function fromDepot(
 t.test('what has expired comes in only where somebody is asked, who approves of just that', async (t) => {
   const { store, run, judge } = await askingSite(t, 'requests = "1 of B"');
   const { part, id } = await fromDepot(t, { run, judge });
-  t.match(await run(`transfer receive ${part}`), { code: 1, err: /It was good until 2026-10-28.* make it again/ });
+  t.match(await run(`transfer receive ${part}`), {
+    code: 1,
+    err: /The transfer expired at 2026-10-28.* make it again/,
+  });
   await configure(store, `requests = "1 of ${store.ids.bob}"\nunsigned_folders = "1 of ${store.ids.bob}"`);
   t.match(await run(`transfer receive ${part}`), { code: 0 });
-  t.match(await run(`transfer preview ${id}`), { out: /It has expired: it comes in when those approve/ });
+  t.match(await run(`transfer preview ${id}`), { out: /It has expired: it can be accepted only with the approvals/ });
   t.match(await run(`transfer accept ${id} --yes`), { code: 1, err: /Waits for 1 more approval \(proposal 2/ });
   t.match(await run('approval show 2'), { out: /transfer 1 of depot.*good until 2026-10-28.*let in later than that/ });
   t.match(await judge('approve', 'bob', 2), { code: 0 });

@@ -76,7 +76,7 @@ t.test('what cannot be fetched is left out only if that is asked for', { skip },
   const made = await desk(`${fetch} --even-so`);
   t.match(made, {
     code: 1,
-    out: /snap\/nothing: The request wishes for it, and it is not in the folder[^]*could not be fetched/,
+    out: /snap\/nothing: It was requested, but it is not in the folder[^]*could not be fetched/,
   });
   t.equal(made.out.match(/snap\/nothing: The request/g)?.length, 1, 'it is listed once');
   t.ok(existsSync(join(stick, 'in.tar')));

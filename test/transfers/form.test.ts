@@ -109,7 +109,7 @@ t.test('a part that is cut off, or goes on behind its end, is refused', async (t
     await t.rejects(openPart(file), NotATransfer, `${String(length)} bytes`);
   }
   writeFileSync(file, Buffer.concat([whole, Buffer.alloc(512)]));
-  await t.rejects(openPart(file), { message: 'Something stands behind its end.' });
+  await t.rejects(openPart(file), { message: 'It has data after its end.' });
 });
 
 t.test('a statement has one form', (t) => {
@@ -167,14 +167,14 @@ t.test('a statement that is longer than a receiver has memory for is neither mad
     );
   await t.rejects(making(described), {
     code: 'conflict',
-    message: /takes 26\.0 MiB, and a transfer has 24\.0 MiB for that.* Make several with fewer packages in each/,
+    message: /takes 26\.0 MiB, but may take at most 24\.0 MiB.* Make several transfers with fewer packages/,
   });
   const { bytes } = await making(described.slice(0, 20));
   t.ok(bytes.length < maxStatementBytes);
 
   const file = join(t.testdir(), 'long.tar');
   writeFileSync(file, tarHeader('larder/statement.json', maxStatementBytes + 1, new Date(0)));
-  await t.rejects(openPart(file), { message: 'It is no transfer: larder/statement.json is too large.' });
+  await t.rejects(openPart(file), { message: 'It is not a transfer: larder/statement.json is too large.' });
 });
 
 t.test('a statement that contradicts itself is refused', (t) => {

@@ -26,7 +26,7 @@ t.test('the two steps of the plan make the same, and what was sent before stays 
   const [fetched, stick] = [folder(t), folder(t)];
   await download(fetched, offered('hello-on', 12));
   const desk = await collector(t);
-  t.match((await desk.larder(`transfer make ${stick}`)).err, /Nothing was gathered yet/);
+  t.match((await desk.larder(`transfer make ${stick}`)).err, /No folder was gathered yet/);
   t.match(await desk.done(`transfer gather ${fetched}`), {
     gathered: [{ name: 'snap/hello-on', revisions: [12], channels: [] }],
   });
@@ -62,7 +62,7 @@ t.test('the two steps of the plan make the same, and what was sent before stays 
   writeFileSync(join(fetched, 'hello-on_12.snap'), 'gone');
   t.match(
     (await desk.larder(`transfer make ${join(stick, 'third.tar')} --again 1`)).err,
-    /is not what it was when it was gathered/,
+    /has changed since it was gathered/,
   );
 });
 
@@ -135,10 +135,11 @@ t.test('libraries of charms are carried, from files and from answers, and whose 
   const made = await desk.done(`transfer gather ${fetched} ${file}`);
   const why = Object.fromEntries(made['left-out'].map((left: { what: string; why: string }) => [left.what, left.why]));
   t.match(why, {
-    'lib/charms/ingress/v0/changed.py': /not the text that the charm store has as version 0\.1 of the library changed/,
-    'lib/charms/ingress/v0/lost.py': /version 0\.1 of the library .*no answer in the folder says of which charm/,
-    'lib/charms/ingress/v0/away.py': /No answer in the folder to info says who publishes charm\/far/,
-    'lib/charms/ingress/v0/setup.py': /nothing that can be carried/,
+    'lib/charms/ingress/v0/changed.py':
+      /differs from the text that the charm store has as version 0\.1 of the library changed/,
+    'lib/charms/ingress/v0/lost.py': /version 0\.1 of the library .*no response in the folder names its charm/,
+    'lib/charms/ingress/v0/away.py': /library of charm\/far, but no response to info in the folder names the publisher/,
+    'lib/charms/ingress/v0/setup.py': /Its format is not known/,
   });
   t.equal(made['left-out'].length, 4);
 
@@ -197,7 +198,7 @@ async function retold(here: Awaited<ReturnType<typeof believing>>, stick: string
   };
   t.match(await seen({}), { problems: [], component: { what: 'more revision 9', word: 'upstream' } });
   const other = await seen({ revision: 10 });
-  const why = 'Its assertion says something else of it than the transfer does.';
+  const why = 'Its assertion and the transfer contradict each other.';
   t.match(other, { problems: [{ package: 'snap/with-com', what: 'more revision 10', why }], component: undefined });
   t.match(await here.larder(`transfer accept ${other.id} --yes`), { code: 1, err: /more revision 10/ }, 'it stays out');
   const notes = ['no assertion that this site believes'];
@@ -213,7 +214,7 @@ async function retold(here: Awaited<ReturnType<typeof believing>>, stick: string
     'a source from before releases had components gives devices none',
   );
   t.match((await seen({}, { resources: [{ name: 'more', type, revision: 8 }] })).problems, [
-    { why: 'The revision 8 of its resource more is neither here, nor does it come in.' },
+    { why: 'The revision 8 of its resource more is neither here nor in the transfer.' },
   ]);
 }
 
@@ -253,7 +254,7 @@ t.test('components of snaps are carried with the assertions that pair them', asy
     gathered['left-out'].map((left: { what: string; why: string }) => [left.what, left.why]),
   );
   t.match(why, {
-    'c.comp': /revision 8 of the component more of snap\/with-com, and no snap-resource-pair says/,
+    'c.comp': /revision 8 of the component more of snap\/with-com, but no snap-resource-pair assigns/,
     'd.comp': /./,
   });
   t.equal(gathered['left-out'].length, 2);

@@ -93,16 +93,16 @@ t.test('what cannot be understood is listed with its reason, and nothing is gues
   const made = await desk.done(`transfer gather ${fetched} ${join(stick, 'in.tar')}`);
   const why = Object.fromEntries(made['left-out'].map((one: { what: string; why: string }) => [one.what, one.why]));
   t.match(why, {
-    'alone.snap': /No assertion in the folder speaks of this file/,
+    'alone.snap': /No assertion in the folder describes this file/,
     'link.assert': /symbolic link/,
-    'unknown.charm': /No answer in the folder says which revision of charm\/unknown it is/,
+    'unknown.charm': /No response in the folder says which revision of charm\/unknown it is/,
     'lacking/d-image': /The image sha256:0{64} is not in the folder/,
     'charm/lacking latest/stable': /Its resource image, revision 7, is not in the folder/,
-    'login.json': /nothing that can be carried/,
-    'notes.txt': /nothing that can be carried/,
+    'login.json': /Its format is not known/,
+    'notes.txt': /Its format is not known/,
     'image/one': /No resource of a charm in the folder names the image/,
-    'layers.tar.gz': /none of its 1 files can be carried/,
-    'twofold.tar': /names that no folder can hold together/,
+    'layers.tar.gz': /none of its 1 files can be part of a transfer/,
+    'twofold.tar': /names that cannot be in one folder/,
   });
   t.ok(why['cut.assert']);
   t.notOk(readFileSync(join(stick, 'in.tar')).includes(secret));

@@ -103,6 +103,6 @@ t.test('an icon is named for a type that stores show, or the transfer is refused
     const file = join(stick, `${String(at)}.tar`);
     const evil = example([bytes], { ...goodNow(), source: 'painter', seed, sequence: at + 1, packages });
     writeFileSync(file, await partBytes(evil));
-    await t.rejects(attempt([file]), { message: /^Its statement is none: / }, JSON.stringify(ending));
+    await t.rejects(attempt([file]), { message: /^Its statement is invalid: / }, JSON.stringify(ending));
   }
 });

@@ -105,10 +105,10 @@ t.test('what another key signed, under any name, is refused', async (t) => {
   const file = join(stick, 'forged.tar');
   const said = { source: 'depot', ...goodNow() };
   writeFileSync(file, await partBytes(example([Buffer.from('evil')], { ...said, seed: seedOf(7) })));
-  await t.rejects(attempt([file]), { message: /signed by 0 of the keys of 'depot'/ });
+  await t.rejects(attempt([file]), { message: /signed with 0 of the keys of 'depot'/ });
   const strange = join(stick, 'strange.tar');
   writeFileSync(strange, await partBytes(example([Buffer.from('evil')], { ...said, source: 'nobody' })));
-  await t.rejects(attempt([strange]), { message: /comes from 'nobody', whom this site does not believe/ });
+  await t.rejects(attempt([strange]), { message: /comes from 'nobody', and this site does not trust/ });
 });
 
 t.test('parts of different transfers, older ones and those that have expired are refused', async (t) => {
@@ -121,7 +121,7 @@ t.test('parts of different transfers, older ones and those that have expired are
   await here.done(`transfer receive ${two}`);
   const [{ id }] = ((await here.done('transfer list')) as { transfers: [{ id: string }] }).transfers;
   await here.done(`transfer accept ${id} --yes`);
-  await t.rejects(attempt([one]), { message: /number 1 of 'depot', and number 2 was let in already/ });
+  await t.rejects(attempt([one]), { message: /number 1 of 'depot', and number 2 was already accepted/ });
 });
 
 t.test('a transfer in parts comes in any order, and on many visits', async (t) => {
@@ -201,7 +201,7 @@ t.test('what is cut is put together of parts at hand, and one that fails loses n
 
   const bad = await cut('bad');
   const mend = spoil(bad.files[1]!);
-  await t.rejects(attempt(bad.files), { message: `The content ${bad.of[1]!.sha256} in it is damaged.` });
+  await t.rejects(attempt(bad.files), { message: `The content ${bad.of[1]!.sha256} in it is corrupt.` });
   t.same(readdirSync(bad.folder).sort(), [bad.of[0]!.sha256, bad.of[2]!.sha256].sort(), 'the others are kept');
   t.same(readdirSync(join(here.data, 'blobs', 'tmp')), []);
   mend();
@@ -262,13 +262,13 @@ t.test('what a believed source says that cannot be is told, and nothing comes in
     ...more,
   });
   const wrong: [more: object, why: RegExp][] = [
-    [{ channel: 'stable' }, /No channel has such a name/],
-    [{ channel: 'latest/../stable' }, /No channel has such a name/],
-    [{ channel: '9/stable' }, /track that is not carried/],
+    [{ channel: 'stable' }, /This is not a valid channel name/],
+    [{ channel: 'latest/../stable' }, /This is not a valid channel name/],
+    [{ channel: '9/stable' }, /does not contain its track/],
     [{ slot: 'riscv64' }, /is not for riscv64/],
     [{ architecture: 'riscv64' }, /is not for amd64/],
     [{ slot: '*' }, /is not for \*/],
-    [{ revision: 7 }, /neither here, nor does it come in/],
+    [{ revision: 7 }, /neither here nor in the transfer/],
     [{ resources: [{ name: 'part', type: 'file', revision: 3 }] }, /resource part is neither here/],
   ];
   const channels = wrong.map(([more], at) => ({
@@ -288,7 +288,7 @@ t.test('what a believed source says that cannot be is told, and nothing comes in
     problems.map(({ why }) => why),
     wrong.map(([, why]) => why),
   );
-  t.match((await here.larder(`transfer accept ${id} --yes`)).err, /Nothing came in/);
+  t.match((await here.larder(`transfer accept ${id} --yes`)).err, /Nothing was accepted/);
   t.same(await store.records.packages.after('', '', 10), []);
 });
 
@@ -334,7 +334,7 @@ t.test(
     const part = join(stick, 'told.tar');
     writeFileSync(part, await partBytes(example([...files, ...assertions], said)));
 
-    const why = 'Its assertion says something else of it than the transfer does.';
+    const why = 'Its assertion and the transfer contradict each other.';
     const came = await here.larder(`transfer receive ${part} --json`);
     t.match(came, { code: 0 });
     const { id, why: waits } = JSON.parse(came.out) as { id: string; why: string };

@@ -201,7 +201,7 @@ t.test('what is said of a package crosses, and its libraries; what was edited he
   await says({ summary: 'Said there', title: 'Hello again' });
   const edited = await here.preview(depot, join(stick, 'four.tar'));
   t.match(edited.lines, [{ what: 'title', from: null, to: 'Hello again' }]);
-  t.match(edited['left-out'], [{ what: 'charm/hello summary', why: 'It was edited here, and stays.' }]);
+  t.match(edited['left-out'], [{ what: 'charm/hello summary', why: 'It was edited here and is not changed.' }]);
   await here.json(`transfer accept ${edited.id} --yes`);
   t.match(await hello(), { title: 'Hello again', summary: 'Said here' });
 });

@@ -33,11 +33,14 @@ t.test('what bears a label comes to a site whose label is as high, and shows it 
   t.match(await depot.done(`transfer check ${join(stick, 'bare.tar')}`), { transfers: [{ label: null }] });
   const receive = () => here.larder(`transfer receive ${join(stick, 'in.tar')}`);
 
-  t.match(await receive(), { code: 1, err: /label 'restricted', which is none that this site knows: 'site\.levels'/ });
+  t.match(await receive(), {
+    code: 1,
+    err: /label 'restricted', which this site does not know\. Add it to 'site\.levels'/,
+  });
   labelled(here, 'secret', ['open', 'secret']);
-  t.match(await receive(), { code: 1, err: /label 'restricted', which is none that this site knows/ });
+  t.match(await receive(), { code: 1, err: /label 'restricted', which this site does not know/ });
   changeConfig(join(here.data, 'larder.toml'), { 'site.levels': levels, 'site.label': 'open' });
-  t.match(await receive(), { code: 1, err: /label 'restricted', which is higher than that of this site, 'open'/ });
+  t.match(await receive(), { code: 1, err: /label 'restricted', which is higher than the label of this site, 'open'/ });
   t.same((await here.done('transfer list')).transfers, [], 'nothing of it is here');
 
   const bare = await here.done(`transfer receive ${join(stick, 'bare.tar')}`);
@@ -49,7 +52,10 @@ t.test('what bears a label comes to a site whose label is as high, and shows it 
   t.match(await here.done(`transfer preview ${id}`), { label: 'restricted' });
   t.match((await here.larder(`transfer preview ${id}`)).out, /^It has the label restricted\.$/m);
   labelled(here, 'open');
-  t.match(await here.larder(`transfer accept ${id} --yes`), { code: 1, err: /higher than that of this site, 'open'/ });
+  t.match(await here.larder(`transfer accept ${id} --yes`), {
+    code: 1,
+    err: /higher than the label of this site, 'open'/,
+  });
   labelled(here, 'secret');
   t.match(await here.done(`transfer accept ${id} --yes`), { label: 'restricted' });
 
@@ -75,11 +81,11 @@ t.test('a request says what label its site has, and nothing is made for one whos
   };
   t.match(await depot.larder(await ask('none.tar')), {
     code: 1,
-    err: /has the label 'restricted', and 'site-a' says that it has none, which is not as high/,
+    err: /have the label 'restricted', and the label of 'site-a' is none, which is lower/,
   });
   labelled(here, 'open');
   t.match((await here.larder('transfer request x.tar --dry-run')).out, /^The label of site-a is open\.$/m);
-  t.match(await depot.larder(await ask('open.tar')), { code: 1, err: /'site-a' says that it has 'open'/ });
+  t.match(await depot.larder(await ask('open.tar')), { code: 1, err: /the label of 'site-a' is 'open'/ });
   t.match((await here.done('audit report --from 2026-01-01')).exports, [{ label: 'open' }, { label: null }]);
   labelled(here, 'secret');
   await depot.done(await ask('secret.tar'));

@@ -196,10 +196,10 @@ t.test('the resources of a released charm are part of what people approve', asyn
     resources: [{ name: 'config 1 for 1 %, x', type: 'file', revision: null }],
   }));
   t.match((await receive(files, [{ ...withConfig(1), channels: misnamed }])).problems, [
-    { why: 'No resource has such a name.' },
+    { why: 'This is not a valid resource name.' },
   ]);
   const retyped = await receive(files, [{ ...withConfig(1, 'oci-image') }]);
-  t.match(retyped.problems, [{ why: 'Its resource config is of the type file, and not oci-image.' }]);
+  t.match(retyped.problems, [{ why: 'Its resource config has the type file, not oci-image.' }]);
 });
 
 t.test(
@@ -270,7 +270,9 @@ t.test('a source that may release nothing withdraws nothing that a channel holds
   const withdrawn = [{ revision: 1, why: 'it is bad' }];
   const seen = await receive([file], [{ ...hello, withdrawn }]);
   t.same(seen.lines, []);
-  t.match(seen['left-out'], [{ what: 'snap/hello-on revision 1', why: /may not change channels: latest\/edge hold/ }]);
+  t.match(seen['left-out'], [
+    { what: 'snap/hello-on revision 1', why: /may not change channels, and latest\/edge hold/ },
+  ]);
   t.match(await seen.accept(), { code: 0 });
   t.match(await run('release history snap/hello-on --json'), { out: /^(?!.*"revision":null)/ });
   t.match(await run('close snap/hello-on edge --yes'), { code: 0 });
@@ -294,7 +296,7 @@ t.test('a transfer leaves enough numbers for what is pushed here', async (t) => 
   });
   const seen = await receive([file], [numbered(2147483647)]);
   t.match(seen.problems, [
-    { what: 'revision 2147483647', why: /^Its number is above 2000000000, .* number it lower\.$/ },
+    { what: 'revision 2147483647', why: /^Its number is above 2000000000, .* for a lower number\.$/ },
   ]);
   t.match(await seen.accept(), { code: 1, err: /above 2000000000/ });
   const good = await receive([file], [numbered(2_000_000_000)]);

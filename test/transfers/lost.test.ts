@@ -41,7 +41,7 @@ t.test(
     const { out } = await here.larder(`transfer preview ${three.id}`);
     t.match(
       out.replaceAll(/\s+/g, ' '),
-      /number 2 was not accepted here\. If one was lost, its people make it again with 'larder transfer make FILE --again 2'/,
+      /number 2 was not accepted here\. If one was lost, ask 'depot' to run 'larder transfer make FILE --again 2'/,
     );
     const again = join(stick, 'two-again.tar');
     const { id } = (await depot.done(`transfer make ${again} --again 2`)) as { id: string };

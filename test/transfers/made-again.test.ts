@@ -48,6 +48,6 @@ t.test('a lost part is made again after a sweep, until what it carries is delete
   t.equal(code, 1);
   t.match(
     err,
-    /The content \w{96} that part 1 of transfer number 1 carries is not here any more, .* make another transfer\./,
+    /The content \w{96} that part 1 of transfer number 1 contains is not here any more, .* make another transfer\./,
   );
 });

@@ -61,7 +61,7 @@ t.test('a stick that fails in the middle, or a file that shrinks while it is rea
       truncateSync(file, 7 * MiB);
       return part;
     }),
-    { message: `The content ${transfer.statement.blobs.at(2)?.sha256 ?? ''} in it is damaged.` },
+    { message: `The content ${transfer.statement.blobs.at(2)?.sha256 ?? ''} in it is corrupt.` },
   );
   cpSync(copy, file);
   t.match(await attempt([file]), { lacking: [] }, 'and the same command goes on');
@@ -177,7 +177,7 @@ t.test('a full disk at the depot, at receive and at accept is told, and nothing 
   const { id } = await depot.done(`transfer make ${file}`);
   fill(disk);
   const received = await here.larder(`transfer receive ${file}`);
-  t.match(received, { code: 1, err: /MiB are free; make room first|full/ });
+  t.match(received, { code: 1, err: /MiB are free\. Free space first|full/ });
   rmSync(join(disk, 'filler'));
   t.match(await here.done(`transfer receive ${file}`), { id, lacking: [] });
   fill(disk);

@@ -48,7 +48,7 @@ t.test('an empty store asks for what a set, a bundle and a model need, and the t
   for (const one of ['charm/juju-controller', 'charm/hello', 'snap/juju-db', 'snap/pi-kernel', 'snap/core24'])
     t.ok(names.includes(one), one);
   await here.done('subscription remove snap/lxd');
-  t.match((await here.larder('subscription remove snap/lxd')).err, /Nobody wishes for snap\/lxd/);
+  t.match((await here.larder('subscription remove snap/lxd')).err, /There is no subscription to snap\/lxd/);
 
   const shown = await here.larder(`transfer request ${stick} --dry-run`);
   t.match(shown.out, /snap\/juju-db 4\.4\/stable \(amd64\)/);
@@ -148,7 +148,7 @@ t.test('what was let in while somebody looked at a request is not left untold', 
   const refused = await larder(`transfer request ${out}`, { env, terminal: true, typed: typed() });
   t.match(refused, {
     code: 1,
-    err: /Continue\? \[y\/N\][^]*A transfer was let in or put back meanwhile, .* make it again/,
+    err: /Continue\? \[y\/N\][^]*A transfer was accepted or withdrawn in the meantime, .* Make the request again/,
   });
   t.strictSame(readdirSync(out), [], 'nothing has left, under any name');
   const { exports } = (await here.done('audit report --from 2026-01-01')) as { exports: { what: string }[] };

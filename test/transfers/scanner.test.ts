@@ -39,7 +39,7 @@ t.test('what a scanner takes away stays out, is named in the receipt, and everyt
   for (const name of bad) rmSync(join(snaps, name));
   t.match(
     (await depot.larder(`transfer pack ${scan} ${join(stick, 'again.tar')}`)).err,
-    /snap\/snap-003_4\.snap is not/,
+    /snap\/snap-003_4\.snap is missing/,
   );
 
   const received = await here.larder(`transfer receive ${scan}`);
@@ -56,7 +56,7 @@ t.test('what a scanner takes away stays out, is named in the receipt, and everyt
     {
       package: 'snap/snap-003',
       what: 'snap/snap-003',
-      why: 'It was left out by whoever let the transfer in. What was carried as revision 4 did not come.',
+      why: 'The administrator left it out. The content of revision 4 did not arrive.',
     },
   ]);
   const { packages } = (await here.json('package list')) as { packages: { name: string }[] };

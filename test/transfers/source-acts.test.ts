@@ -26,7 +26,7 @@ t.test('one signature does not rotate a source of which two keys sign, whatever 
   const here = await site(t, 'site-a');
   await here.done(trustCommand(t));
   const before = await sourceOf(here);
-  const refused = { code: 1, err: /signed by 1 of the keys of 'depot' that this site believes, and it asks for 2/ };
+  const refused = { code: 1, err: /signed by 1 of the trusted keys of 'depot', but 2 must sign/ };
   t.match(await here.larder(rotateCommand(t, { keys: [thief], threshold: 1, by: [first] })), refused);
   t.match(await here.larder(rotateCommand(t, { keys: [thief], threshold: 1, by: [first, thief] })), refused);
   t.same(await sourceOf(here), before, 'keys and threshold are unchanged');
@@ -69,7 +69,10 @@ t.test(
     t.match(await here.larder(real), { code: 1, err: /prove that a key/ }, 'the same again says the same');
 
     const settled = await here.larder(trustCommand(t, { keys: [third], threshold: 1 }));
-    t.match(settled, { code: 0, out: /number 1, waits here and cannot be accepted: It was signed by 0 of the keys/ });
+    t.match(settled, {
+      code: 0,
+      out: /number 1, waits here and cannot be accepted: The transfer is signed with 0 of the keys/,
+    });
     t.notMatch((await here.larder('doctor')).out, /was copied/);
     await here.done(`transfer discard ${waiting.id}`);
     await accept(here, await sent(t, { sequence: 2, by: [third] }));
@@ -93,10 +96,10 @@ t.test('a transfer with a number that is known is refused, and so is every lower
   await here.done(`transfer receive ${one.part}`);
   await here.done(`transfer receive ${same.part}`);
   await here.done(`transfer accept ${one.id} --yes`);
-  const refused = { code: 1, err: /It is number 5 of 'depot', and number 5 was let in already/ };
+  const refused = { code: 1, err: /The transfer has number 5 of 'depot', and number 5 was already accepted/ };
   t.match(await here.larder(`transfer accept ${same.id} --yes`), refused);
   t.match(await here.larder(`transfer receive ${same.part}`), refused);
-  t.match(await here.larder(`transfer preview ${same.id}`), { code: 1, out: /number 5 was let in already/ });
+  t.match(await here.larder(`transfer preview ${same.id}`), { code: 1, out: /number 5 was already accepted/ });
   t.match(await here.larder(`transfer receive ${(await sent(t, { sequence: 4 })).part}`), {
     code: 1,
     err: /number 4 of/,
@@ -117,13 +120,16 @@ t.test('a very high number is shown before it is accepted, and the floor that it
   const next = await sent(t, { sequence: 8, revisions: [1, 2, 3] });
   t.match(await here.larder(`transfer receive ${next.part}`), {
     code: 1,
-    err: /number 9007199254740991 was let in already/,
+    err: /number 9007199254740991 was already accepted/,
   });
   t.match(await here.larder('site reset-floor depot --yes'), { code: 2 });
   t.match(await here.larder('site reset-floor depot --to 7'), { code: 2 }, 'it asks first');
-  t.match(await here.larder('site reset-floor other --to 7 --yes'), { code: 1, err: /does not believe 'other'/ });
+  t.match(await here.larder('site reset-floor other --to 7 --yes'), {
+    code: 1,
+    err: /does not trust a source 'other'/,
+  });
   t.match(await here.done('site reset-floor depot --to 7 --yes'), { floor: 7 });
-  t.match(await here.larder('site reset-floor depot --to 8 --yes'), { code: 1, err: /is 7; name a lower one/ });
+  t.match(await here.larder('site reset-floor depot --to 8 --yes'), { code: 1, err: /is 7\. Name a lower one/ });
   await here.done('site distrust depot --yes');
   await here.done(trustCommand(t));
   t.equal((await sourceOf(here)).floor, 7, 'a source that is trusted again has the floor that was set');
@@ -180,7 +186,7 @@ t.test('a transfer that waits while the store is restored is not accepted before
   await store.close();
   t.match(await here.larder(`transfer accept ${waiting.id} --yes`), {
     code: 1,
-    err: /put back to an earlier state.*--floor-lost/s,
+    err: /restored from a backup.*--floor-lost/s,
   });
   await here.done(`transfer receive ${waiting.part} --floor-lost`);
   await here.done(`transfer accept ${waiting.id} --yes`);
@@ -195,7 +201,7 @@ t.test('a source that is changed lists the transfers of it that wait, and of no 
   await here.done(`transfer receive ${(await sent(t, { sequence: 1, source: 'other', by: [thief] })).part}`);
   const [good, bad] = [
     { id: mine.id, refused: null },
-    { id: mine.id, refused: /signed by 2 of the keys.*asks for 3/ },
+    { id: mine.id, refused: /signed with 2 of the keys.*requires 3/ },
   ];
   t.match((await here.done(trustCommand(t))).waiting, [good]);
   t.match((await here.done(`${trustCommand(t)} --threshold 3`)).waiting, [bad]);
@@ -205,7 +211,7 @@ t.test('a source that is changed lists the transfers of it that wait, and of no 
     'its preview names packages out of scope',
   );
   const rotated = await here.done(rotateCommand(t, { keys: [third], by: [first, second] }));
-  t.match(rotated.waiting, [{ id: mine.id, refused: /signed by 0 of the keys/ }]);
+  t.match(rotated.waiting, [{ id: mine.id, refused: /signed with 0 of the keys/ }]);
   const ended = await here.done('site distrust depot --yes');
   t.match(ended.waiting, [{ id: mine.id, refused: /does not trust 'depot' any more/ }]);
   t.equal(ended.waiting.length, 1);

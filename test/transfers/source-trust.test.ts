@@ -59,17 +59,17 @@ const rows: Record<string, Row> = {
   'the keys are others after a theft': {
     settings: ['keys', 'rotation'],
     change: () => ({ keys: [third.publicKey, thief.publicKey, seedOf(7).publicKey], rotation: 1 }),
-    expected: /signed by 0 of the keys/,
+    expected: /signed with 0 of the keys/,
   },
   'one of the keys that signed is trusted no more': {
     settings: ['keys'],
     change: () => ({ keys: [first.publicKey, third.publicKey] }),
-    expected: /signed by 1 of the keys/,
+    expected: /signed with 1 of the keys/,
   },
   'more signatures are asked for': {
     settings: ['threshold'],
     change: () => ({ threshold: 3 }),
-    expected: /asks for 3/,
+    expected: /requires 3/,
   },
   'another scanning station must sign': {
     settings: ['scanners', 'scans'],
@@ -79,7 +79,7 @@ const rows: Record<string, Row> = {
   'two scanning stations must sign': {
     settings: ['scanners', 'scans'],
     change: ({ scanners }) => ({ scanners: [...scanners, otherStation.publicKey], scans: 2 }),
-    expected: /signed by 1 of the scanning stations, and this site asks for 2/,
+    expected: /signed by 1 of the scanning stations, but this site requires 2/,
   },
   'the scope leaves the package out': {
     settings: ['packages'],
@@ -89,7 +89,7 @@ const rows: Record<string, Row> = {
   'a later transfer was accepted': {
     settings: ['floor'],
     change: () => ({ floor: 1 }),
-    expected: /number 1 was let in already/,
+    expected: /number 1 was already accepted/,
   },
   'the store was restored': {
     settings: ['floorInDoubt'],
@@ -223,7 +223,7 @@ t.test('whatever is changed of a source while its transfer waits counts when the
       // A preview that showed a release is not what would be changed now.
       t.match(
         accepted.err,
-        what === 'it may release nothing' && seen !== '' ? /not what was looked at/ : expected,
+        what === 'it may release nothing' && seen !== '' ? /other changes than the preview showed/ : expected,
         label,
       );
       const { status } = (await store.beside.records.transfers.find(transfer.id)) ?? {};
@@ -269,7 +269,7 @@ t.test('a source that is trusted again with another key does not vouch for what 
   await setSource(site.store, { ...trusted('depot'), keys: [thief.publicKey], threshold: 1, scanners: [], scans: 0 });
   t.match(await site.run(`transfer accept ${transfer.id} --yes`), {
     code: 1,
-    err: /signed by 0 of the keys of 'depot'/,
+    err: /signed with 0 of the keys of 'depot'/,
   });
 });
 
@@ -294,9 +294,9 @@ t.test('the label of the site counts as it is when a transfer is accepted', asyn
   const [part = ''] = await written(transfer, folder(t));
   await bring(site, { part, id: idOf(transfer.bytes) }, 'approved');
   changeConfig(config, { 'site.label': 'open' });
-  const refused = /has the label 'inner', which is higher than that of this site/;
+  const refused = /has the label 'inner', which is higher than the label of this site/;
   t.match(await site.run(`transfer accept ${idOf(transfer.bytes)} --yes`), { code: 1, err: refused });
-  t.match((await site.run(`transfer preview ${idOf(transfer.bytes)}`)).out, /which is higher than that of/);
+  t.match((await site.run(`transfer preview ${idOf(transfer.bytes)}`)).out, /which is higher than the label of/);
 });
 
 t.test('automatic acceptance that ends while content is still to come accepts nothing automatically', async (t) => {
@@ -310,7 +310,7 @@ t.test('automatic acceptance that ends while content is still to come accepts no
   await here.done(`transfer receive ${known.part}`);
   await here.done(`transfer accept ${known.id} --yes`);
   await trust(here, depot, join(stick, 'automatic.json'), '--accept automatic');
-  t.match(await here.done(`transfer receive ${(await sent(2)).part}`), { automatic: /by itself/ });
+  t.match(await here.done(`transfer receive ${(await sent(2)).part}`), { automatic: /accepted automatically/ });
   const { part, id } = await sent(3);
   const unpacked = join(stick, 'unpacked');
   await here.done(`transfer unpack ${part} ${unpacked}`);
@@ -327,7 +327,7 @@ t.test('a copy with the signatures that are missing now makes a waiting transfer
   const transfer = await carried(t, 'depot', [first, second]);
   await bring(site, transfer, 'received');
   await setSource(site.store, { name: 'depot', threshold: 3, scanners: [station.publicKey], scans: 1 });
-  t.match(await site.run(`transfer accept ${transfer.id} --yes`), { code: 1, err: /signed by 2 of the keys/ });
+  t.match(await site.run(`transfer accept ${transfer.id} --yes`), { code: 1, err: /signed with 2 of the keys/ });
   t.match(
     await site.run(`transfer receive ${await transfer.signedBy([third, station])}`),
     { code: 1 },

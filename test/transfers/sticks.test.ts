@@ -89,7 +89,7 @@ t.test('a folder of which nothing can be carried says why, file by file', async 
   const [stick, collector] = [folder(t), join(folder(t), 'collector')];
   writeFileSync(join(stick, 'letter.txt'), 'dear ada');
   await here.larder(`site init desk --collector --data ${collector}`);
-  const reason = /Nothing in the folder can be carried, so no transfer is made\. letter\.txt: /;
+  const reason = /No file in the folder can be part of a transfer, so no transfer is made\. letter\.txt: /;
   t.match(await here.larder(`transfer gather ${stick} ${join(folder(t), 'out.tar')} --data ${collector}`), {
     code: 1,
     err: reason,

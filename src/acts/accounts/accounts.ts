@@ -23,10 +23,10 @@ export const accountObject = ({ id }: AccountTarget): string => `account/${id}`;
 
 export const createAccount = act({
   name: 'account create',
-  summary: 'Give a publisher an account.',
+  summary: 'Create an account for a publisher.',
   on: 'account/ID',
   object: accountObject,
-  gate: { never: 'an account that was just made approves of nothing for three days' },
+  gate: { never: 'the approvals of a new account do not count for three days' },
 
   async perform(tx, { idMadeHere, ...details }: NewAccount, doing): Promise<Account> {
     const { at, note } = doing;
@@ -34,8 +34,8 @@ export const createAccount = act({
     const problem =
       usernameProblem(username) ??
       displayNameProblem(displayName) ??
-      (emailAddress(email) === email ? undefined : `'${email}' is no e-mail address.`) ??
-      (isAccountId(id) ? undefined : `'${id}' is no account id.`);
+      (emailAddress(email) === email ? undefined : `'${email}' is not an e-mail address.`) ??
+      (isAccountId(id) ? undefined : `'${id}' is not an account id.`);
     if (problem !== undefined) throw new Refusal('api-error', problem);
     note({ username, email });
     if (await tx.accounts.isForeign(id)) return convertToOwnAccount(tx, details, doing);
@@ -70,10 +70,10 @@ const words = { id: 'account id', username: 'user name', email: 'e-mail address'
 
 export const disableAccount = act({
   name: 'disable_account',
-  summary: 'Let an account in no more, with a password or with any token.',
+  summary: 'Disable an account: its password and its tokens stop working.',
   on: 'account/ID',
   object: accountObject,
-  gate: { never: 'whoever may do harm has to be kept out at once' },
+  gate: { never: 'an account that may do harm must lose access at once' },
 
   /**
    * `moment` is the latest time that the store has seen. With `endTokens`, the account's tokens stay revoked when it is
@@ -98,18 +98,18 @@ export const disableAccount = act({
 
 export const enableAccount = act({
   name: 'enable_account',
-  summary: 'Let a disabled account in again, with the tokens that have not ended.',
+  summary: 'Enable a disabled account; its tokens that have not ended work again.',
   on: 'account/ID',
   object: accountObject,
-  gate: { never: "whoever's account it changes approves of nothing for three days" },
+  gate: { never: 'the approvals of a changed account do not count for three days' },
 
   async perform(tx, { id }: AccountTarget, doing): Promise<void> {
     await requireAccount(tx, id);
     if (await tx.accounts.isForeign(id)) {
       throw new Refusal(
         'conflict',
-        `The account '${id}' is one of another store, known from what was carried in; ` +
-          `'larder account create --id ${id}' with a name and an address makes it one of this store.`,
+        `The account '${id}' belongs to another store and is known from imported packages. ` +
+          `Make it an account of this store with 'larder account create --id ${id}' and a name and an address.`,
       );
     }
     await tx.accounts.enable(id);
@@ -122,7 +122,7 @@ export const changeRole = act({
   summary: 'Give a role to an account, or take it away.',
   on: 'account/ID',
   object: accountObject,
-  gate: { never: "whoever's account it changes approves of nothing for three days" },
+  gate: { never: 'the approvals of a changed account do not count for three days' },
 
   /** Returns the roles of the account after the change. */
   async perform(
@@ -141,7 +141,7 @@ export const changeRole = act({
     } else {
       const brand = role.slice('brand-admin:'.length);
       if ((await tx.brands.find(brand)) === undefined) {
-        throw new Refusal('resource-not-found', `There is no brand of the account '${brand}'.`);
+        throw new Refusal('resource-not-found', `There is no brand with the account '${brand}'.`);
       }
       await (remove ? tx.brands.removeAdministrator(brand, id) : tx.brands.addAdministrator(brand, id, at));
     }
@@ -176,7 +176,7 @@ async function refuseLastAdministrator({ accounts }: ChangeRecords, id: string):
   if (!(await accounts.isStoreAdministrator(id)) || (await accounts.isOtherAdministrator(id))) return;
   throw new Refusal(
     'conflict',
-    `The account '${id}' is the only store administrator who is let in; make another one first: ` +
+    `The account '${id}' is the only store administrator who is not disabled. Make another one first: ` +
       "'larder account role ID store-admin'.",
   );
 }

@@ -11,7 +11,7 @@ export const registerAgent = act({
   summary: 'Let a program log in with a key of its own, as an account.',
   on: 'agent/USERNAME',
   object: agentObject,
-  gate: { never: 'the approvals of an account that was just changed do not count for three days' },
+  gate: { never: 'the approvals of a changed account do not count for three days' },
 
   async perform(tx, registration: Omit<Agent, 'createdAt'>, doing): Promise<Agent> {
     doing.note({ account: registration.accountId, publicKey: registration.publicKey });
@@ -23,20 +23,23 @@ export const registerAgent = act({
     }
     throw new Refusal(
       'conflict',
-      `There is an agent '${registration.username}' already; 'larder agent remove' ends it.`,
+      `There is already an agent '${registration.username}'. Remove it first with 'larder agent remove'.`,
     );
   },
 });
 
 export const removeAgent = act({
   name: 'agent remove',
-  summary: 'Let an agent log in no more.',
+  summary: 'Remove an agent: it can no longer log in.',
   on: 'agent/USERNAME',
   object: agentObject,
-  gate: { never: 'whoever should not have its key is kept out at once' },
+  gate: { never: 'a key in the wrong hands must stop working at once' },
 
   async perform(tx, { username }: { username: string }): Promise<void> {
     if (await tx.agents.remove(username)) return;
-    throw new Refusal('resource-not-found', `There is no agent '${username}'; 'larder agent list' lists them.`);
+    throw new Refusal(
+      'resource-not-found',
+      `There is no agent '${username}'. List the agents with 'larder agent list'.`,
+    );
   },
 });

@@ -10,7 +10,7 @@ export const setPassword = act({
   summary: "Set somebody's password.",
   on: 'account/ID',
   object: accountObject,
-  gate: { never: "whoever's account it changes approves of nothing for three days" },
+  gate: { never: 'the approvals of a changed account do not count for three days' },
 
   /**
    * Removes the set-up link of the account. If `endTokensAt` (the latest time that the store has seen) is given, ends
@@ -34,10 +34,10 @@ export const setPassword = act({
 
 export const inviteAccount = act({
   name: 'account invite',
-  summary: 'Make a link with which somebody sets his own password, once.',
+  summary: 'Make a link that sets the password of an account once.',
   on: 'account/ID',
   object: accountObject,
-  gate: { never: "whoever's account it changes approves of nothing for three days" },
+  gate: { never: 'the approvals of a changed account do not count for three days' },
 
   /** A later link replaces an earlier one. `digest` is the digest of the link's secret. */
   async perform(tx, { id, digest, until }: AccountTarget & { digest: string; until: string }, doing): Promise<void> {
@@ -46,12 +46,15 @@ export const inviteAccount = act({
     if (doing.actor === id) {
       throw new Refusal(
         'forbidden',
-        'Nobody makes a link for their own account. Change your password with the old one.',
+        'You cannot make a link for your own account. Change your password with the old one.',
       );
     }
     const { username } = await requireAccount(tx, id);
     if ((await tx.accounts.disabledAt(id)) !== null) {
-      throw new Refusal('conflict', `The account ${id} (${username}) is disabled; 'larder account enable' ends that.`);
+      throw new Refusal(
+        'conflict',
+        `The account ${id} (${username}) is disabled. Enable it with 'larder account enable'.`,
+      );
     }
     await tx.setUpLinks.set(id, digest, until);
     await markTouched(tx, id, doing, 'account invite');
@@ -60,10 +63,10 @@ export const inviteAccount = act({
 
 export const setOwnPassword = act({
   name: 'set_password',
-  summary: "Set one's own password with a link, which is used up.",
+  summary: 'Set your own password with a link; the link works once.',
   on: 'account/ID',
   object: accountObject,
-  gate: { never: 'an administrator has given the link' },
+  gate: { never: 'an administrator gave out the link' },
 
   async perform(
     tx,
@@ -86,10 +89,10 @@ export const setOwnPassword = act({
 
 export const changeOwnPassword = act({
   name: 'change_own_password',
-  summary: "Change one's own password, by somebody who has proven the old one.",
+  summary: 'Change your own password; the old one must be proven first.',
   on: 'account/ID',
   object: accountObject,
-  gate: { never: 'it is what somebody does to his own login' },
+  gate: { never: 'it changes only the login of the same account' },
 
   /** `provenAt` is when the verified password was set. Refused if the password was changed since. */
   async perform(
@@ -113,11 +116,11 @@ export const changeOwnPassword = act({
 const ownLoginActor = 'a login of its own';
 
 export const expiredLinkRefusal = (): Refusal =>
-  new Refusal('login-expired', 'This link has expired or was used; ask an administrator of the store for another.');
+  new Refusal('login-expired', 'This link has expired or was used. Ask an administrator of the store for a new one.');
 
 export const rehashPassword = act({
   name: 'rehash_password',
-  summary: 'Keep a password in the way in which passwords are kept now.',
+  summary: 'Hash a password again with the current parameters.',
   on: 'account/ID',
   object: accountObject,
   gate: { never: 'the password stays the same' },
@@ -130,10 +133,10 @@ export const rehashPassword = act({
 
 export const setTotpSecret = act({
   name: 'account totp',
-  summary: 'Ask an account for a one-time password too, or no more.',
+  summary: 'Turn one-time passwords on or off for an account.',
   on: 'account/ID',
   object: accountObject,
-  gate: { never: "whoever's account it changes approves of nothing for three days" },
+  gate: { never: 'the approvals of a changed account do not count for three days' },
 
   /**
    * `secret` is the sealed secret of the one-time passwords, or null to turn them off. `recovery` has the digests of
@@ -145,11 +148,8 @@ export const setTotpSecret = act({
     if (secret === null) await goWithout(tx, { id, username });
     else {
       if (!replace && (await tx.totpSecrets.find(id)) !== undefined) {
-        const hint = '--replace makes a new secret, --remove goes without.';
-        throw new Refusal(
-          'conflict',
-          `The account ${id} (${username}) is asked for one-time passwords already; ${hint}`,
-        );
+        const hint = 'use --replace for a new secret, or --remove to turn them off.';
+        throw new Refusal('conflict', `The account ${id} (${username}) uses one-time passwords already; ${hint}`);
       }
       await tx.totpSecrets.set(id, secret, doing.at);
       await tx.totpSecrets.setRecovery(id, recovery);
@@ -166,10 +166,11 @@ interface NewTotpSecret extends AccountTarget {
 
 export const switchOnTotp = act({
   name: 'switch_on_totp',
-  summary: 'Be asked for a one-time password too, once a first code has shown that the authenticator has the secret.',
+  summary:
+    'Turn on one-time passwords for your own account; a first code proves that the authenticator has the secret.',
   on: 'account/ID',
   object: accountObject,
-  gate: { never: 'it is what somebody does to his own login' },
+  gate: { never: 'it changes only the login of the same account' },
 
   /**
    * `secret` is sealed. `step` is the time step of the first code, which cannot be used again. `recovery` has digests.
@@ -177,7 +178,7 @@ export const switchOnTotp = act({
   async perform(tx, { id, secret, step, recovery }: TotpActivation, { at }): Promise<void> {
     await requireAccount(tx, id);
     if ((await tx.totpSecrets.find(id)) !== undefined) {
-      throw new Refusal('conflict', 'You are asked for one-time passwords already; switch them off first.');
+      throw new Refusal('conflict', 'You use one-time passwords already. Switch them off first.');
     }
     await tx.totpSecrets.set(id, secret, at);
     await tx.totpSecrets.setRecovery(id, recovery);
@@ -194,10 +195,10 @@ interface TotpActivation extends AccountTarget {
 
 export const renewRecoveryCodes = act({
   name: 'renew_recovery_codes',
-  summary: "Make new recovery codes in the place of one's own, by somebody who has proven a one-time password.",
+  summary: 'Replace your own recovery codes; a one-time password must be proven first.',
   on: 'account/ID',
   object: accountObject,
-  gate: { never: 'it is what somebody does to his own login' },
+  gate: { never: 'it changes only the login of the same account' },
 
   /** `recovery` has digests. */
   async perform(tx, { id, recovery }: AccountTarget & { recovery: readonly string[] }, { at }): Promise<void> {
@@ -210,10 +211,10 @@ export const renewRecoveryCodes = act({
 
 export const switchOffTotp = act({
   name: 'switch_off_totp',
-  summary: 'Log in with the password alone again, by somebody who has proven a one-time password.',
+  summary: 'Turn off one-time passwords for your own account; a one-time password must be proven first.',
   on: 'account/ID',
   object: accountObject,
-  gate: { never: 'it is what somebody does to his own login' },
+  gate: { never: 'it changes only the login of the same account' },
 
   async perform(tx, { id }: AccountTarget, { at }): Promise<void> {
     const { username } = await requireAccount(tx, id);
@@ -231,14 +232,14 @@ async function goWithout(
 }
 
 const goesWithout = ({ id, username }: { id: string; username: string }): Refusal =>
-  new Refusal('resource-not-found', `The account ${id} (${username}) is not asked for one-time passwords.`);
+  new Refusal('resource-not-found', `The account ${id} (${username}) does not use one-time passwords.`);
 
 export const changeCredential = act({
   name: 'admin-macaroon',
-  summary: "Make a new credential for a store administrator, in the old one's place or beside it.",
+  summary: 'Make a new credential for a store administrator; it replaces the old one, or both are valid.',
   on: 'account/ID',
   object: accountObject,
-  gate: { never: 'it stands in the configuration, and the records keep no more than that it was made' },
+  gate: { never: 'the credential is in the configuration; the records only note that it was made' },
 
   async perform(tx, { id, digest, added }: AccountTarget & { digest: string; added: boolean }, doing): Promise<void> {
     doing.note({ digest, added });
@@ -246,7 +247,7 @@ export const changeCredential = act({
     if (!(await tx.accounts.isStoreAdministrator(id))) {
       throw new Refusal(
         'conflict',
-        `${id} is no store administrator; 'larder account role ${id} store-admin' makes it one`,
+        `${id} is not a store administrator; make it one with 'larder account role ${id} store-admin'`,
       );
     }
     await markTouched(tx, id, doing, 'admin-macaroon');

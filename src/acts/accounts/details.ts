@@ -17,7 +17,7 @@ export const updateAccount = act({
   summary: 'Change the user name, the display name, the e-mail address or the validation of an account.',
   on: 'account/ID',
   object: accountObject,
-  gate: { never: "whoever's account it changes approves of nothing for three days" },
+  gate: { never: 'the approvals of a changed account do not count for three days' },
 
   async perform(tx, { id, ...details }: AccountTarget & AccountDetails, doing) {
     const account = await change(tx, { id, details, at: doing.at, note: doing.note });
@@ -28,10 +28,10 @@ export const updateAccount = act({
 
 export const updateOwnAccount = act({
   name: 'update_own_account',
-  summary: "Change one's own display name.",
+  summary: 'Change your own display name.',
   on: 'account/ID',
   object: accountObject,
-  gate: { never: 'it is what somebody calls himself' },
+  gate: { never: 'a display name is for people to read and decides nothing' },
 
   perform: (tx, { id, displayName }: AccountTarget & Required<Pick<AccountDetails, 'displayName'>>, { at, note }) =>
     change(tx, { id, details: { displayName }, at, note }),
@@ -68,7 +68,7 @@ function refuseWrong({ username, displayName, email, validation }: Account): voi
   const problem =
     usernameProblem(username) ??
     displayNameProblem(displayName) ??
-    (emailAddress(email) === email ? undefined : `'${email}' is no e-mail address.`) ??
+    (emailAddress(email) === email ? undefined : `'${email}' is not an e-mail address.`) ??
     (validations.some((allowed) => allowed === validation)
       ? undefined
       : `The validation is ${validations.join(', ')}, not '${validation}'.`);

@@ -59,7 +59,10 @@ async function withUsername(
     const isPossible = (candidate === id || usernameProblem(candidate) === undefined) && !claimed.has(candidate);
     if (isPossible && (await accounts.takenFrom(account)) === undefined) return account;
   }
-  throw new Refusal('conflict', `The names of the account '${id}' are all taken here; change those of the others.`);
+  throw new Refusal(
+    'conflict',
+    `The names of the account '${id}' are all taken in this store. Rename the accounts that have them.`,
+  );
 }
 
 export async function storeForeignAccount(

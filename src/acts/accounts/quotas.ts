@@ -7,10 +7,10 @@ import { act } from '../act.ts';
 
 export const setQuota = act({
   name: 'set_quota',
-  summary: 'Set how many bytes and how many packages a publisher may have, or leave it to the configuration.',
+  summary: 'Set the quota of a publisher in bytes and packages, or use the one in the configuration.',
   on: 'account/ACCOUNT-ID',
   object: ({ id }: { id: string }) => `account/${id}`,
-  gate: { never: 'it bounds what comes, and changes nothing that is there' },
+  gate: { never: 'it limits later uploads and leaves stored content as it is' },
 
   /** Omitted limits stay as they are. */
   async perform(tx, { id, quota }: { id: string; quota: Partial<OwnQuota> }, { note }): Promise<void> {
@@ -103,4 +103,4 @@ const tooManyBytes = (used: number, limit: number, more: number): Refusal =>
     `This publisher has ${used} bytes in the store and may have ${limit}; these are ${more} more. ${advice}`,
   );
 
-const advice = "Ask the store's administrator for room, who sets it by 'larder account quota'.";
+const advice = "Ask the administrator of the store for a higher quota ('larder account quota').";

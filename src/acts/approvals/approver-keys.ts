@@ -15,7 +15,7 @@ const maxKeys = 16;
 
 export const addApproverKey = act({
   name: 'add_approver_key',
-  summary: 'Register a key with which somebody signs what he approves of.',
+  summary: 'Register a key that signs the approvals of an account.',
   on: 'account/ID',
   object: accountObject,
   gate: {
@@ -33,10 +33,13 @@ export const addApproverKey = act({
     const before = await tx.approverKeys.find(key);
     if (before !== undefined) {
       const whose = before.accountId === id ? `of ${id} (${username}) already` : 'of another account';
-      throw new Refusal('conflict', `The key ${fingerprintOfSshKey(key)} is ${whose}; each counts for one person.`);
+      throw new Refusal(
+        'conflict',
+        `The key ${fingerprintOfSshKey(key)} is ${whose}. Each key belongs to one account.`,
+      );
     }
     if ((await tx.approverKeys.of(id)).length >= maxKeys) {
-      throw new Refusal('conflict', `The account ${id} (${username}) has ${String(maxKeys)} keys; remove one first.`);
+      throw new Refusal('conflict', `The account ${id} (${username}) has ${String(maxKeys)} keys. Remove one first.`);
     }
     await tx.approverKeys.add({ key, accountId: id, addedAt: doing.at, addedBy: doing.actor });
     await markTouched(tx, id, doing, 'add_approver_key');
@@ -45,10 +48,10 @@ export const addApproverKey = act({
 
 export const removeApproverKey = act({
   name: 'remove_approver_key',
-  summary: 'Let a key sign for nobody any more: what it has signed and is not done yet counts no more.',
+  summary: 'Remove an approver key: its signatures on open proposals no longer count.',
   on: 'account/ID',
   object: accountObject,
-  gate: { never: 'who finds out that a key was stolen must not wait for others' },
+  gate: { never: 'a stolen key must stop counting at once' },
 
   async perform(tx, { id, key }: KeyOf, doing): Promise<void> {
     const { username } = await requireAccount(tx, id);

@@ -39,7 +39,7 @@ export async function describeUnmetPolicy(records: PolicyRecords, policy: Approv
     }
     if (rule.signed !== true) continue;
     if ((await records.appliance.find(siteNameSetting)) === undefined) {
-      return "The policy asks for signatures, and the store has no name yet; 'larder site init NAME' gives it one.";
+      return "The policy asks for signatures, and the store has no name yet. Give it one with 'larder site init NAME'.";
     }
     let able = 0;
     for (const { id } of accounts) if ((await records.approverKeys.of(id)).length > 0) able++;
@@ -64,8 +64,8 @@ export async function policyProblem(
 
 const describePendingPolicy = (inForce: ApprovalPolicy, configured: ApprovalPolicy): string =>
   weakenedLines(inForce, configured).length > 0
-    ? "It asks for less than the policy in force, so it waits for approvals; 'larder approval list' shows them."
-    : 'The store takes it into force when it starts or reads its configuration again.';
+    ? "It asks for less than the policy in force, so it waits for approvals. List them with 'larder approval list'."
+    : 'The store puts it into force when it starts or reads its configuration again.';
 
 /** Refuses a change that the configured policy covers while that policy is not in force. */
 export async function refuseWithoutPolicy(

@@ -34,7 +34,7 @@ export async function readProposalStatus(
   if (proposal !== undefined) return computeProposalStatus(records, proposal, at);
   throw new Refusal(
     'resource-not-found',
-    `There is no proposal ${String(number)}; 'larder approval list' shows those that wait.`,
+    `There is no proposal ${String(number)}. List the open proposals with 'larder approval list'.`,
   );
 }
 

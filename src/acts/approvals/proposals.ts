@@ -1,6 +1,12 @@
 // Proposals: acts that wait for approvals, their approval or rejection, and the approval policy.
 import { approvalNamespace } from '#domain/approvals/approval-text.ts';
-import { weakenedLines, policyTexts, rulesFor, type ApprovalPolicy, type ApprovalRule } from '#domain/approvals/approval-policy.ts';
+import {
+  weakenedLines,
+  policyTexts,
+  rulesFor,
+  type ApprovalPolicy,
+  type ApprovalRule,
+} from '#domain/approvals/approval-policy.ts';
 import { minutes } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { fingerprintOfSshKey } from '#domain/approvals/ssh-key.ts';
@@ -20,8 +26,8 @@ const maxOpenProposals = 500;
 
 export const propose = act<NewProposal, Pick<Proposal, 'number' | 'endsAt'>>({
   name: 'propose',
-  summary: 'Propose what waits until others approve of it; nothing of it is done.',
-  on: 'what is done to something, as the act has it',
+  summary: 'Propose a change that waits for approvals; nothing changes yet.',
+  on: 'the object of the proposed act',
   object: ({ object }) => object,
   gate: { never: 'it only asks' },
 
@@ -32,7 +38,7 @@ export const propose = act<NewProposal, Pick<Proposal, 'number' | 'endsAt'>>({
     if ((await tx.proposals.countOpen(actor, at)) >= maxOpenProposals) {
       throw new Refusal(
         'too-many-requests',
-        `${String(maxOpenProposals)} proposals of yours wait already; withdraw some first.`,
+        `${String(maxOpenProposals)} of your proposals wait already. Withdraw some first.`,
       );
     }
     const number = await tx.proposals.add(proposal);
@@ -71,7 +77,7 @@ const object = ({ number }: { number: number }): string => `proposal/${String(nu
 
 export const approveProposal = act<ProposalApproval, { fell: boolean }>({
   name: 'approve_proposal',
-  summary: 'Approve of what is proposed; whoever proposed it does it by the same request again.',
+  summary: 'Approve a proposal; the proposer then repeats the request to make the change.',
   on: 'proposal/NUMBER',
   object,
   gate: { never: 'it is what the gate waits for' },
@@ -81,10 +87,13 @@ export const approveProposal = act<ProposalApproval, { fell: boolean }>({
     refuseOldLogin(login, at);
     const { accountId } = login;
     if (proposal.actor === accountId)
-      throw new Refusal('forbidden', 'You proposed this yourself; others approve of it.');
+      throw new Refusal('forbidden', 'You proposed this yourself. Other accounts must approve it.');
     await refuseUnasked(tx, proposal, accountId);
     if ((await tx.totpSecrets.find(accountId)) === undefined) {
-      throw new Refusal('twofactor-required', 'Whoever approves logs in with a one-time password too.');
+      throw new Refusal(
+        'twofactor-required',
+        'Approving needs a login with a one-time password. Turn one-time passwords on for your account first.',
+      );
     }
     const touch = await tx.accounts.touched(accountId);
     const until = countsFrom(touch, at);
@@ -92,7 +101,7 @@ export const approveProposal = act<ProposalApproval, { fell: boolean }>({
       const changedBy = touch.by === accountId ? 'you' : touch.by;
       throw new Refusal(
         'forbidden',
-        `Your account was changed by ${changedBy} (${touch.what}) at ${touch.at}. Your approvals count from ${until} on.`,
+        `Your account was changed by ${changedBy} (${touch.what}) at ${touch.at}. Your approvals count from ${until}.`,
       );
     }
     if (!(await areReleaseLinesCurrent(tx, proposal.lines, at)) || !(await isTrustCurrent(tx, proposal.lines))) {
@@ -120,44 +129,44 @@ async function verifyApprovalSignature(
   tx: ChangeRecords,
   { proposal, accountId, signature }: Signing,
 ): Promise<{ key: string; signature: string } | undefined> {
-  const toSign = `what 'larder approval show ${String(proposal.number)} --for-signing FILE' writes`;
+  const toSign = `the file that 'larder approval show ${String(proposal.number)} --for-signing FILE' writes`;
   if (signature === undefined) {
     const rules = await rulesAsking(tx, proposal, accountId);
     if (rules.some(({ signed }) => signed !== true)) return undefined;
     throw new Refusal(
       'forbidden',
-      `The policy asks for your signature: 'ssh-keygen -Y sign -n ${approvalNamespace} -f KEY FILE' of ${toSign}.`,
+      `The policy requires your signature. Run 'ssh-keygen -Y sign -n ${approvalNamespace} -f KEY FILE' on ${toSign}.`,
     );
   }
   const read = readSshSignature(signature);
   if (read === undefined) {
     throw new Refusal(
       'forbidden',
-      "This is no signature as 'ssh-keygen -Y sign' writes it, with a key of the kind Ed25519 (also in a token), ECDSA, or RSA of 2048 bits or more.",
+      "This is not a signature of 'ssh-keygen -Y sign'. Sign with a key of the kind Ed25519 (also in a token), ECDSA, or RSA of 2048 bits or more.",
     );
   }
   const { namespace, key, text } = read;
   if (namespace !== approvalNamespace) {
-    throw new Refusal('forbidden', `It was signed for something else; sign with '-n ${approvalNamespace}'.`);
+    throw new Refusal('forbidden', `The signature is for another purpose. Sign with '-n ${approvalNamespace}'.`);
   }
   if ((await tx.approverKeys.find(key.line))?.accountId !== accountId) {
     throw new Refusal(
       'forbidden',
-      `The key ${key.fingerprint} is not registered for you; 'larder approver-key add' does that.`,
+      `The key ${key.fingerprint} is not registered for your account. Register it with 'larder approver-key add'.`,
     );
   }
   if (!read.isOf(Buffer.from(await textToSign(tx, proposal)))) {
-    throw new Refusal('forbidden', `It is not signed by this key what this proposal says; sign ${toSign}.`);
+    throw new Refusal('forbidden', `The signature does not match this proposal. Sign ${toSign}.`);
   }
   return { key: key.line, signature: text };
 }
 
 export const rejectProposal = act<ProposalDecision & { reason: string }, void>({
   name: 'reject_proposal',
-  summary: 'Reject what is proposed: it is not done, and not proposed again before its time is over.',
+  summary: 'Reject a proposal: the change is not made, and cannot be proposed again before the proposal expires.',
   on: 'proposal/NUMBER',
   object,
-  gate: { never: 'it keeps things as they are' },
+  gate: { never: 'it changes nothing' },
 
   async perform(tx, { number, login, reason }, { at, note }) {
     const proposal = await openProposal(tx, number, at);
@@ -185,7 +194,7 @@ export const sweepProposals = act<{ before: string; atMost: number }, { forgotte
 
 export const changeApprovalPolicy = act<ApprovalPolicy, void>({
   name: 'change_approval_policy',
-  summary: 'Take another approval policy into force.',
+  summary: 'Put another approval policy into force.',
   on: 'approval policy',
   object: () => 'approval policy',
   gate: {
@@ -213,7 +222,7 @@ async function refuseSecond(
   if (before === undefined || (key !== undefined && key !== before.key)) return;
   for (const rule of await rulesAsking(tx, proposal, accountId)) {
     if (await approvalCounts(tx, before, rule)) {
-      throw new Refusal('conflict', `You have approved of proposal ${String(proposal.number)} already.`);
+      throw new Refusal('conflict', `You have already approved proposal ${String(proposal.number)} already.`);
     }
   }
 }
@@ -232,7 +241,7 @@ function refuseOldLogin({ at: loggedInAt }: StrongLogin, at: string): void {
   if (age <= loginLifetimeMs) return;
   throw new Refusal(
     'twofactor-required',
-    'This login is older than 15 minutes; log in again with a one-time password.',
+    'This login is older than 15 minutes. Log in again with a one-time password.',
   );
 }
 

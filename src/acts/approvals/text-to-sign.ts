@@ -15,6 +15,6 @@ export async function nameToSign({ appliance }: SiteNameRecords): Promise<string
   if (name !== undefined) return name;
   throw new Refusal(
     'conflict',
-    "What is signed names this store, and it has no name yet; 'larder site init NAME' gives it one.",
+    "The text to sign names this store, and the store has no name yet. Give it one with 'larder site init NAME'.",
   );
 }

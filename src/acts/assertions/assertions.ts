@@ -44,11 +44,11 @@ type AssertionRecords = {
 
 export const storeImportedAssertions = act({
   name: 'import_assertions',
-  summary: 'Take in assertions that came back from the online store, checked up to a root of trust.',
+  summary: 'Import assertions of the online store, verified up to a trusted root.',
   on: 'brand/ACCOUNT-ID or assertions',
   object: ({ brandAccountId }: VerifiedAssertions) =>
     brandAccountId === undefined ? 'assertions' : `brand/${brandAccountId}`,
-  gate: { never: 'what it brings counts as far as a trusted root vouches for it' },
+  gate: { never: 'assertions count only if they chain to a trusted root' },
 
   perform: (tx, believed: VerifiedAssertions, doing) => storeVerifiedAssertions(tx, believed, doing),
 });
@@ -72,10 +72,10 @@ export async function storeVerifiedAssertions(
 
 export const storeSignedAssertion = act({
   name: 'assertion sign',
-  summary: "Keep an assertion that was signed here with a brand's key.",
+  summary: 'Store an assertion that this store signed with a key of a brand.',
   on: 'TYPE/PRIMARY-KEY',
   object: ({ signed }: { signed: Assertion }) => nameOf(signed),
-  gate: { never: 'whoever may do it has the keys' },
+  gate: { never: 'the caller has the keys already' },
 
   async perform(tx, { signed }: { signed: Assertion }, { at, actor, note }) {
     const key = signed.signKeyId;
@@ -85,7 +85,7 @@ export const storeSignedAssertion = act({
     if (!(await tx.assertions.keep(toAssertionRecord(signed, 'signed', { at, actor })))) {
       throw new Refusal(
         'conflict',
-        `Revision ${signed.revision} of '${nameOf(signed)}' is not newer than the one that is here.`,
+        `Revision ${signed.revision} of '${nameOf(signed)}' is not newer than the stored revision.`,
       );
     }
     note({ revision: signed.revision, key });
@@ -94,18 +94,18 @@ export const storeSignedAssertion = act({
 
 export const storeKeyRequest = act({
   name: 'dashboard_account_key',
-  summary: "Keep a request to register a publisher's own key until somebody carries it to the online store.",
+  summary: 'Store a request to register the key of a publisher until it is taken to the online store.',
   on: 'account/ID',
   object: ({ accountId }: { accountId: string }) => `account/${accountId}`,
-  gate: { never: 'the online store decides on it, once somebody has carried it there' },
+  gate: { never: 'the online store decides on the request' },
 
   async perform(tx, { accountId, request }: { accountId: string; request: Assertion }, { at, actor, note }) {
     if (request.headers['account-id'] !== accountId) {
-      throw new Refusal('api-error', 'The request is for a key of another account; make it with your own account id.');
+      throw new Refusal('api-error', 'The request is for a key of another account. Make it with your own account id.');
     }
     const key = request.headers['public-key-sha3-384'] as string;
     if (!(await tx.assertions.keep(toAssertionRecord(request, 'imported', { at, actor })))) {
-      throw new Refusal('conflict', `It was asked before to register the key ${key}, and that request waits here.`);
+      throw new Refusal('conflict', `A request to register the key ${key} waits here already.`);
     }
     note({ key });
   },
@@ -298,5 +298,5 @@ const toHeldKey = ({ headers }: Assertion): HeldKey => ({
 const overtakenRefusal = (): Refusal =>
   new Refusal(
     'conflict',
-    'Something that these assertions rest on, or a newer revision of one, came in meanwhile; nothing was imported. Send them again.',
+    'The stored assertions changed during the import, so nothing was imported. Send the assertions again.',
   );

@@ -21,7 +21,7 @@ export function parseSignedAssertion(text: string | Uint8Array, type: 'validatio
 
 export const postValidationSet = act({
   name: 'post_validation_set',
-  summary: 'Keep a validation set that a publisher or a brand has signed.',
+  summary: 'Store a validation set that a publisher or a brand has signed.',
   on: 'TYPE/PRIMARY-KEY',
   object: ({ signed }: { signed: Assertion }) => nameOf(signed),
   gate: { never: 'its brand signs it, and the next of its sequence takes its place' },
@@ -31,7 +31,7 @@ export const postValidationSet = act({
     if (!(await tx.assertions.keep(toAssertionRecord(signed, 'imported', { at, actor })))) {
       throw new Refusal(
         'conflict',
-        `Revision ${signed.revision} of '${nameOf(signed)}' is not newer than the one that is here; build it again and sign that.`,
+        `Revision ${signed.revision} of '${nameOf(signed)}' is not newer than the stored revision. Build it again and sign the result.`,
       );
     }
     note({ revision: signed.revision, key: signed.signKeyId });
@@ -40,10 +40,10 @@ export const postValidationSet = act({
 
 export const signBuild = act({
   name: 'sign_build',
-  summary: 'Keep what somebody signed who built a revision of a snap: that he did, and of which grade it is.',
+  summary: 'Store the signed statement of a publisher about building a revision of a snap, with its grade.',
   on: 'TYPE/PRIMARY-KEY',
   object: ({ signed }: { signed: Assertion }) => nameOf(signed),
-  gate: { never: 'it tells of a revision that is here, and changes nothing of it' },
+  gate: { never: 'it describes a stored revision and changes nothing' },
 
   async perform(
     tx,
@@ -58,10 +58,16 @@ export const signBuild = act({
     const [stored] = await tx.assertions.listOf([nameOf(signed)]);
     if (snap === subject.id && stored?.text === joined(signed)) throw new DoneAlready(undefined);
     if (authority !== accountId) {
-      throw new Refusal('api-error', `It speaks for '${authority}'; sign it with your own account id, ${accountId}.`);
+      throw new Refusal(
+        'api-error',
+        `The assertion is made for '${authority}'. Sign it with your own account id, ${accountId}.`,
+      );
     }
     if (snap !== subject.id) {
-      throw new Refusal('api-error', `It is about the snap '${snap}', and '${subject.name}' is '${subject.id}'.`);
+      throw new Refusal(
+        'api-error',
+        `The assertion is about the snap '${snap}', but '${subject.name}' is '${subject.id}'.`,
+      );
     }
     const sha3_384 = Buffer.from(digest, 'base64url').toString('hex');
     const twin = await tx.revisions.withContent(subject.id, sha3_384);
@@ -69,7 +75,7 @@ export const signBuild = act({
     if (built === undefined || String(built.size) !== size) {
       throw new Refusal(
         'api-error',
-        `No revision of '${subject.name}' has this digest and size; upload the file first, and sign its build then.`,
+        `No revision of '${subject.name}' has this digest and size. Upload the file first, then sign its build.`,
       );
     }
     await refuseUnlessSigned(tx, signed, new Date(at));
@@ -87,7 +93,7 @@ async function refuseUnlessSigned(tx: Pick<ChangeRecords, 'assertions'>, signed:
   if (signer === undefined) {
     throw new Refusal(
       'api-error',
-      `The key ${id} that signed it is not known here; register it with 'snapcraft register-key', or sign with one that is.`,
+      `The assertion is signed with the key ${id}, which is not registered here. Register it with 'snapcraft register-key', or sign with a registered key.`,
     );
   }
   checkSignedWith(signed, parseAssertion(signer.text), now);

@@ -25,7 +25,7 @@ export const exportAudit = act({
   summary: 'Write entries of the audit log to a file.',
   on: 'audit',
   object: () => 'audit',
-  gate: { never: 'whoever may read the data directory can copy it anyway' },
+  gate: { never: 'the caller can read the data directory anyway' },
 
   /** The range of the entries, and the digest and size of the file. */
   async perform(

@@ -35,7 +35,7 @@ export const createBrand = act<NamedBrand, Brand>({
 
 export const updateBrand = act<NamedBrand, Brand>({
   name: 'update_brand',
-  summary: 'Give a brand another name.',
+  summary: 'Rename a brand.',
   on: 'brand/ACCOUNT-ID',
   object,
   gate: { never: 'the name is for people to read and decides nothing' },

@@ -23,7 +23,7 @@ export const createModel = act<ModelOfBrand & ModelChange, Model>({
     if (!isModelName(name)) {
       throw new Refusal(
         'api-error',
-        'A model name is made of lower-case letters, digits and single inner dashes at /name',
+        'A model name has only lower-case letters, digits and single inner dashes at /name',
       );
     }
     const made = { createdAt: at, createdBy: actor, modifiedAt: null, modifiedBy: null };
@@ -68,12 +68,12 @@ export const deleteModel = act({
     if (model === undefined) throw noModel(brandAccountId, name);
     const use = await tx.models.inUse(brandAccountId, name);
     if (use === 'serial policies') {
-      throw new Refusal('conflict', `The model '${name}' still has serial policies; delete those first.`);
+      throw new Refusal('conflict', `The model '${name}' still has serial policies. Delete those first.`);
     }
     if (use !== undefined) {
       throw new Refusal(
         'conflict',
-        `The remodel allowlist still names the model '${name}'; delete those entries first.`,
+        `The remodel allowlist still names the model '${name}'. Delete those entries first.`,
       );
     }
     await tx.models.remove(brandAccountId, name);

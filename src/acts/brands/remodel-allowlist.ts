@@ -16,7 +16,7 @@ const object = ({ brandAccountId }: { brandAccountId: string }): string => `bran
 
 export const addRemodels = act<Remodels<RemodelWithDescription>, RemodelEntry[]>({
   name: 'add_remodel_allowlist',
-  summary: 'Permit remodels: all of the list, or none where one of them is permitted already.',
+  summary: 'Permit remodels: all of the list, or none if one of them is permitted already.',
   on: 'brand/ACCOUNT-ID/remodel-allowlist',
   object,
   gate: { never: 'the serial policies of the brand decide on the device too' },
@@ -30,7 +30,7 @@ export const addRemodels = act<Remodels<RemodelWithDescription>, RemodelEntry[]>
     const entries = remodels.map((remodel) => ({ ...remodel, ...made }));
     for (const entry of entries) {
       if (!(await tx.remodelAllowlist.claim(brandAccountId, entry))) {
-        throw new Refusal('conflict', `The allowlist has the remodel ${inWords(entry)} already; nothing was added.`);
+        throw new Refusal('conflict', `The allowlist has the remodel ${inWords(entry)} already. Nothing was added.`);
       }
     }
     note({ remodels: entries.map(inWords) });
@@ -40,7 +40,7 @@ export const addRemodels = act<Remodels<RemodelWithDescription>, RemodelEntry[]>
 
 export const updateRemodels = act<Remodels<RemodelWithDescription>, RemodelEntry[]>({
   name: 'update_remodel_allowlist',
-  summary: 'Describe permitted remodels anew: all of the list, or none.',
+  summary: 'Change the descriptions of permitted remodels: all of the list, or none.',
   on: 'brand/ACCOUNT-ID/remodel-allowlist',
   object,
   gate: { never: 'a description is for people to read and permits nothing' },
@@ -61,10 +61,10 @@ export const updateRemodels = act<Remodels<RemodelWithDescription>, RemodelEntry
 
 export const deleteRemodels = act<Remodels<Remodel>, void>({
   name: 'delete_remodel_allowlist',
-  summary: 'Permit remodels no more: all of the list, or none.',
+  summary: 'Remove permitted remodels: all of the list, or none.',
   on: 'brand/ACCOUNT-ID/remodel-allowlist',
   object,
-  gate: { never: 'what must not go on has to end at once' },
+  gate: { never: 'a remodel that must not happen has to be stopped at once' },
 
   async perform(tx, { brandAccountId, remodels }, { note }) {
     refuseTwins(remodels);

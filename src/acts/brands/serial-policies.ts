@@ -19,10 +19,10 @@ const object = ({ brandAccountId, modelName }: PolicyOfModel): string => `brand/
 
 export const createSerialPolicy = act<PolicyOfModel & { keyId: string; asks: Principal }, SerialPolicy>({
   name: 'create_serial_policy',
-  summary: 'Say with which signing key the serials of a model are signed from now on.',
+  summary: 'Set the signing key for the serials of a model.',
   on: 'brand/ACCOUNT-ID/model/NAME',
   object,
-  gate: { never: 'the keys of the brand sign by it, and it is deleted as easily' },
+  gate: { never: 'it uses keys of the brand and can be deleted again' },
 
   async perform(tx, { brandAccountId, modelName, keyId, asks }, { at, actor, note }) {
     if ((await tx.models.find(brandAccountId, modelName)) === undefined) throw noModel(brandAccountId, modelName);
@@ -37,7 +37,7 @@ export const createSerialPolicy = act<PolicyOfModel & { keyId: string; asks: Pri
       if (!delegatesSerials(model, { brandId: brandAccountId, model: modelName }, authority)) {
         throw new Refusal(
           'api-error',
-          `The key belongs to '${authority}', which signs serials of the model '${modelName}' only where the model assertion names it as serial-authority; sign or import that assertion first.`,
+          `The key belongs to '${authority}', which signs serials of the model '${modelName}' only if the model assertion names it as serial-authority. Sign or import that assertion first.`,
         );
       }
     }
@@ -50,10 +50,10 @@ export const createSerialPolicy = act<PolicyOfModel & { keyId: string; asks: Pri
 
 export const deleteSerialPolicy = act<PolicyOfModel & { revision: string }, void>({
   name: 'delete_serial_policy',
-  summary: 'Delete a serial policy; the newest of those that are left counts from then on.',
+  summary: 'Delete a serial policy; the newest of the remaining ones then counts.',
   on: 'brand/ACCOUNT-ID/model/NAME',
   object,
-  gate: { never: 'what must not go on has to end at once' },
+  gate: { never: 'serials that must not be signed have to stop at once' },
 
   async perform(tx, { brandAccountId, modelName, revision }, { note }) {
     if ((await tx.models.find(brandAccountId, modelName)) === undefined) throw noModel(brandAccountId, modelName);

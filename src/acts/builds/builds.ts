@@ -7,7 +7,7 @@ import type { PublishedPackage } from '#records/packages/packages.ts';
 import { act } from '../act.ts';
 import { requireCurrentPackage, packageObject } from '../packages/package.ts';
 
-const gate = { never: 'it tells what a build host has done already' };
+const gate = { never: 'it records work that a build host has already done' };
 
 /** A build in its first report. */
 export type NewBuild = Omit<Build, 'buildSetId' | 'createdAt' | 'completedAt'>;
@@ -20,7 +20,7 @@ interface NewBuildSet {
 
 export const addBuildset = act({
   name: 'add_buildset',
-  summary: 'Keep a new build set and its builds.',
+  summary: 'Record a new build set and its builds.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: NewBuildSet) => packageObject(subject),
   gate,
@@ -53,7 +53,7 @@ interface BuildChange {
 
 export const updateBuild = act({
   name: 'update_build',
-  summary: 'Keep what has become of a build.',
+  summary: 'Record the state of a build.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: BuildChange) => packageObject(subject),
   gate,
@@ -76,7 +76,7 @@ export const updateBuild = act({
 
 /** One error for a missing build and for one of another publisher's package. */
 export const unknownBuild = (): Refusal =>
-  new Refusal('resource-not-found', 'There is no such build, or this account has no part in its package.');
+  new Refusal('resource-not-found', 'There is no such build, or this account has no rights on its package.');
 
 interface NewWorkflow {
   package: PublishedPackage;
@@ -85,7 +85,7 @@ interface NewWorkflow {
 
 export const addCommitWorkflow = act({
   name: 'add_commit_workflow',
-  summary: 'Keep a new commit workflow.',
+  summary: 'Record a new commit workflow.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: NewWorkflow) => packageObject(subject),
   gate,
@@ -109,7 +109,7 @@ interface WorkflowChange {
 
 export const updateCommitWorkflow = act({
   name: 'update_commit_workflow',
-  summary: 'Keep what has become of a commit workflow.',
+  summary: 'Record the state of a commit workflow.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: WorkflowChange) => packageObject(subject),
   gate,
@@ -131,4 +131,4 @@ export const updateCommitWorkflow = act({
 
 /** One error for a missing workflow and for one of another publisher's package. */
 export const unknownWorkflow = (): Refusal =>
-  new Refusal('resource-not-found', 'There is no such commit workflow, or this account has no part in its package.');
+  new Refusal('resource-not-found', 'There is no such commit workflow, or this account has no rights on its package.');

@@ -14,16 +14,19 @@ interface DeviceGrantRequest {
 
 export const grantToDevices = act<DeviceGrantRequest, DeviceGrant>({
   name: 'grant_to_devices',
-  summary: 'Give a private snap to the devices of a brand, of one of its models, or to a single one.',
+  summary: 'Grant a private snap to the devices of a brand, to those of one model, or to a single device.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }) => packageObject(subject),
-  gate: { never: 'devices get by it what is released to its channels' },
+  gate: { never: 'devices then get the revisions that are released to its channels' },
 
   async perform(tx, { package: subject, devices }, { at, actor, note }) {
     refuseUnclear(devices);
     const { id: packageId, namespace } = await requireCurrentPackage(tx, subject);
     if (namespace !== 'snap') {
-      throw new Refusal('api-error', `Devices fetch snaps alone, and '${packageObject(subject)}' is none.`);
+      throw new Refusal(
+        'api-error',
+        `Only snaps can be granted to devices, and '${packageObject(subject)}' is not a snap.`,
+      );
     }
     const grant = { packageId, ...devices, createdAt: at, createdBy: actor };
     if (!(await tx.deviceGrants.claim(grant))) {
@@ -36,16 +39,16 @@ export const grantToDevices = act<DeviceGrantRequest, DeviceGrant>({
 
 export const revokeFromDevices = act<DeviceGrantRequest, void>({
   name: 'revoke_from_devices',
-  summary: 'Take a grant of a private snap back; what devices have of it stays with them.',
+  summary: 'Revoke a grant of a private snap; devices keep the revisions that they have.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }) => packageObject(subject),
-  gate: { never: 'what must not go out any more has to end at once' },
+  gate: { never: 'downloads that must stop have to stop at once' },
 
   async perform(tx, { package: subject, devices }, { note }) {
     if (!(await tx.deviceGrants.remove(subject.id, devices))) {
       throw new Refusal(
         'resource-not-found',
-        `${packageObject(subject)} is not granted to ${describeDevices(devices)} in these words; 'larder device grants' shows to whom it is.`,
+        `${packageObject(subject)} is not granted to ${describeDevices(devices)}. List the grants of the snap with 'larder device grants'.`,
       );
     }
     note(details(devices));
@@ -53,12 +56,13 @@ export const revokeFromDevices = act<DeviceGrantRequest, void>({
 });
 
 function refuseUnclear({ brandId, model, serial }: GrantedDevices): void {
-  if (!isAccountId(brandId)) throw new Refusal('api-error', `'${brandId.slice(0, 64)}' is no account id of a brand.`);
+  if (!isAccountId(brandId))
+    throw new Refusal('api-error', `'${brandId.slice(0, 64)}' is not the account id of a brand.`);
   if (serial !== undefined && model === undefined) {
-    throw new Refusal('api-error', 'A serial is one of a model; say which model, too.');
+    throw new Refusal('api-error', 'A serial belongs to a model. Name the model too.');
   }
   if (model !== undefined && !isModelName(model)) {
-    throw new Refusal('api-error', `'${model.slice(0, 64)}' is no name of a model.`);
+    throw new Refusal('api-error', `'${model.slice(0, 64)}' is not the name of a model.`);
   }
 }
 

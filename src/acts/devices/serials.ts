@@ -32,11 +32,11 @@ const serialOf = ({ signed }: SignedSerial): string => signed.headers['serial'] 
 
 export const storeSerial = act({
   name: 'device_serial',
-  summary: 'Write a signed serial into the log and among the assertions.',
+  summary: 'Store a signed serial in the serial log and the assertions.',
   on: 'brand/ACCOUNT-ID/model/NAME/serial/SERIAL',
   object: (signedSerial: SignedSerial) =>
     `brand/${signedSerial.request.brandId}/model/${signedSerial.request.model}/serial/${serialOf(signedSerial)}`,
-  gate: { never: 'a device waits for it, and the serial policy or whoever has the key has decided' },
+  gate: { never: 'a device waits for it, and the serial policy or the owner of the key has decided' },
 
   async perform(tx, signedSerial: SignedSerial, { at, actor, note }) {
     const { signed, request, text, under } = signedSerial;
@@ -45,7 +45,7 @@ export const storeSerial = act({
     // Signing takes time, so check that the terms still hold.
     if ((await tx.signingKeys.find(key)) === undefined) throw noSigningKey(request.brandId, key);
     if (under !== undefined && !(await areTermsCurrent(tx, request, under))) {
-      throw new Refusal('conflict', `What holds for serials of the model '${model}' was just changed; ask again.`);
+      throw new Refusal('conflict', `The serial policy of the model '${model}' was just changed. Try again.`);
     }
     const serial = serialOf(signedSerial);
     if ((await tx.revokedSerials.find(serial, `${brandId}/${model}`)) !== null) {
@@ -82,15 +82,15 @@ interface Revoked {
 
 export const revokeSerial = act<Revoked, void>({
   name: 'revoke_serial',
-  summary: 'Revoke the serial of a device: its session ends, and it gets neither a session nor a serial any more.',
+  summary: 'Revoke the serial of a device: its session ends, and it gets no new session or serial.',
   on: 'brand/ACCOUNT-ID/model/NAME/serial/SERIAL',
   object: ({ brandId, model, serial }) => `brand/${brandId}/model/${model}/serial/${serial}`,
-  gate: { never: 'a device in wrong hands has to lose what it may at once' },
+  gate: { never: 'a device in the wrong hands must lose access at once' },
 
   async perform(tx, { brandId, model, serial, reason }, { at, actor, note }) {
     const because = parseReason(reason);
     if (!isAccountId(brandId) || !isModelName(model) || !isSerial(serial)) {
-      throw new Refusal('api-error', 'A serial is named by the account id of its brand, its model and itself.');
+      throw new Refusal('api-error', 'Name a serial by the account id of its brand, the model and the serial.');
     }
     if (!(await tx.revokedSerials.claim({ brandId, model, serial, because, revokedAt: at, revokedBy: actor }))) {
       throw new Refusal('conflict', `The serial '${serial}' of the model '${model}' is revoked already.`);

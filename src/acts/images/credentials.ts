@@ -40,10 +40,10 @@ const object = ({ package: { namespace, name } }: ResourceTarget): string => `${
 
 export const issuePushCredential = act({
   name: 'oci_image_resource_upload_credentials',
-  summary: 'Give credentials to push the image of a resource.',
+  summary: 'Issue credentials to push the image of a resource.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'they push for some hours what devices get when it is released' },
+  gate: { never: 'they expire after some hours, and devices get an image only when it is released' },
 
   /** They end with the session. `moment` is the latest time that the store has seen. */
   async perform(
@@ -63,7 +63,7 @@ export const issuePushCredential = act({
 
 export const issuePullCredential = act({
   name: 'oci_image_resource_blob',
-  summary: 'Give what deployments need to pull an image, to be pushed as the content of its resource.',
+  summary: 'Issue the content of an image resource: the address and the credentials that deployments need to pull it.',
   on: 'NAMESPACE/NAME',
   object,
   gate: { never: 'they pull what the resource names, and nothing else' },
@@ -95,7 +95,7 @@ export const useImageCredential = act({
   on: 'NAMESPACE/NAME',
   object: ({ credential: { namespace, name } }: { credential: ImageCredential; address: string; moment: string }) =>
     `${namespace}/${name}`,
-  gate: { never: 'they were given to be used' },
+  gate: { never: 'they were issued to be used' },
 
   /** `moment` is the latest time that the store has seen. */
   async perform(
@@ -110,10 +110,10 @@ export const useImageCredential = act({
 
 export const endPullCredential = act({
   name: 'end_pull_credential',
-  summary: 'End credentials to pull an image, at once or after a while; others are made when they are asked for.',
+  summary: 'End pull credentials of an image, at once or after a grace period; new ones are issued on request.',
   on: 'image-credential/ID',
   object: ({ id }: { id: string }) => `image-credential/${id}`,
-  gate: { never: 'whoever should not have them is kept out at once' },
+  gate: { never: 'credentials in the wrong hands must stop working at once' },
 
   /** An end that is set can be moved earlier but not later. `moment` is the latest time that the store has seen. */
   async perform(
@@ -125,7 +125,7 @@ export const endPullCredential = act({
     if (credential === undefined) {
       throw new Refusal(
         'resource-not-found',
-        `There are no credentials '${id.slice(0, 64)}' to pull an image; 'larder pull-credential list' lists them.`,
+        `There are no pull credentials '${id.slice(0, 64)}'. List them with 'larder pull-credential list'.`,
       );
     }
     if (credential.endsAt !== null && (credential.endsAt <= moment || credential.endsAt <= endsAt)) {
@@ -139,7 +139,7 @@ export const endPullCredential = act({
 
 export const sweepPullCredentials = act({
   name: 'forget_pull_credentials',
-  summary: 'Forget credentials to pull images that ended long ago.',
+  summary: 'Delete pull credentials that ended long ago.',
   on: 'image-credentials',
   object: () => 'image-credentials',
   gate: { never: 'it follows from the time alone' },
@@ -153,10 +153,10 @@ export const sweepPullCredentials = act({
 
 export const makeRegistryKey = act({
   name: 'make_registry_key',
-  summary: 'Make the key with which tokens for another registry of images are signed.',
+  summary: 'Make the key that signs tokens for another image registry.',
   on: 'appliance/registry-key',
   object: () => 'appliance/registry-key',
-  gate: { never: 'it is made when it is first needed, and believed by nobody who was not given its certificate' },
+  gate: { never: 'only a registry that was given its certificate trusts the key' },
 
   /** Returns the stored sealed key: the given one, unless another process stored one first. */
   async perform(tx, { sealed }: { sealed: string }): Promise<string> {

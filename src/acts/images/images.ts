@@ -48,11 +48,11 @@ export interface ManifestPush extends ImagePush, ReferencedContents {
 
 const object = ({ credential: { namespace, name } }: ImageTarget): string => `${namespace}/${name}`;
 
-const unreleased = { never: 'devices get nothing of it before a resource that names it is released' };
+const unreleased = { never: 'devices get it only after a resource that names it is released' };
 
 export const pushImageBlob = act({
   name: 'push_image_blob',
-  summary: 'Keep a blob of an image in a repository.',
+  summary: 'Store a blob of an image in a repository.',
   on: 'NAMESPACE/NAME',
   object,
   gate: unreleased,
@@ -68,7 +68,8 @@ export const pushImageBlob = act({
 
 export const pushImageManifest = act({
   name: 'push_image_manifest',
-  summary: 'Keep the manifest of an image or an index whose parts are all there, under a tag or its digest.',
+  summary:
+    'Store the manifest of an image or an index under a tag or its digest; all of its parts must be stored already.',
   on: 'NAMESPACE/NAME',
   object,
   gate: unreleased,
@@ -100,7 +101,7 @@ async function refuseBeyondQuota(
 
 export const pushExternalImage = act({
   name: 'push_external_image',
-  summary: 'Remember that another registry has an image, as it told this store.',
+  summary: 'Record that another registry has an image, as it reported.',
   on: 'NAMESPACE/NAME',
   object,
   gate: unreleased,
@@ -118,7 +119,7 @@ export const pushExternalImage = act({
 
 export const deleteImageTag = act({
   name: 'delete_image_tag',
-  summary: 'Take a tag away from an image.',
+  summary: 'Remove a tag of an image.',
   on: 'NAMESPACE/NAME',
   object,
   gate: { never: 'the image itself stays, and a push tags it again' },
@@ -134,43 +135,44 @@ export const deleteImageTag = act({
 
 export const deleteImageManifest = act({
   name: 'delete_image_manifest',
-  summary: 'Take a manifest away with all its tags, unless a resource or an index needs it.',
+  summary: 'Delete a manifest with all its tags, unless a resource or an index needs it.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'what a resource or a channel needs stays' },
+  gate: { never: 'manifests that a resource or a channel needs stay' },
 
   async perform(tx, { credential, sha256 }: ImageTarget & { sha256: string }, { note }): Promise<void> {
     const { resource, id: credentials } = credential;
     note({ resource, credentials, digest: `sha256:${sha256}` });
     if ((await tx.images.unreadContents(1)).length > 0) throw unreadResourcesRefusal();
     if (await tx.images.isNamed(credential, sha256)) {
-      throw needed('A revision of the resource names this image, so it stays as long as that does.');
+      throw needed('A revision of the resource names this image, so the image stays as long as that revision.');
     }
     const index = await tx.images.indexOf(credential, sha256);
-    if (index !== undefined) throw needed(`The index sha256:${index.sha256} names this manifest; delete that first.`);
+    if (index !== undefined)
+      throw needed(`The index sha256:${index.sha256} names this manifest. Delete that one first.`);
     await tx.images.removeManifest(credential, sha256);
   },
 });
 
 export const deleteImageBlob = act({
   name: 'delete_image_blob',
-  summary: 'Take a blob away that is part of no image.',
+  summary: 'Delete a blob that is not part of an image.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'it is part of no image' },
+  gate: { never: 'the blob is not part of an image' },
 
   async perform(tx, { credential, sha256 }: ImageTarget & { sha256: string }, { note }): Promise<void> {
     const { resource, id: credentials } = credential;
     note({ resource, credentials, digest: `sha256:${sha256}` });
     const image = await tx.images.imageOf(credential, sha256);
-    if (image !== undefined) throw needed(`The image sha256:${image.sha256} is made of this blob; delete that first.`);
+    if (image !== undefined) throw needed(`The image sha256:${image.sha256} uses this blob. Delete the image first.`);
     if ((await tx.images.removeBlob(credential, sha256)) === 0) throw new DoneAlready(undefined);
   },
 });
 
 /** Refuses to delete an image while the contents of some resources could not be read. */
 export const unreadResourcesRefusal = (): Refusal =>
-  needed('It cannot be told at the moment which images the resources name, so none is deleted; try again later.');
+  needed('The store cannot tell at the moment which images the resources name, so it deletes none. Try again later.');
 
 /** The specification's error for a refused deletion. */
 const needed = (reason: string): Refusal =>
@@ -215,7 +217,7 @@ function checkContent(
     if (mayBeElsewhere) return [];
     throw new Refusal(
       'manifest-blob-unknown',
-      `The repository has no ${kind} ${digest.slice(0, 140)}; send it before the manifest that names it.`,
+      `The repository has no ${kind} ${digest.slice(0, 140)}. Send it before the manifest that names it.`,
     );
   }
   if (stored.size === size) return [stored.sha256];

@@ -6,7 +6,7 @@ const object = (): string => 'images';
 
 export const readImageResources = act({
   name: 'read_image_resources',
-  summary: 'Remember which images the contents of resources name.',
+  summary: 'Record which images the contents of resources name.',
   on: 'images',
   object,
   gate: { never: 'it follows from the contents alone' },
@@ -19,7 +19,7 @@ export const readImageResources = act({
 
 export const readImageIndexes = act({
   name: 'read_image_indexes',
-  summary: 'Remember which manifests the indexes of images name.',
+  summary: 'Record which manifests the indexes of images name.',
   on: 'images',
   object,
   gate: { never: 'it follows from the indexes alone' },
@@ -32,10 +32,10 @@ export const readImageIndexes = act({
 
 export const sweepImages = act({
   name: 'forget_images',
-  summary: 'Forget manifests without a tag that no resource and no index has named for long.',
+  summary: 'Delete untagged manifests that no resource and no index has named for a long time.',
   on: 'images',
   object,
-  gate: { never: 'it follows from the time, and from what the resources name' },
+  gate: { never: 'it follows from the time and from the resources' },
 
   /**
    * Removes at most `maxManifests` manifests that were last needed before `before`; none while the references of some contents
@@ -52,7 +52,7 @@ export const sweepImages = act({
 
 export const sweepImageBlobs = act({
   name: 'forget_image_blobs',
-  summary: 'Forget blobs of images that became part of none, or of none that is left.',
+  summary: 'Delete blobs that are not part of any stored image.',
   on: 'images',
   object,
   gate: { never: 'it follows from the time alone' },

@@ -28,10 +28,10 @@ export interface NewSigningKey {
 
 export const createSigningKey = act({
   name: 'create_signing_key',
-  summary: 'Keep a signing key that was made for a brand; its private half is recorded sealed and shown to nobody.',
+  summary: 'Store a signing key that was made for a brand; its private half is stored sealed and is never shown.',
   on: 'brand/ACCOUNT-ID/signing-key/SHA3-384',
   object: ({ brandAccountId, key }: NewSigningKey & { key: SealedKey }) => objectOf({ brandAccountId, ...key }),
-  gate: { never: 'no device believes it before the online store has registered it' },
+  gate: { never: 'devices trust it only after the online store has registered it' },
 
   async perform(tx, { key, ...request }: NewSigningKey & { key: SealedKey }, { at, note }): Promise<SigningKey> {
     await refuseKeyName(request, tx);
@@ -45,7 +45,7 @@ export const createSigningKey = act({
 export const importSigningKey = act({
   name: 'import_signing_key',
   summary:
-    'Take in a signing key that was made elsewhere, whose account-key is here; its private half is recorded sealed.',
+    'Import a signing key that was made elsewhere; its account-key must be stored here. The private half is stored sealed.',
   on: 'brand/ACCOUNT-ID/signing-key/SHA3-384',
   object: ({ brandAccountId, key }: NewSigningKey & { key: SealedKey }) => objectOf({ brandAccountId, ...key }),
   gate: {
@@ -60,7 +60,7 @@ export const importSigningKey = act({
     if (registered?.accountId !== request.brandAccountId) {
       throw new Refusal(
         'conflict',
-        `No account-key of ${request.brandAccountId} is here for the key ${key.sha3_384}; 'larder assertion import' takes it in.`,
+        `No account-key of ${request.brandAccountId} is stored here for the key ${key.sha3_384}. Import it with 'larder assertion import'.`,
       );
     }
     if ((await tx.signingKeys.find(key.sha3_384)) !== undefined)
@@ -102,7 +102,7 @@ export const requestRegistration = act<
   void
 >({
   name: 'read_signing_key_account_key_request',
-  summary: 'Remember that the registration of a signing key was asked for, by a request that somebody carries out.',
+  summary: 'Record that a request to register a signing key was made, to be taken to the online store.',
   on: 'brand/ACCOUNT-ID/signing-key/SHA3-384',
   object: objectOf,
   gate: { never: 'the request holds no secret, and the online store decides on it' },

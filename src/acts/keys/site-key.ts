@@ -10,7 +10,7 @@ export const keepSiteKeyCheck = (tx: ChangeRecords, check: string): Promise<unkn
 
 export const rememberSiteKey = act({
   name: 'remember_site_key',
-  summary: 'Keep what the site key is known by, for records that were made without it.',
+  summary: 'Record the fingerprint of the site key in records that were made without it.',
   on: 'site-key',
   object: () => 'site-key',
   gate: { never: 'it follows from the records and the key' },

@@ -6,11 +6,11 @@ import { requireCurrentPackage, packageObject } from '../packages/package.ts';
 
 export const createLibrary = act({
   name: 'create_library',
-  summary: 'Give a library of a charm its id; the same name always has the same.',
+  summary: 'Return the id of a charm library, and create it if needed; the same name always has the same id.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage; name: string; freshId: string }) =>
     packageObject(subject),
-  gate: { never: 'it gives an id, and nothing to anybody' },
+  gate: { never: 'an id alone gives no access' },
 
   async perform(
     tx,
@@ -42,7 +42,7 @@ export const publishLibrary = act({
   summary: 'Publish a version of a library of a charm.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: NewVersion) => packageObject(subject),
-  gate: { never: 'libraries are built into charms, which are released' },
+  gate: { never: 'libraries reach devices only in charms, which are released' },
 
   async perform(tx, { package: subject, publishedBy, ...version }: NewVersion, { at, note }) {
     const { libraryId, api, patch, hash, content } = version;
@@ -57,7 +57,7 @@ export const publishLibrary = act({
     if (newest !== undefined && newest.patch >= patch) {
       throw new Refusal(
         'conflict',
-        `The library '${library.name}' is at ${api}.${newest.patch} already; give it a higher patch.`,
+        `The library '${library.name}' is at ${api}.${newest.patch} already. Give it a higher patch.`,
       );
     }
     await tx.charmLibraries.addVersion({ ...version, at, actor: publishedBy });

@@ -19,7 +19,7 @@ export const logIn = act({
   summary: 'Log in with a password.',
   on: 'account/ID',
   object: ({ accountId }: LogIn) => `account/${accountId}`,
-  gate: { never: 'it is what somebody does to his own login' },
+  gate: { never: 'it changes only the login of the same account' },
 
   /** Accepts each one-time password once. Refused if the password or the secret changed since it was verified. */
   async perform(tx, { accountId, passwordSetAt, oneTimePassword, address }: LogIn, { note }): Promise<void> {
@@ -40,11 +40,10 @@ export const logIn = act({
 });
 
 /** One error for a wrong name and a wrong password. */
-export const wrongCredentials = (): Refusal =>
-  new Refusal('invalid-credentials', 'The name or the password is not right.');
+export const wrongCredentials = (): Refusal => new Refusal('invalid-credentials', 'The name or the password is wrong.');
 
 export const wrongCode = (): Refusal =>
-  new Refusal('twofactor-failure', 'The one-time password is not right, or has been used; wait for the next one.');
+  new Refusal('twofactor-failure', 'The one-time password is wrong or was used already. Wait for the next one.');
 
 interface LoginDelay {
   accountId: string | undefined;
@@ -54,12 +53,12 @@ interface LoginDelay {
 
 export const delayLogins = act({
   name: 'log_in',
-  summary: 'Put off logins after too many that failed.',
+  summary: 'Delay logins after too many failed ones.',
   on: 'account/ID or login',
   // The name typed may be a password, so a name without an account is not logged.
   object: ({ accountId }: LoginDelay) => (accountId === undefined ? 'login' : `account/${accountId}`),
   outcome: 'refused',
-  gate: { never: 'it keeps somebody out, and changes nothing' },
+  gate: { never: 'it only delays logins and changes nothing else' },
 
   async perform(_tx, { address, putOff }: LoginDelay, { note }): Promise<void> {
     note({ address, 'put-off': putOff });

@@ -24,7 +24,7 @@ export const inviteCollaborators = act({
   summary: 'Invite accounts to collaborate on a package.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: NewInvites) => packageObject(subject),
-  gate: { never: 'what collaborators release waits like what anybody releases' },
+  gate: { never: 'releases by collaborators need the same approvals as all releases' },
 
   async perform(tx, request: NewInvites, { at, note }) {
     const { id, name, publisherId } = await requireCurrentPackage(tx, request.package);
@@ -54,7 +54,7 @@ export const revokeInvites = act({
   summary: 'Revoke the pending invites of e-mail addresses.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage }) => packageObject(subject),
-  gate: { never: 'it takes back what nobody has answered yet' },
+  gate: { never: 'the invite was not answered yet' },
 
   async perform(
     tx,
@@ -95,7 +95,7 @@ export const acceptInvite = act({
   summary: 'Accept an invite, and collaborate on its package.',
   on: 'NAMESPACE/NAME',
   object: ({ namespace, name }: InviteReply) => `${namespace}/${name}`,
-  gate: { never: 'whoever invited has decided' },
+  gate: { never: 'the publisher has decided to invite the account' },
 
   async perform(tx, answer: InviteReply, { at }) {
     const { invite, subject } = await findAnswerableInvite(tx, answer, at);
@@ -109,7 +109,7 @@ export const rejectInvite = act({
   summary: 'Reject an invite to collaborate on a package.',
   on: 'NAMESPACE/NAME',
   object: ({ namespace, name }: InviteReply) => `${namespace}/${name}`,
-  gate: { never: 'it is for the invited alone to say' },
+  gate: { never: 'only the invited account can decide' },
 
   async perform(tx, answer: InviteReply, { at }) {
     const { invite } = await findAnswerableInvite(tx, answer, at);
@@ -136,14 +136,14 @@ async function findAnswerableInvite(
   if (subject === undefined || invite === undefined)
     throw new Refusal(
       'invalid-token',
-      token === undefined ? 'There is no invite to it that this account could answer.' : 'Invalid invite token',
+      token === undefined ? 'There is no invite to this package that this account can answer.' : 'Invalid invite token',
     );
   return { invite, subject };
 }
 
 export const sweepInvites = act({
   name: 'forget_invites',
-  summary: 'Forget invites that ended long ago, and set-up links and offers of packages that nobody used in time.',
+  summary: 'Delete invites that ended long ago, and expired set-up links and offers of packages.',
   on: 'invites',
   object: () => 'invites',
   gate: { never: 'it follows from the time alone' },

@@ -36,14 +36,14 @@ export async function findImportedSnap(records: ImportedPackageRecords, snap: Fo
   if (numbered !== undefined && numbered.sha3_384 !== snap.sha3_384) {
     throw new Refusal(
       'conflict',
-      `Revision ${snap.revision} of ${called} is here with other content (SHA3-384 ${numbered.sha3_384}), and stays as it is.`,
+      `Revision ${snap.revision} of ${called} is stored here with other content (SHA3-384 ${numbered.sha3_384}), so it cannot be imported.`,
     );
   }
   const twin = numbered === undefined ? await revisions.withContent(snap.id, snap.sha3_384) : undefined;
   if (twin !== undefined) {
     throw new Refusal(
       'conflict',
-      `The same content is here as revision ${twin.revision} of ${called}, and cannot be revision ${snap.revision} as well.`,
+      `The same content is stored here as revision ${twin.revision} of ${called}, and cannot be revision ${snap.revision} as well.`,
     );
   }
   const revision = numbered && {
@@ -67,20 +67,20 @@ async function packageOf(
     throw new Refusal(
       'conflict',
       `The name '${name}' is registered here for ${called.publisher.username}, with the id '${called.id}' and not '${id}'; ` +
-        `'larder package set-id snap/${name} ${id}' gives it that id before its first revision.`,
+        `Before its first revision, 'larder package set-id snap/${name} ${id}' changes the id.`,
     );
   }
   const subject = called ?? (await packages.byId(id));
   if (subject === undefined) return undefined;
   if (subject.namespace !== 'snap' || subject.name !== name) {
-    throw new Refusal('conflict', `The id '${id}' is that of ${packageObject(subject)} here, and not of snap/${name}.`);
+    throw new Refusal('conflict', `The id '${id}' belongs to ${packageObject(subject)} here, not to snap/${name}.`);
   }
   if (subject.publisherId !== publisher.id && !(await accounts.isForeign(subject.publisherId))) {
     throw new Refusal(
       'conflict',
-      `The package snap/${name} is published here by ${subject.publisher.username}, and its declaration names '${publisher.id}'. ` +
-        `'larder account create --id ${publisher.id}' gives that publisher an account here, to which ` +
-        `'larder package hand-over snap/${name} ${publisher.id}' gives the package.`,
+      `The package snap/${name} is published here by ${subject.publisher.username}, but its declaration names '${publisher.id}'. ` +
+        `Create an account for that publisher with 'larder account create --id ${publisher.id}', then run ` +
+        `'larder package hand-over snap/${name} ${publisher.id}'.`,
     );
   }
   return subject;
@@ -98,8 +98,8 @@ export async function describeForeignPublisher(
   if (!(await accounts.isForeign(publisher.id))) return undefined;
   if (namespace !== 'snap') {
     return (
-      `'${name}' is published in another store by ${publisher.username}: its revisions are carried in from there, by ` +
-      "'larder transfer receive', and none are pushed here. What is made here has another name."
+      `'${name}' is published in another store by ${publisher.username}, so no revisions can be pushed here. Receive them with ` +
+      "'larder transfer receive', or push under another name."
     );
   }
   const provenance = readProvenance(packageYaml ?? '');
@@ -112,9 +112,9 @@ export async function describeForeignPublisher(
     return undefined;
   }
   return (
-    `'${name}' is published in another store by ${publisher.username}, and no device takes as it what is made here. Its revisions are ` +
-    "carried in with their assertions, by 'larder package import'; a snap that is made here names in snap.yaml a provenance that the " +
-    "package's declaration lets a brand of this store sign, or has another name."
+    `'${name}' is published in another store by ${publisher.username}, and devices refuse revisions that are made here. Import its revisions ` +
+    "with their assertions ('larder package import'). For a snap that is made here, use another name, or name in snap.yaml a provenance " +
+    'that the declaration of the package lets a brand of this store sign.'
   );
 }
 
@@ -135,7 +135,7 @@ export async function describeForeignNumber(
   );
   if (assertion?.snapId !== id || assertion.snapRevision === null) return undefined;
   return (
-    `These bytes are revision ${assertion.snapRevision} of '${name}' by an assertion that was imported, and no device takes them as another. ` +
+    `These bytes are revision ${assertion.snapRevision} of '${name}' by an imported assertion, and devices refuse them under another number. ` +
     "Import the file with its assertions: 'larder package import' gives it that number."
   );
 }

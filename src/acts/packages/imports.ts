@@ -23,10 +23,10 @@ export interface ImportedRevision {
 export const importPackage = act({
   name: 'import_package',
   summary:
-    'Take in a revision from another store with its assertions, under the id, name, publisher and number that it has there.',
+    'Import a revision of another store with its assertions, under the id, name, publisher and number that it has there.',
   on: 'NAMESPACE/NAME',
   object: ({ snap }: ImportedRevision) => `snap/${snap.name}`,
-  gate: { never: 'no channel holds the revision before it is released' },
+  gate: { never: 'the revision reaches no channel before it is released' },
 
   async perform(tx, { snap, believed, findings, upload }: ImportedRevision, doing): Promise<{ isNew: boolean }> {
     const { id, revision, assertion, sha3_384, size } = snap;
@@ -59,7 +59,7 @@ export const importPackage = act({
 async function takeUpload(tx: ChangeRecords, id: string, { sha3_384, size }: ForeignSnap): Promise<{ sha256: string }> {
   const sent = await tx.uploads.find(id);
   if (sent?.packageId !== null || sent.sha3_384 !== sha3_384 || sent.size !== size) {
-    throw new Refusal('resource-not-found', 'Its content is not here any more; begin again.');
+    throw new Refusal('resource-not-found', 'The content of the upload is not here any more. Send it again.');
   }
   await tx.uploads.forget(id);
   return sent;
@@ -86,7 +86,9 @@ export async function ensurePackage(
     };
     const rest = { status: 'registered', links: {}, createdAt: at } as const;
     if (!(await tx.packages.claim({ ...packageFields, ...emptyMetadata, ...rest, edited: [] }))) {
-      throw new Error(`cannot register ${packageObject(packageFields)}: what has its name or id was not found`);
+      throw new Error(
+        `cannot register ${packageObject(packageFields)}: its name or id is taken, but its holder was not found`,
+      );
     }
   } else if (subject.publisherId !== publisherId) await tx.packages.setPublisher(id, publisherId);
   const stored = await tx.packages.byId(id);

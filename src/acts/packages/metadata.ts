@@ -35,10 +35,10 @@ interface MetadataChangeRequest {
 
 export const updatePackageMetadata = act({
   name: 'update_package_metadata',
-  summary: 'Change what is said about a package, and who sees it.',
+  summary: 'Change the metadata and the visibility of a package.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: MetadataChangeRequest) => packageObject(subject),
-  gate: { never: 'it is what people read of a package, and is changed back as easily' },
+  gate: { never: 'metadata is for people to read and can be changed back' },
 
   async perform(tx, { package: subject, members, changes, inWordsOf = 'editor' }: MetadataChangeRequest, { note }) {
     note({ members });

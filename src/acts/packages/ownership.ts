@@ -29,10 +29,10 @@ const object = ({ package: subject }: PackageTarget): string => packageObject(su
 
 export const removeCollaborator = act({
   name: 'remove_collaborator',
-  summary: 'Take a collaborator away from a package.',
+  summary: 'Remove a collaborator from a package.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'whoever should not have a part in it is kept out at once' },
+  gate: { never: 'an account that must not collaborate has to lose access at once' },
 
   async perform(tx, { package: subject, accountId }: WithAccount, { note }): Promise<void> {
     note({ account: accountId });
@@ -47,10 +47,10 @@ export const removeCollaborator = act({
 
 export const leavePackage = act({
   name: 'leave_package',
-  summary: 'Collaborate on a package no longer.',
+  summary: 'Stop collaborating on a package.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'it is what somebody gives up of his own' },
+  gate: { never: 'an account gives up only its own rights' },
 
   async perform(tx, { package: subject, accountId }: WithAccount, { note }): Promise<void> {
     note({ account: accountId });
@@ -64,10 +64,10 @@ const offerDays = 7;
 
 export const offerPackage = act({
   name: 'offer_package',
-  summary: 'Offer a package to another publisher, who takes it or not.',
+  summary: 'Offer a package to another publisher, who accepts or rejects it.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'what the next publisher releases waits like what anybody releases' },
+  gate: { never: 'releases by the new publisher need the same approvals as all releases' },
 
   /** A later offer replaces an earlier one. */
   async perform(
@@ -87,10 +87,10 @@ export const offerPackage = act({
 
 export const withdrawOffer = act({
   name: 'withdraw_package_offer',
-  summary: 'Take back the offer of a package that nobody has answered.',
+  summary: 'Withdraw an offer of a package that was not answered yet.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'it takes back what nobody has answered yet' },
+  gate: { never: 'the offer was not answered yet' },
 
   async perform(tx, { package: subject }: PackageTarget): Promise<void> {
     if (!(await tx.packageOffers.remove(subject.id))) throw noOffer();
@@ -99,10 +99,10 @@ export const withdrawOffer = act({
 
 export const acceptPackage = act({
   name: 'accept_package',
-  summary: 'Take a package that its publisher has offered, and publish it from now on.',
+  summary: 'Accept an offered package and become its publisher.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'whoever offered it has decided' },
+  gate: { never: 'the publisher has decided to offer the package' },
 
   /** Needs an open offer of the package to this account. */
   async perform(tx, { package: subject, accountId, everybody }: WithPublisher, { at, note }): Promise<void> {
@@ -116,10 +116,10 @@ export const acceptPackage = act({
 
 export const rejectPackage = act({
   name: 'reject_package',
-  summary: 'Leave a package that is offered to its publisher.',
+  summary: 'Reject an offered package; it stays with its publisher.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'it is for whom it is offered to alone to say' },
+  gate: { never: 'only the account that it is offered to can decide' },
 
   async perform(tx, { package: subject, accountId }: WithAccount, { at, note }): Promise<void> {
     note({ account: accountId });
@@ -133,7 +133,7 @@ export const handOverPackage = act({
   summary: 'Make another account the publisher of a package.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'what the next publisher releases waits like what anybody releases' },
+  gate: { never: 'releases by the new publisher need the same approvals as all releases' },
 
   async perform(tx, { package: subject, accountId, everybody }: WithPublisher, { note }): Promise<{ before: string }> {
     const latest = await requireCurrentPackage(tx, subject);
@@ -144,7 +144,7 @@ export const handOverPackage = act({
 });
 
 const noOffer = (): Refusal =>
-  new Refusal('resource-not-found', 'There is no such package, or it is not offered to this account any more.');
+  new Refusal('resource-not-found', 'There is no such package, or it is no longer offered to this account.');
 
 /**
  * The new publisher gets the whole package and loses any collaboration, invite or offer for it. The old publisher loses
@@ -181,8 +181,8 @@ async function refuseReceiver(
     if (headers['snap-id'] !== id || headers['publisher-id'] === accountId) continue;
     throw new Refusal(
       'conflict',
-      `The snap-declaration of '${name}' names the account ${headers['publisher-id'] as string} as its publisher; ` +
-        'import one that names the new publisher first.',
+      `The snap-declaration of '${name}' names the account ${headers['publisher-id'] as string} as its publisher. ` +
+        'First import a snap-declaration that names the new publisher.',
     );
   }
 }

@@ -14,10 +14,7 @@ export async function requireCurrentPackage(
 ): Promise<PublishedPackage> {
   const current = await tx.packages.byId(subject.id);
   if (current !== undefined) return current;
-  throw new Refusal(
-    'resource-not-found',
-    `The package ${packageObject(subject)} is gone; it was unregistered meanwhile.`,
-  );
+  throw new Refusal('resource-not-found', `The package ${packageObject(subject)} was unregistered in the meantime.`);
 }
 
 /** Why a package has no such revision, with the reason if it was deleted. */
@@ -32,5 +29,5 @@ export async function describeMissingRevision(
     const hint = newest === undefined ? 'It has none yet.' : `Its newest is ${String(newest.revision)}.`;
     return `'${name}' has no revision ${String(revision)}. ${hint}`;
   }
-  return `Revision ${String(revision)} of '${name}' is deleted; the same file pushed again brings it back: ${because}`;
+  return `Revision ${String(revision)} of '${name}' is deleted. Push the same file again to bring it back. Reason: ${because}`;
 }

@@ -29,10 +29,10 @@ export interface NewName {
 
 export const registerName = act({
   name: 'register_name',
-  summary: 'Register the name of a package for an account.',
+  summary: 'Register a package name for an account.',
   on: 'NAMESPACE/NAME',
   object: ({ namespace, name }: NewName) => `${namespace}/${name}`,
-  gate: { never: 'a name alone gives nobody anything' },
+  gate: { never: 'a name alone gives no access' },
 
   async perform(tx, request: NewName, { at, note }): Promise<{ id: string }> {
     const { namespace, name, publisherId } = request;
@@ -54,7 +54,7 @@ export const registerName = act({
       const holder = await tx.packages.find(namespace, name);
       if (holder === undefined) throw new Refusal('conflict', `The package id '${id}' is taken.`);
       throw holder.publisherId === publisherId
-        ? new Refusal('already-owned', `This account has registered the name '${name}' already.`)
+        ? new Refusal('already-owned', `This account has already registered the name '${name}'.`)
         : new Refusal('already-registered', `The name '${name}' is taken.`);
     }
     await refusePackagesBeyond(tx, request);
@@ -71,7 +71,7 @@ export function refuseName({ namespace, name, reserved }: Pick<NewName, 'namespa
   if (addressWords[namespace]?.includes(name) !== true) return;
   throw new Refusal(
     'reserved-name',
-    `The name '${name}' is part of the store's own addresses in ${namespace}; take another.`,
+    `The name '${name}' is part of the store's own addresses in ${namespace}. Choose another name.`,
   );
 }
 
@@ -90,10 +90,10 @@ async function onlineId(
 
 export const unregisterPackage = act({
   name: 'unregister_package',
-  summary: 'Give up the name of a package that has no revisions.',
+  summary: 'Unregister a package that has no revisions.',
   on: 'NAMESPACE/NAME',
   object: packageObject,
-  gate: { never: 'it has no revisions, so nobody has anything of it' },
+  gate: { never: 'it has no revisions, so no device uses it' },
 
   async perform(tx, subject: PublishedPackage, { note }) {
     await requireCurrentPackage(tx, subject);
@@ -118,10 +118,10 @@ export async function refuseInUse(
 
 export const setPackageId = act({
   name: 'package set-id',
-  summary: 'Give a package the id that it has in the online store, before its first revision.',
+  summary: 'Change the id of a package to its id in the online store, before its first revision.',
   on: 'NAMESPACE/NAME',
   object: ({ namespace, name }: { namespace: PackageNamespace; name: string }) => `${namespace}/${name}`,
-  gate: { never: 'it has no revisions yet, so nobody has anything of it' },
+  gate: { never: 'it has no revisions yet, so no device uses it' },
 
   async perform(
     tx,
@@ -135,7 +135,7 @@ export const setPackageId = act({
     if ((await tx.revisions.newest(subject.id)) > 0 || (await tx.uploads.hasReviewPending(subject.id))) {
       throw new Refusal(
         'conflict',
-        `The package '${namespace}/${name}' has revisions, which go by its id; it can change no more.`,
+        `The package '${namespace}/${name}' has revisions that refer to its id, so the id cannot change any more.`,
       );
     }
     if (!(await tx.packages.setId(subject.id, id)))
@@ -147,10 +147,10 @@ export const setPackageId = act({
 
 export const setManualReview = act({
   name: 'package manual-review',
-  summary: 'Have every upload of a package wait for a person, or no longer.',
+  summary: 'Turn the review by a person on or off for all uploads of a package.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage }) => packageObject(subject),
-  gate: { never: 'no channel holds a revision before it is released, reviewed by whomever' },
+  gate: { never: 'no channel holds a revision before it is released, with or without that review' },
 
   async perform(tx, { package: subject, on }: { package: PublishedPackage; on: boolean }, { note }) {
     await requireCurrentPackage(tx, subject);

@@ -178,7 +178,7 @@ async function refuseTrack(
 
 export const expireBranches = act({
   name: 'expire_branches',
-  summary: 'Forget the releases to branches that have expired.',
+  summary: 'End the releases to branches that have expired.',
   on: 'releases',
   object: () => 'releases',
   gate: { never: 'it follows from the time alone' },
@@ -235,7 +235,7 @@ async function fillingOf(
   if (isProgressive(progressive) && isWholeChannel(subject.namespace)) {
     throw new Refusal(
       'api-error',
-      `A ${subject.type} is released to everybody at once; leave out 'progressive' for '${channel.name}'.`,
+      `A ${subject.type} is released to all devices at once. Leave out 'progressive' for '${channel.name}'.`,
     );
   }
   const resources = await resolveResources(tx, subject, request, current);
@@ -307,7 +307,7 @@ export async function refuseRiskAgain(
 const withdrawn = ({ name }: PublishedPackage, { revision, withdrawnBecause }: Revision): Refusal =>
   new Refusal(
     'api-error',
-    `Revision ${revision} of '${name}' is withdrawn and cannot be released before it is brought back: ${withdrawnBecause ?? ''}`,
+    `Revision ${revision} of '${name}' is withdrawn and cannot be released before it is restored: ${withdrawnBecause ?? ''}`,
   );
 
 /** Records in the history the new content of a slot, and the revision that it gave to all devices before. */

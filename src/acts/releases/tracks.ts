@@ -42,10 +42,10 @@ interface OfTrack {
 
 export const updateTrack = act<OfTrack & { changes: Partial<Omit<NewTrack, 'name'>> }, Track>({
   name: 'update_track',
-  summary: 'Change the pattern of the versions of a track, and how its releases reach devices by and by.',
+  summary: 'Change the version pattern and the phasing of a track.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }) => packageObject(subject),
-  gate: { never: 'what the channels hold stays' },
+  gate: { never: 'the channels keep their revisions' },
 
   async perform(tx, { package: subject, track: name, changes }, { note }) {
     const before = await trackOf(tx, subject, name);
@@ -59,7 +59,7 @@ export const updateTrack = act<OfTrack & { changes: Partial<Omit<NewTrack, 'name
 
 export const deleteTrack = act<OfTrack, void>({
   name: 'delete_track',
-  summary: 'Delete a track whose channels and branches hold nothing.',
+  summary: 'Delete a track with empty channels and branches.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }) => packageObject(subject),
   gate: { never: 'its channels hold nothing' },
@@ -70,13 +70,13 @@ export const deleteTrack = act<OfTrack, void>({
     if ((await requireCurrentPackage(tx, subject)).defaultTrack === name) {
       throw new Refusal(
         'conflict',
-        `'${name}' is the default track of '${subject.name}'; make another one that first.`,
+        `'${name}' is the default track of '${subject.name}'. Make another track the default first.`,
       );
     }
     const held = (await tx.releases.current(subject.id, at)).map(({ channel }) => channel);
     const open = [...new Set(held.filter((channel) => channel.startsWith(`${name}/`)))];
     if (open.length > 0)
-      throw new Refusal('conflict', `The track '${name}' is not empty; close ${open.join(', ')} first.`);
+      throw new Refusal('conflict', `The track '${name}' is not empty. Close ${open.join(', ')} first.`);
     await tx.tracks.remove(subject.id, name);
     note({ track: name });
   },
@@ -113,8 +113,8 @@ function refuseBadPhasing({ name, automaticPhasingPercentage: phasing }: NewTrac
 
 const allowed = (name: string, patterns: string[]): string =>
   patterns.length === 0
-    ? `'${name}' has no track guardrail; ask the store administrator to set one.`
-    : `it matches no track guardrail of '${name}'; there is ${patterns.join(', ')}`;
+    ? `'${name}' has no track guardrail. Ask the store administrator to set one.`
+    : `it matches no track guardrail of '${name}' (${patterns.join(', ')})`;
 
 interface Guarded {
   package: PublishedPackage;
@@ -123,10 +123,10 @@ interface Guarded {
 
 export const addGuardrail = act({
   name: 'guardrail add',
-  summary: "Allow a package's publishers to create tracks whose whole names match a pattern.",
+  summary: 'Allow the publishers of a package to create tracks if the whole name matches a pattern.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: Guarded) => packageObject(subject),
-  gate: { never: 'a track holds nothing before something is released to it' },
+  gate: { never: 'a new track is empty until something is released to it' },
 
   async perform(tx, { package: subject, pattern }: Guarded, { at, note }) {
     checkGuardrail(pattern);
@@ -140,16 +140,16 @@ export const addGuardrail = act({
 
 export const removeGuardrail = act({
   name: 'guardrail remove',
-  summary: 'Allow no more new tracks that match a pattern; tracks that are there stay.',
+  summary: 'Remove a track guardrail: new tracks may no longer match its pattern. Existing tracks stay.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: Guarded) => packageObject(subject),
-  gate: { never: 'it changes nothing that is there' },
+  gate: { never: 'existing tracks stay as they are' },
 
   async perform(tx, { package: subject, pattern }: Guarded, { note }) {
     if (!(await tx.guardrails.remove(subject.id, pattern))) {
       throw new Refusal(
         'resource-not-found',
-        `${packageObject(subject)} has no guardrail ${pattern}; 'larder guardrail list' shows those it has.`,
+        `${packageObject(subject)} has no guardrail ${pattern}. List its guardrails with 'larder guardrail list'.`,
       );
     }
     note({ pattern });

@@ -28,10 +28,10 @@ type ResourceDeclarationRecords =
 
 export const updateResourceRevisions = act({
   name: 'update_resource_revisions',
-  summary: 'Say on which bases revisions of a resource run.',
+  summary: 'Set the bases of revisions of a resource.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage }) => packageObject(subject),
-  gate: { never: 'it says for which bases and architectures a file is, not which one is released' },
+  gate: { never: 'it describes the bases and architectures of a file and releases nothing' },
 
   async perform(
     tx,

@@ -12,7 +12,7 @@ interface ReadCharm {
 
 export const storeCharmData = act<ReadCharm, void>({
   name: 'read_charm',
-  summary: 'Keep what juju hears of a charm that was there already.',
+  summary: 'Store the data for juju about a charm that was stored without it.',
   on: 'PACKAGE-ID/REVISION',
   object: ({ packageId, revision }) => `${packageId}/${revision}`,
   gate: { never: 'it follows from the charm alone' },

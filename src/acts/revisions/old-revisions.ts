@@ -159,10 +159,11 @@ interface Deletion {
 
 export const deleteRevisions = act<Deletion, { revisions: number[]; bytes: number }>({
   name: 'delete_revisions',
-  summary: 'Delete old revisions by a rule: numbers, digests and the reason stay, files go that nothing else needs.',
+  summary:
+    'Delete old revisions by a rule: files that nothing else needs are removed; numbers, digests and the reason stay.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }) => packageObject(subject),
-  gate: { never: 'what a channel holds stays' },
+  gate: { never: 'revisions in a channel stay' },
 
   async perform(tx, { package: subject, rule, revisions: previewed, reason }, doing) {
     const because = reason === undefined ? describeRule(rule) : parseReason(reason);
@@ -173,7 +174,7 @@ export const deleteRevisions = act<Deletion, { revisions: number[]; bytes: numbe
     if (revisions.length === 0 || revisions.join() !== previewed.join()) {
       throw new Refusal(
         'conflict',
-        `What the rule lets go of '${subject.name}' is not what was named, so nothing was deleted; look at it again.`,
+        `The rule now selects other revisions of '${subject.name}' than the named ones, so nothing was deleted. Preview it again.`,
       );
     }
     await setDeleted(tx, subject.id, selected, { at: doing.at, actor: doing.actor, because });

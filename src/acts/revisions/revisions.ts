@@ -17,10 +17,10 @@ const object = ({ package: subject }: RevisionTarget): string => packageObject(s
 
 export const withdrawRevision = act<RevisionTarget & { reason: string }, string[]>({
   name: 'withdraw_revision',
-  summary: 'Withdraw a revision: whatever held it holds nothing, and nothing can hold it before it is brought back.',
+  summary: 'Withdraw a revision: its channels become empty, and it cannot be released before it is restored.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'what harms devices has to end at once, and the revision may be brought back' },
+  gate: { never: 'a harmful revision must be stopped at once, and it can be restored' },
 
   /** Returns the full names of the channels that held it. */
   async perform(tx, { package: subject, revision, reason }, doing) {
@@ -54,7 +54,7 @@ export async function withdraw(
 
 export const restoreRevision = act<RevisionTarget, void>({
   name: 'restore_revision',
-  summary: 'Bring back a revision that was withdrawn; no channel holds it before it is released again.',
+  summary: 'Restore a withdrawn revision; no channel holds it before it is released again.',
   on: 'NAMESPACE/NAME',
   object,
   gate: { never: 'no channel holds it before it is released again' },

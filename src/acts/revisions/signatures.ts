@@ -14,7 +14,7 @@ const object = ({ packageId, revision }: RevisionOfPackage): string => `${packag
 
 export const signRevision = act<RevisionOfPackage & { signed: Assertion }, void>({
   name: 'sign_revision',
-  summary: "Keep the snap-revision assertion that was signed with a brand's key.",
+  summary: 'Store the snap-revision assertion that was signed with a key of a brand.',
   on: 'PACKAGE-ID/REVISION',
   object,
   gate: { never: 'the revision was approved, and its snap-declaration lets the brand sign it' },
@@ -31,7 +31,7 @@ export const signRevision = act<RevisionOfPackage & { signed: Assertion }, void>
 
 export const needsNoAssertion = act({
   name: 'needs_no_assertion',
-  summary: 'Remember that a revision is of the provenance that nobody here signs.',
+  summary: 'Record that a revision has a provenance that this store does not sign.',
   on: 'PACKAGE-ID/REVISION',
   object,
   gate: { never: 'it follows from the revision alone' },

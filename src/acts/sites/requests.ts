@@ -19,7 +19,7 @@ interface NewRequest extends Pick<MadeRequest, 'number' | 'id' | 'bytes'> {
 
 export const makeRequest = act({
   name: 'make_request',
-  summary: 'Sign a request, which leaves this site: what it wishes for, what is missing, and what it says of itself.',
+  summary: 'Sign a request to another site: subscriptions, missing packages and facts about this site.',
   on: 'request',
   object: () => 'request',
   gate: {
@@ -31,12 +31,12 @@ export const makeRequest = act({
   async perform(tx, { contents, settled, sha256, label, ...made }: NewRequest, doing) {
     const { number, id, bytes } = made;
     if (number <= ((await tx.requests.newest())?.number ?? 0)) {
-      throw new Refusal('conflict', 'Another request was made meanwhile; make this one again.');
+      throw new Refusal('conflict', 'Another request was made at the same time. Make this one again.');
     }
     if ((await tx.transfers.lastSettled()) !== settled) {
       throw new Refusal(
         'conflict',
-        'A transfer was let in or put back meanwhile, of which this one does not tell; make it again.',
+        'A transfer was accepted or withdrawn in the meantime, and the request does not mention it. Make the request again.',
       );
     }
     doing.note({ number, id, bytes, tells: Object.fromEntries(contents.map(({ part, says }) => [part, says])) });
@@ -49,10 +49,10 @@ type ReceiptReport = Pick<TransferRequest, 'site' | 'receipts'> & { request: str
 
 export const noteReceipts = act({
   name: 'note_receipts',
-  summary: 'Keep what the request of another site says of the transfers that it has let in.',
+  summary: 'Record which transfers another site has accepted, according to its request.',
   on: 'site/NAME',
   object: ({ site }: ReceiptReport) => `site/${site}`,
-  gate: { never: 'nothing here changes by what others have let in' },
+  gate: { never: 'it only records facts about another site' },
 
   /** Returns the number of receipts with new information. */
   async perform(tx, { site, receipts, request }: ReceiptReport, { at, note }): Promise<number> {

@@ -16,15 +16,18 @@ export const rotationSetting = 'transfer-rotation';
 
 export const nameSite = act({
   name: 'name_site',
-  summary: 'Say what this site is called, and keep the key that it signs transfers with.',
+  summary: 'Name this site, and store the key that signs its transfers.',
   on: 'site/NAME',
   object: ({ name }: { name: string }) => `site/${name}`,
-  gate: { never: 'nobody believes the site before somebody elsewhere trusts its key' },
+  gate: { never: 'transfers of the site count elsewhere only after another site trusts its key' },
 
   async perform(tx, { name, sealedKey, keyId }: { name: string; sealedKey: string; keyId: string }, { note }) {
     const before = await tx.appliance.find(siteNameSetting);
     if (before !== undefined) {
-      throw new Refusal('conflict', `This site is called '${before}' already; what it has signed says so.`);
+      throw new Refusal(
+        'conflict',
+        `This site is called '${before}' already. The name cannot change, because signed transfers contain it.`,
+      );
     }
     note({ key: keyId });
     await tx.appliance.set(siteNameSetting, name);
@@ -42,15 +45,15 @@ interface NewKey {
 
 export const rotateSite = act({
   name: 'rotate_site',
-  summary: 'Give this site another key to sign transfers with; the one before says so to those who believe the site.',
+  summary: 'Replace the key that signs transfers of this site; the old key signs the change for sites that trust it.',
   on: 'site/NAME',
   object: ({ name }: NewKey) => `site/${name}`,
-  gate: { never: 'who finds out that a key was stolen must not wait for others, and each receiver decides for itself' },
+  gate: { never: 'a stolen key must be replaced at once, and each receiver decides for itself' },
 
   async perform(tx, { keyId, sealedKey, before, statement }: NewKey, { note }) {
     const earlierKeys = JSON.parse((await tx.appliance.find(earlierKeysSetting)) ?? '[]') as string[];
     if (earlierKeys.length + 1 !== before.length)
-      throw new Refusal('conflict', 'The key was rotated meanwhile; look again.');
+      throw new Refusal('conflict', 'The key was rotated in the meantime. Check the current key.');
     note({ key: keyId, rotation: before.length });
     await tx.appliance.set(earlierKeysSetting, JSON.stringify(before));
     await tx.appliance.set(transferKeySetting, sealedKey);
@@ -69,7 +72,7 @@ const maxKeysBefore = 100;
 
 export const rotateSource = act({
   name: 'rotate_source',
-  summary: 'Trust other keys of a source, because enough of the keys before them have signed that.',
+  summary: 'Trust new keys of a source; enough of its old keys have signed the change.',
   on: 'source/NAME',
   object: ({ name }: SourceRotation) => `source/${name}`,
   gate: {
@@ -96,11 +99,11 @@ export const rotateSource = act({
     if (good.length < source.threshold) {
       throw new Refusal(
         'conflict',
-        `It was signed by ${String(good.length)} of the keys of '${name}' that this site believes, and it asks for ${String(source.threshold)}; ` +
-          'earlier rotations come first, and without the keys before only their people can say by telephone what the new ones are.',
+        `It was signed by ${String(good.length)} of the trusted keys of '${name}', but ${String(source.threshold)} must sign. ` +
+          'Import earlier rotations first. If the old keys are lost, ask the people of the source by telephone for the new keys.',
       );
     }
-    if (threshold > keys.length) throw new Refusal('api-error', 'More signatures are asked for than there are keys.');
+    if (threshold > keys.length) throw new Refusal('api-error', 'The threshold is higher than the number of keys.');
     note({ rotation, keys });
     const keysBefore = keySetsOf(source).slice(-maxKeysBefore);
     await tx.transferSources.rotate({ name, keys, threshold, rotation, keysBefore });
@@ -131,14 +134,15 @@ const isSameSet = (some: readonly string[], others: readonly string[]): boolean 
 export const noteCopiedKey = act({
   name: 'note_copied_key',
   summary:
-    'Note that two different rotations with one number prove that a key of a source was copied; nothing of it is accepted then.',
+    'Record two different rotations with one number: they prove that a key of the source was copied, and block its transfers.',
   on: 'source/NAME',
   object: ({ name }: SourceRotation) => `source/${name}`,
   gate: { never: 'the store only becomes more careful' },
 
   async perform(tx, rotated: SourceRotation, { at, note }) {
     const source = await requireSource(tx, rotated.name);
-    if (!provesCopy(source, rotated)) throw new Refusal('conflict', 'This rotation proves nothing.');
+    if (!provesCopy(source, rotated))
+      throw new Refusal('conflict', 'This rotation does not prove that a key was copied.');
     if (source.keyCopiedAt !== null) throw new DoneAlready(undefined);
     note({ rotation: rotated.rotation, keys: rotated.keys });
     await tx.transferSources.noteCopiedKey(rotated.name, at);
@@ -151,7 +155,7 @@ type NewSource = Omit<TransferSource, ManagedSourceField | Optional> & Partial<P
 
 export const trustSource = act({
   name: 'trust_source',
-  summary: 'Believe the transfers of a source that enough of its keys have signed, or change what it may bring.',
+  summary: 'Trust the transfers of a source if enough of its keys have signed them, or change its scope.',
   on: 'source/NAME',
   object: ({ name }: NewSource) => `source/${name}`,
   gate: {
@@ -167,20 +171,20 @@ export const trustSource = act({
     if (source.name === unsignedSource.name) {
       throw new Refusal(
         'api-error',
-        `'${unsignedSource.name}' stands for what nobody has signed, so no source is called so.`,
+        `'${unsignedSource.name}' stands for unsigned folders, so no source can have this name.`,
       );
     }
     if (source.threshold > source.keys.length) {
       throw new Refusal(
         'api-error',
-        `${String(source.threshold)} signatures are asked for, and '${source.name}' has ${String(source.keys.length)} keys.`,
+        `${String(source.threshold)} signatures are required, but '${source.name}' has ${String(source.keys.length)} keys.`,
       );
     }
     const { scanners = [], scans = 0, accept = 'people' } = source;
     if (scans > scanners.length) {
       throw new Refusal(
         'api-error',
-        `${String(scans)} signatures of scanning stations are asked for, and ${String(scanners.length)} of their keys are named.`,
+        `${String(scans)} signatures of scanning stations are required, but ${String(scanners.length)} of their keys are named.`,
       );
     }
     note({ ...source });
@@ -208,7 +212,7 @@ interface Floor {
 
 export const settleFloor = act({
   name: 'settle_floor',
-  summary: 'Say after a restore which number of a source was let in last: what its receipt says, or that nobody knows.',
+  summary: 'Confirm after a restore the last accepted number of a source: from its receipt, or as unknown.',
   on: 'source/NAME',
   object: ({ name }: Floor) => `source/${name}`,
   gate: {
@@ -255,7 +259,7 @@ export const resetFloor = act({
     const { floor } = await requireSource(tx, name);
     if (floor === to) throw new DoneAlready(undefined);
     if (to > floor) {
-      throw new Refusal('conflict', `The highest accepted number of '${name}' is ${String(floor)}; name a lower one.`);
+      throw new Refusal('conflict', `The highest accepted number of '${name}' is ${String(floor)}. Name a lower one.`);
     }
     note({ from: floor, to });
     await tx.transferSources.lowerFloor(name, to);
@@ -264,10 +268,10 @@ export const resetFloor = act({
 
 export const distrustSource = act({
   name: 'distrust_source',
-  summary: 'Believe the transfers of a source no more; what came from it stays.',
+  summary: 'Stop trusting the transfers of a source; accepted content stays.',
   on: 'source/NAME',
   object: ({ name }: { name: string }) => `source/${name}`,
-  gate: { never: 'who finds out that a key was stolen must not wait for others' },
+  gate: { never: 'a stolen key must stop counting at once' },
 
   async perform(tx, { name }: { name: string }) {
     const { floorInDoubt } = await requireSource(tx, name);
@@ -283,6 +287,6 @@ async function requireSource({ transferSources }: ChangeRecords, name: string): 
   if (source !== undefined) return source;
   throw new Refusal(
     'resource-not-found',
-    `This site does not believe '${name}'; 'larder site show' shows whom it does.`,
+    `This site does not trust a source '${name}'. 'larder site show' lists the trusted sources.`,
   );
 }

@@ -26,17 +26,17 @@ export function countSignatures(signers: readonly string[], source: SignatureReq
   if (ofSource.length < threshold) {
     throw new Refusal(
       'conflict',
-      `It was signed by ${String(ofSource.length)} of the keys of '${name}', and this site asks for ${String(threshold)}. ` +
-        "If the keys of the source were rotated, 'larder site trust FILE' takes the statement of that; " +
-        "then receive a copy of the transfer that has the missing signatures, or throw it away with 'larder transfer discard'.",
+      `The transfer is signed with ${String(ofSource.length)} of the keys of '${name}', but this site requires ${String(threshold)}. ` +
+        "If the source has rotated its keys, import the rotation with 'larder site trust FILE', " +
+        "then receive a copy with the missing signatures. Else discard the transfer with 'larder transfer discard'.",
     );
   }
   const ofStations = signers.filter((key) => scanners.includes(key) && !ofSource.includes(key));
   if (ofStations.length >= scans) return [...ofSource, ...ofStations];
   throw new Refusal(
     'conflict',
-    `It was signed by ${String(ofStations.length)} of the scanning stations, and this site asks for ${String(scans)}. ` +
-      "A station unpacks it and signs it with 'larder transfer sign'; then receive the copy that the station has signed.",
+    `The transfer is signed by ${String(ofStations.length)} of the scanning stations, but this site requires ${String(scans)}. ` +
+      "Have a station unpack it and sign it with 'larder transfer sign', then receive the signed copy.",
   );
 }
 
@@ -80,8 +80,8 @@ export async function requireTrustedSource(
   } else if (trusted === undefined) {
     throw new Refusal(
       'conflict',
-      `This site does not trust '${statement.source}' any more. 'larder site trust' trusts it again; ` +
-        `'larder transfer discard ${id.slice(0, 12)}' throws the transfer away.`,
+      `This site does not trust '${statement.source}' any more. Trust it again with 'larder site trust', or discard the transfer with ` +
+        `'larder transfer discard ${id.slice(0, 12)}'.`,
     );
   } else {
     refuseCopiedKey(trusted);
@@ -111,7 +111,7 @@ export async function refuseAdoption({
   throw new Refusal(
     'conflict',
     'This store has packages already, and the folder is not signed. Adopt it into an empty store, or set ' +
-      `unsigned_folders = "2" in the section [approvals] of larder.toml, for any two of those who approve.`,
+      `unsigned_folders = "2" in the section [approvals] of larder.toml, for any two accounts with the role transfer-approver.`,
   );
 }
 

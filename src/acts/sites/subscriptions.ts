@@ -3,11 +3,11 @@ import { mergeSubscriptions, type PackageSubscription } from '#domain/sites/subs
 import { Refusal } from '#domain/refusal.ts';
 import { act, DoneAlready } from '../act.ts';
 
-const never = 'nothing of it leaves before a request is made, and nothing comes in before a transfer is let in';
+const never = 'nothing leaves the site before a request is made, and nothing changes before a transfer is accepted';
 
 export const subscribe = act({
   name: 'subscribe',
-  summary: 'Wish for packages, by channels and architectures, in every request from now on.',
+  summary: 'Subscribe to packages, by channels and architectures; every later request asks for them.',
   on: 'subscriptions',
   object: () => 'subscriptions',
   gate: { never },
@@ -42,7 +42,7 @@ const sizeOf = ({ channels, architectures }: PackageSubscription): number =>
 
 export const unsubscribe = act({
   name: 'unsubscribe',
-  summary: 'Wish for a package no more; what came of it stays.',
+  summary: 'End a subscription to a package; its stored revisions stay.',
   on: 'subscription/NAMESPACE/NAME',
   object: ({ namespace, name }: Pick<PackageSubscription, 'namespace' | 'name'>) => `subscription/${namespace}/${name}`,
   gate: { never },
@@ -51,7 +51,7 @@ export const unsubscribe = act({
     if ((await tx.subscriptions.remove(namespace, name)) === 0) {
       throw new Refusal(
         'resource-not-found',
-        `Nobody wishes for ${namespace}/${name} here; 'larder subscription list' shows what is.`,
+        `There is no subscription to ${namespace}/${name}. List them with 'larder subscription list'.`,
       );
     }
   },

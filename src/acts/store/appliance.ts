@@ -9,10 +9,10 @@ export const administratorId = 'larder-admin';
 
 export const init = act({
   name: 'init',
-  summary: 'Make the store, with its administrator.',
+  summary: 'Create the store with its administrator.',
   on: 'account/ID',
   object: () => `account/${administratorId}`,
-  gate: { never: 'there is nobody yet who could approve' },
+  gate: { never: 'there is no account yet that can approve' },
 
   /**
    * `siteKeyCheck` identifies the site key. The approvals of `approvers` count from the first day: this act makes
@@ -77,7 +77,7 @@ const noteDetails = async (
 
 export const upgrade = act({
   name: 'upgrade',
-  summary: 'Bring the records of an older release up to date.',
+  summary: 'Upgrade the records of an older release.',
   on: 'store',
   object: () => 'store',
   gate: { never: 'it follows from the release that is installed' },
@@ -89,10 +89,10 @@ export const upgrade = act({
 
 export const rollBackUpgrade = act({
   name: 'go-back',
-  summary: 'Put the records back as they were before an upgrade.',
+  summary: 'Roll back the records to their state before an upgrade.',
   on: 'store',
   object: () => 'store',
-  gate: { never: 'the store is not served while it is done, and goes back to before any approval' },
+  gate: { never: 'the store is not served during the rollback, which restores a state before any approval' },
 
   async perform(tx, _: undefined, doing) {
     await tx.transferSources.doubtFloors();
@@ -102,10 +102,10 @@ export const rollBackUpgrade = act({
 
 export const acceptAudit = act({
   name: 'audit accept',
-  summary: 'Go on with the audit log as it is, after somebody has looked into what is wrong with it.',
+  summary: 'Continue the audit log as it is, after an investigation of its problems.',
   on: 'audit',
   object: () => 'audit',
-  gate: { never: 'it changes nothing but what is said of the log, for good' },
+  gate: { never: 'it only adds a permanent note about the log' },
 
   async perform(tx, { problems }: { problems: readonly string[] }, doing) {
     // The audit log may belong to records that were restored by hand.
@@ -116,10 +116,10 @@ export const acceptAudit = act({
 
 export const acceptBucket = act({
   name: 'bucket accept',
-  summary: 'Take a bucket that has lost its marker as the place of this store again.',
+  summary: 'Accept a bucket that has lost its marker as the bucket of this store again.',
   on: 'bucket',
   object: () => 'bucket',
-  gate: { never: 'until it is done nothing is taken in' },
+  gate: { never: 'until then the store accepts no uploads' },
 
   /**
    * The number of blobs that the records need, how many of them are in the bucket, and the number of other blobs in it.
@@ -133,7 +133,7 @@ export const makeBackup = act({
   summary: 'Make a backup.',
   on: 'backup/ID',
   object: ({ id }: BackupSummary) => `backup/${id}`,
-  gate: { never: 'it takes nothing from the store and changes nothing in it' },
+  gate: { never: 'it changes nothing in the store' },
 
   async perform(tx, made: BackupSummary, doing) {
     await noteDetails(tx, { ...made }, doing);
@@ -143,10 +143,10 @@ export const makeBackup = act({
 
 export const failBackup = act({
   name: 'backup-failed',
-  summary: 'Note that a backup failed, and why.',
+  summary: 'Record that a backup failed, and why.',
   on: 'store',
   object: () => 'store',
-  gate: { never: 'it changes nothing but what is known of backups' },
+  gate: { never: 'it changes only the state of backups' },
 
   perform: (tx, failed: { because: string }, doing) => noteDetails(tx, { ...failed }, doing),
 });
@@ -167,10 +167,10 @@ interface BackupSummary {
 
 export const restore = act({
   name: 'restore',
-  summary: 'Restore the store from a backup; uploads whose content the backup has not are forgotten.',
+  summary: 'Restore the store from a backup; uploads without content in the backup are deleted.',
   on: 'store',
   object: () => 'store',
-  gate: { never: 'there is no store before it that could hold it' },
+  gate: { never: 'there is no store before it that could ask for approvals' },
 
   /** `gone` has the SHA3-384 digests of contents that the backup lacks. Returns the ones that records need. */
   async perform(tx, { gone }: { gone: readonly string[] }, { at, actor, note }): Promise<string[]> {
@@ -193,7 +193,7 @@ export const move = act({
   summary: 'Move the records, or the blobs, to another engine.',
   on: 'store',
   object: () => 'store',
-  gate: { never: 'the store is not served while it is done' },
+  gate: { never: 'the store is not served during the move' },
 
   /** The source and target, and the number of rows, or of blobs and bytes. */
   perform: (
@@ -220,24 +220,24 @@ export const setLogLevel = act({
   summary: 'Change how much the serving store logs.',
   on: 'log',
   object: () => 'log',
-  gate: { never: 'whoever may do it writes the configuration' },
+  gate: { never: 'the caller may write the configuration file anyway' },
 
   perform: (tx, { level }: { level: string }, doing) => noteDetails(tx, { level }, doing),
 });
 
 export const sealMasterKey = act({
   name: 'key seal',
-  summary: 'Put the signing master key under a passphrase.',
+  summary: 'Protect the signing master key with a passphrase.',
   on: 'master key',
   object: () => 'master key',
-  gate: { never: 'whoever may do it has the key' },
+  gate: { never: 'the caller has the key already' },
 
   perform: (tx, _: undefined, doing) => noteDetails(tx, {}, doing),
 });
 
 export const renewCertificate = act({
   name: 'renew_certificate',
-  summary: 'Prove the server with another certificate than before.',
+  summary: 'Use another certificate for the server.',
   on: 'certificate',
   object: () => 'certificate',
   gate: { never: 'it follows from the time, or from files on the host' },

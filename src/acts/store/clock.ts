@@ -7,7 +7,7 @@ export const clockAcceptanceSetting = 'clock-accepted';
 
 export const recordLatestTime = act({
   name: 'remember_time',
-  summary: 'Keep the latest time that was seen.',
+  summary: 'Record the latest time that was seen.',
   on: 'clock',
   object: () => 'clock',
   gate: { never: 'it follows from the time alone' },
@@ -22,10 +22,10 @@ export const recordLatestTime = act({
 
 export const acceptClock = act({
   name: 'clock accept',
-  summary: "Take the machine's clock as right, whatever time was seen before.",
+  summary: 'Accept the clock of the host as right, even if a later time was seen before.',
   on: 'clock',
   object: () => 'clock',
-  gate: { never: 'until it is done the store forgets, expires and removes nothing' },
+  gate: { never: 'until then the store deletes and expires nothing' },
 
   /** Returns the latest time seen before. A serving process adopts the new one within a minute. */
   async perform(

@@ -10,10 +10,10 @@ const blobObject = ({ sha3_384 }: OfBlob): string => `blob/${sha3_384}`;
 
 export const quarantineBlob = act({
   name: 'quarantine_blob',
-  summary: 'Call content damaged, which goes out of service.',
+  summary: 'Mark content as corrupt and take it out of service.',
   on: onBlob,
   object: blobObject,
-  gate: { never: 'what is damaged must serve nobody' },
+  gate: { never: 'corrupt content must not be served' },
 
   /** `size` in bytes. */
   async perform(tx, { sha3_384, size }: OfBlob & { size: number }, { at, note }): Promise<void> {
@@ -24,10 +24,10 @@ export const quarantineBlob = act({
 
 export const returnBlobToService = act({
   name: 'put_back_blob',
-  summary: 'Call content good again, which was out of service and has its digest.',
+  summary: 'Return content to service that matches its digest again.',
   on: onBlob,
   object: blobObject,
-  gate: { never: 'it has its digest' },
+  gate: { never: 'the content matches its digest' },
 
   async perform(tx, { sha3_384 }: OfBlob): Promise<void> {
     await tx.damagedBlobs.mended(sha3_384);
@@ -36,10 +36,10 @@ export const returnBlobToService = act({
 
 export const markBlobRepaired = act({
   name: 'mend_blob',
-  summary: 'Call content good again, as the same has come in anew.',
+  summary: 'Return content to service after the same content was uploaded again.',
   on: onBlob,
   object: blobObject,
-  gate: { never: 'what came in has its digest' },
+  gate: { never: 'the uploaded content matches its digest' },
 
   async perform(tx, { sha3_384 }: OfBlob): Promise<void> {
     await tx.damagedBlobs.mended(sha3_384);
@@ -48,10 +48,10 @@ export const markBlobRepaired = act({
 
 export const restoreMissing = act({
   name: 'restore_missing',
-  summary: 'Fetch content that is missing back from a backup.',
+  summary: 'Restore missing content from a backup.',
   on: 'blobs',
   object: () => 'blobs',
-  gate: { never: 'each was held against its digest' },
+  gate: { never: 'each content was verified against its digest' },
 
   /** `from` is the backup's id, `blobs` are the digests of the recovered blobs. */
   async perform(tx, { from, blobs }: { from: string; blobs: string[] }, { note }): Promise<void> {
@@ -77,7 +77,7 @@ export const recordsCheckSetting = 'records-proven';
 
 export const recordRecordsCheck = act({
   name: 'prove_records',
-  summary: 'Remember how the records were when they were looked over.',
+  summary: 'Record the result of a check of the records.',
   on: 'records',
   object: () => 'records',
   gate: { never: 'it follows from the records' },

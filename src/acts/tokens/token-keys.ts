@@ -4,7 +4,7 @@ import type { DischargerKey } from '#records/login/discharger-keys.ts';
 import type { SealedRootKey } from '#records/tokens/root-keys.ts';
 import { act } from '../act.ts';
 
-const never = 'what is out stays good, and nobody may do more than before';
+const never = 'issued tokens stay valid, and no account gets more rights';
 
 interface NewRootKey {
   id: string;
@@ -17,7 +17,7 @@ interface NewRootKey {
 
 export const rotateRootKey = act({
   name: 'rotate_root_key',
-  summary: 'Sign new tokens with a new root key; the old ones go on verifying.',
+  summary: 'Sign new tokens with a new root key; the old keys still verify tokens.',
   on: 'root-keys',
   object: () => 'root-keys',
   gate: { never },
@@ -48,7 +48,7 @@ interface NewDischargerKey {
 
 export const makeDischargerKey = act({
   name: 'make_discharger_key',
-  summary: 'Take a new key of the identity provider into use; the one before it is still read for a day.',
+  summary: 'Start using a new key of the identity provider; the old one is still accepted for a day.',
   on: 'discharger-key',
   object: () => 'discharger-key',
   gate: { never },
@@ -77,7 +77,7 @@ interface Spent {
 
 export const retireKeys = act({
   name: 'retire_keys',
-  summary: 'Remove the keys that have served.',
+  summary: 'Remove keys that are no longer used.',
   on: 'keys',
   object: () => 'keys',
   gate: { never: 'it follows from the time alone' },

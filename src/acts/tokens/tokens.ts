@@ -18,10 +18,10 @@ const ofSession = ({ session }: { session: NewSession }): string => `session/${s
 
 export const issueToken = act({
   name: 'token issue',
-  summary: 'Issue a token of an account.',
+  summary: 'Issue a token for an account.',
   on: 'session/ID',
   object: ofSession,
-  gate: { never: 'the token is shown once, to whoever asks for it' },
+  gate: { never: 'the token is shown once, to the caller' },
 
   async perform(tx, { session }: { session: NewSession }, doing): Promise<void> {
     doing.note({ account: session.accountId, until: session.validUntil });
@@ -33,10 +33,10 @@ export const issueToken = act({
 
 export const rotateToken = act({
   name: 'rotate_token',
-  summary: 'Issue a token in the place of another one, which ends after a while.',
+  summary: 'Replace a token with a new one; the old one ends after a grace period.',
   on: 'session/ID',
   object: ({ sessionId }: Rotation) => `session/${sessionId}`,
-  gate: { never: 'the token is shown once, to whoever asks for it' },
+  gate: { never: 'the token is shown once, to the caller' },
 
   /** Works once per token, while the token is valid and its account is enabled. */
   async perform(tx, { sessionId, session, moment, endsAt }: Rotation, doing): Promise<void> {
@@ -47,9 +47,9 @@ export const rotateToken = act({
     };
     if (old?.accountId !== session.accountId) return refuse('is gone');
     if (old.revokedAt !== null) return refuse(`was revoked at ${old.revokedAt}`);
-    if (old.replacedBy !== null) return refuse(`has another one in its place, of the session ${old.replacedBy}`);
+    if (old.replacedBy !== null) return refuse(`was already replaced by that of the session ${old.replacedBy}`);
     if (old.validUntil <= moment) return refuse(`ended at ${old.validUntil}`);
-    if ((await tx.accounts.disabledAt(old.accountId)) !== null) return refuse('is of a disabled account');
+    if ((await tx.accounts.disabledAt(old.accountId)) !== null) return refuse('belongs to a disabled account');
     await tx.macaroons.add(session);
     await tx.macaroons.replace(sessionId, session.sessionId, endsAt);
     await touchedByOther(tx, session.accountId, doing, 'rotate_token');
@@ -83,17 +83,17 @@ export const exchangeCredential = act({
   summary: "Exchange the store administrator's credential for a token.",
   on: 'session/ID',
   object: ofSession,
-  gate: { never: 'it is what somebody does to his own login' },
+  gate: { never: 'it changes only the login of the same account' },
 
   perform: begin,
 });
 
 export const beginBrowserSession = act({
   name: 'begin_browser_session',
-  summary: 'Begin a session in the console, by whoever has logged in there.',
+  summary: 'Begin a session in the console after a login.',
   on: 'session/ID',
   object: ofSession,
-  gate: { never: 'it is what somebody does to his own login' },
+  gate: { never: 'it changes only the login of the same account' },
 
   perform: begin,
 });
@@ -124,10 +124,10 @@ interface ExchangedLogin {
 
 export const exchangeLogin = act({
   name: 'exchange_macaroons',
-  summary: 'Begin the session of a login, once the identity provider has said who logged in.',
+  summary: 'Begin a session after the identity provider has confirmed a login.',
   on: 'session/ID',
   object: ofSession,
-  gate: { never: 'it is what somebody does to his own login' },
+  gate: { never: 'it changes only the login of the same account' },
 
   /** Can be repeated only by the account that began the session, and not after revocation or without its root key. */
   async perform(tx, { session, issued, address }: ExchangedLogin, { note }): Promise<void> {
@@ -148,15 +148,15 @@ export const exchangeLogin = act({
 export const notThisAccount = (): Refusal =>
   new Refusal(
     'macaroon-authorization-required',
-    'The macaroon has been revoked, or is not of this account; log in again.',
+    'The macaroon has been revoked or belongs to another account. Log in again.',
   );
 
 export const revokeOwnToken = act({
   name: 'revoke_macaroon',
-  summary: "Revoke one of one's own tokens.",
+  summary: 'Revoke one of your own tokens.',
   on: 'session/ID',
   object: sessionObject,
-  gate: { never: 'what somebody gave up may be in wrong hands already' },
+  gate: { never: 'a token in the wrong hands must stop working at once' },
 
   /** `accountId` is the caller, who must own the token. A second revocation keeps the time of the first. */
   async perform(tx, { sessionId, accountId }: OfSession & { accountId: string }, { at }): Promise<void> {
@@ -167,17 +167,17 @@ export const revokeOwnToken = act({
 
 export const revokeToken = act({
   name: 'revoke_token',
-  summary: "Revoke one token of anybody's, at once and for good.",
+  summary: 'Revoke one token of any account, at once and for good.',
   on: 'session/ID',
   object: sessionObject,
-  gate: { never: 'whoever should not have the token is kept out at once' },
+  gate: { never: 'a token in the wrong hands must stop working at once' },
 
   async perform(tx, { sessionId }: OfSession, { at, actor, note }): Promise<OwnedMacaroon> {
     const ended = await tx.macaroons.end(sessionId, { at, actor: actor });
     if (ended === undefined) {
       throw new Refusal(
         'resource-not-found',
-        `There is no token with the session '${sessionId}'; 'larder token list --ended' lists them.`,
+        `There is no token with the session '${sessionId}'. List the tokens with 'larder token list --ended'.`,
       );
     }
     note({ account: ended.accountId });
@@ -187,10 +187,10 @@ export const revokeToken = act({
 
 export const endTokens = act({
   name: 'end_tokens',
-  summary: 'End all tokens of an account at once and for good, or those issued before a moment.',
+  summary: 'End all tokens of an account at once and for good, or only those issued before a given time.',
   on: 'account/ID',
   object: ({ id }: AccountTarget) => `account/${id}`,
-  gate: { never: 'whoever should not have the tokens is kept out at once' },
+  gate: { never: 'tokens in the wrong hands must stop working at once' },
 
   /** Returns the number of tokens that were valid until then. `moment` is the latest time that the store has seen. */
   async perform(
@@ -207,7 +207,7 @@ export const endTokens = act({
 
 export const sweepSessions = act({
   name: 'forget_sessions',
-  summary: 'Forget sessions that ended long ago.',
+  summary: 'Delete sessions that ended long ago.',
   on: 'sessions',
   object: () => 'sessions',
   gate: { never: 'it follows from the time alone' },

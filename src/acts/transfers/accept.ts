@@ -88,7 +88,7 @@ export interface TransferAcceptance extends WaitingTransfer {
 
 export const acceptTransfer = act({
   name: 'accept_transfer',
-  summary: 'Let in a transfer that waits: all of its packages, revisions, resources, images and releases, or nothing.',
+  summary: 'Accept a waiting transfer: all of its packages, revisions, resources, images and releases, or nothing.',
   on: 'transfer/ID',
   object: ({ id }: TransferAcceptance) => `transfer/${id}`,
   gate: {
@@ -112,7 +112,7 @@ export const acceptTransfer = act({
     if (accepted.seen !== undefined && accepted.digestOf(plan) !== accepted.seen) {
       throw new Refusal(
         'conflict',
-        'What it would change is not what was looked at any more; look at the preview again.',
+        'The transfer would now make other changes than the preview showed. Look at the preview again.',
       );
     }
     const automatic = accepted.isAutomatic === true ? await automaticIn(tx, accepted, plan, doing.at) : undefined;
@@ -264,12 +264,12 @@ function refuseProblems({ problems, missing }: TransferPlan, { base }: LazyTrans
     problems.length > 1 ? ` There are ${String(problems.length - 1)} more of this kind; the preview names them.` : '';
   const lost =
     missing.length > 0 && base.kind === 'sent'
-      ? ' If an earlier transfer of its source was lost, the preview names its number and the way out.'
+      ? ' If an earlier transfer of its source was lost, the preview names its number and the remedy.'
       : '';
   throw new Refusal(
     'conflict',
     `${first.what === first.package ? '' : `${first.package}, `}${first.what}: ${first.why}${others} ` +
-      `Nothing came in; '--without ${first.package}' leaves the package out.${lost}`,
+      `Nothing was accepted. '--without ${first.package}' leaves the package out.${lost}`,
   );
 }
 
@@ -376,7 +376,7 @@ class PackageAcceptance {
     if (current !== undefined) {
       throw new Refusal(
         'conflict',
-        `New credentials to pull ${repository.resource} were made meanwhile; discard the transfer, and receive it again.`,
+        `New pull credentials of ${repository.resource} were made after the transfer was received. Discard the transfer and receive it again.`,
       );
     }
     await this.#tx.imageCredentials.addToPull(repository, { id, secretSha256, sealedSecret, issuedAt: this.#doing.at });
@@ -456,7 +456,7 @@ class PackageAcceptance {
 
   async #found(subject: string): Promise<Findings | ManifestFindings | CredentialFindings | LibraryFindings> {
     const findingsJson = (await this.#planning.finding(subject))?.findings ?? null;
-    if (findingsJson === null) throw new Error(`cannot let in ${subject}: it was not reviewed`);
+    if (findingsJson === null) throw new Error(`cannot accept ${subject}: it was not reviewed`);
     return JSON.parse(findingsJson) as Findings | ManifestFindings | CredentialFindings | LibraryFindings;
   }
 }

@@ -53,7 +53,7 @@ async function planAccount(
   const { before, after } = change;
   const item = `account ${id}`;
   if (before !== null && word !== 'upstream' && !(await mayChange(records, planning, before))) {
-    const reason = `It is ${accountText(before)} here, and stays so: not this source alone provides packages of it.`;
+    const reason = `It is ${accountText(before)} here and is not changed, because this source is not the only one with packages of it.`;
     reporter.unchanged(item, reason);
     return;
   }

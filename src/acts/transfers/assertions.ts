@@ -90,5 +90,5 @@ function whyNot(
   const called = { namespace: 'assertion', name: type };
   if (!fitsGlob(source.packages, called)) return `'${statement.source}' may bring ${source.packages.join(', ')}.`;
   const isWanted = (only.length === 0 || fitsGlob(only, called)) && !fitsGlob(without, called);
-  return isWanted ? undefined : 'It was left out by whoever let the transfer in.';
+  return isWanted ? undefined : 'The administrator left it out.';
 }

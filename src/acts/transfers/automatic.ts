@@ -34,11 +34,11 @@ export function listReviewReasons(
   lines: Sequence<PlanLine>,
   { source, sequence, isLate, policy, approvals }: AutomaticTerms,
 ): string[] {
-  if (source?.accept !== 'automatic') return ['Its source is not one whose transfers are let in by themselves.'];
+  if (source?.accept !== 'automatic') return ['Transfers of its source are not accepted automatically.'];
   const reasons = new Set<string>();
   if (isLate) reasons.add('It has expired.');
   if (isFarAhead(sequence, source.floor)) reasons.add(farAhead(sequence, source.floor));
-  if (rulesFor(policy, approvals).length > 0) reasons.add('The approval policy asks people about what it changes.');
+  if (rulesFor(policy, approvals).length > 0) reasons.add('The approval policy requires approvals for its changes.');
   for (const line of lines.values()) {
     if (reasons.size >= maxReasons) break;
     const reason = describeReviewReason(line);
@@ -58,5 +58,5 @@ function describeReviewReason({ kind, package: called, what: item, to, notes }: 
 
 /** The rule under which it was accepted, for the receipt. */
 export const automaticRule = ({ name, threshold }: Pick<TransferSource, 'name' | 'threshold'>): string =>
-  `What '${name}' sends is let in by itself: in its scope, signed with ${String(threshold)} of its keys, with no new name, publisher ` +
-  'or track, no downgrade and nothing else that is marked, and about which the approval policy asks nobody.';
+  `Transfers of '${name}' are accepted automatically: in its scope, signed with ${String(threshold)} of its keys, with no new name, publisher ` +
+  'or track, no downgrade and no other mark, and if the approval policy requires no approvals.';

@@ -54,7 +54,7 @@ async function planReleases(
     if (expires !== undefined && expires <= planning.at) continue;
     const place = `${release.channel} ${release.slot} ${String(release.progressive !== undefined)}`;
     if (places.has(place)) {
-      reporter.problem(placed(release), 'Two releases would be there, each in the place of the other.');
+      reporter.problem(placed(release), 'Two releases would be in the same place.');
       continue;
     }
     places.add(place);
@@ -126,11 +126,11 @@ async function describeReleaseProblem(
 ): Promise<string | undefined> {
   const { carried } = made;
   const channel = parseChannel(release.channel);
-  if (channel?.name !== release.channel) return 'No channel has such a name.';
+  if (channel?.name !== release.channel) return 'This is not a valid channel name.';
   if (channel.track !== 'latest' && !carried.tracks.includes(channel.track))
-    return 'It is of a track that is not carried.';
+    return 'The transfer does not contain its track.';
   if (isWholeChannel(carried.namespace) && release.progressive !== undefined) {
-    return `A ${carried.type} is released to everybody at once.`;
+    return `A ${carried.type} is released to all devices at once.`;
   }
   const details = await detailsOf(records, planning, made, release.revision);
   if (typeof details === 'string') return details;
@@ -164,11 +164,11 @@ async function detailsOf(
   if (existing !== undefined) {
     return existing.withdrawnAt === null
       ? existing.details
-      : `Revision ${String(number)} is withdrawn here, and stays so.`;
+      : `Revision ${String(number)} is withdrawn here and stays withdrawn.`;
   }
   const comes = made.revisions.some(({ sentRevision }) => sentRevision.revision === number);
   const findingsJson = comes ? ((await finding(subjectOf(id, number)))?.findings ?? null) : null;
-  if (findingsJson === null) return `Revision ${String(number)} is neither here, nor does it come in.`;
+  if (findingsJson === null) return `Revision ${String(number)} is neither here nor in the transfer.`;
   return (JSON.parse(findingsJson) as { details?: RevisionDetails }).details ?? {};
 }
 
@@ -180,15 +180,15 @@ async function whyNoResource(
   if (new Set(resources.map(({ name }) => name)).size < resources.length) return 'It names a resource twice.';
   for (const { name, revision, type } of resources) {
     // The name appears in lines for approvers, so it must not be mistaken for other text.
-    if (!/^[A-Za-z0-9._-]+$/.test(name)) return 'No resource has such a name.';
+    if (!/^[A-Za-z0-9._-]+$/.test(name)) return 'This is not a valid resource name.';
     if (revision === null) continue;
     const comes = made.resources.find(
       (planned) => planned.resource.name === name && planned.sentRevision.revision === revision,
     );
     const its = comes?.resource.type ?? (await records.resourceRevisions.find(made.carried.id, name, revision))?.type;
     if (its === type) continue;
-    if (its !== undefined) return `Its resource ${name} is of the type ${its}, and not ${type}.`;
-    return `The revision ${String(revision)} of its resource ${name} is neither here, nor does it come in.`;
+    if (its !== undefined) return `Its resource ${name} has the type ${its}, not ${type}.`;
+    return `The revision ${String(revision)} of its resource ${name} is neither here nor in the transfer.`;
   }
   return undefined;
 }

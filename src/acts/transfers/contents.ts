@@ -16,7 +16,7 @@ import {
  */
 const maxRevision = 2_000_000_000;
 
-export const contradictionReason = 'Its assertion says something else of it than the transfer does.';
+export const contradictionReason = 'Its assertion and the transfer contradict each other.';
 export const unvouchedNote = 'no assertion that this site believes';
 
 export interface ContentPlanReporter {
@@ -46,8 +46,8 @@ export function isTooHigh(
   if (revision <= maxRevision) return false;
   reporter.problem(
     item,
-    `Its number is above ${String(maxRevision)}, which leaves too few for revisions that are pushed here. ` +
-      'Have its source number it lower.',
+    `Its number is above ${String(maxRevision)}, which leaves too few numbers for revisions that are pushed here. ` +
+      'Ask its source for a lower number.',
   );
   return true;
 }
@@ -68,11 +68,11 @@ export async function planResources(at: ResourcePlanning): Promise<void> {
       const existing = await resourceRevisions.withContent(id, resource.name, sha3_384);
       if (existing?.revision === sentRevision.revision && existing.deletedAt === null) continue;
       if (existing !== undefined) {
-        problem(item, `The same content is here as revision ${String(existing.revision)}.`);
+        problem(item, `The same content is stored here as revision ${String(existing.revision)}.`);
         continue;
       }
       if ((await resourceRevisions.find(id, resource.name, sentRevision.revision)) !== undefined) {
-        problem(item, 'It is here with other content, and stays as it is.');
+        problem(item, 'It is stored here with other content, so it cannot be accepted.');
         continue;
       }
       if (isTooHigh(sentRevision, item, at.reporter) || !(await isThere(item, sha3_384))) continue;
@@ -115,7 +115,7 @@ async function planImageResource(
   if (taken !== undefined) {
     const [currentImage] = await records.images.namedBy([taken.sha3_384]);
     if (currentImage !== sentRevision.image)
-      reporter.problem(item, 'It is here with other content, and stays as it is.');
+      reporter.problem(item, 'It is stored here with other content, so it cannot be accepted.');
     return;
   }
   if (isTooHigh(sentRevision, item, reporter)) return;

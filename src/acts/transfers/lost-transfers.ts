@@ -4,10 +4,10 @@ import { act, DoneAlready } from '../act.ts';
 
 export const markTransferLost = act({
   name: 'lose_transfer',
-  summary: 'Note that a transfer which was made here never arrived, so that later ones carry its content again.',
+  summary: 'Record that a transfer of this site never arrived, so later ones contain its content again.',
   on: 'transfer/ID',
   object: ({ id }: { id: string; sequence: number }) => `transfer/${id}`,
-  gate: { never: 'later transfers carry more than they would, and nothing less' },
+  gate: { never: 'later transfers only become larger' },
 
   /** Returns how many contents and packages count as not sent from now on. */
   async perform(tx, { id, sequence }: { id: string; sequence: number }, { note }) {

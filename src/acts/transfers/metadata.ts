@@ -40,7 +40,7 @@ export async function planDescription(
     const before = existing?.[field] ?? null;
     const [from, to] = [inWords(before), inWords(value)];
     if (existing?.edited.includes(field as Followed) === true) {
-      if (from !== to) reporter.unchanged(names[field], 'It was edited here, and stays.');
+      if (from !== to) reporter.unchanged(names[field], 'It was edited here and is not changed.');
       continue;
     }
     made.metadata = { ...made.metadata, [field]: value };
@@ -53,7 +53,7 @@ export async function planDescription(
     const sourceVisibility = carried.private ? 'private' : 'public';
     reporter.unchanged(
       'visibility',
-      `It is ${sourceVisibility} at its source, and stays ${existing.private ? 'private' : 'public'} here.`,
+      `It is ${sourceVisibility} at its source and stays ${existing.private ? 'private' : 'public'} here.`,
     );
   }
 }
@@ -94,7 +94,7 @@ async function collectMetadata(
   } else {
     const trackNames = [...tracks, ...(await records.tracks.list(id)).map(({ name }) => name)];
     if (trackNames.includes(defaultTrack)) metadata.defaultTrack = defaultTrack;
-    else reporter.problem('default track', `'${defaultTrack}' is no track of it.`);
+    else reporter.problem('default track', `'${defaultTrack}' is not a track of it.`);
   }
   return metadata;
 }
@@ -144,9 +144,9 @@ export async function planLibraries(
     const { byId, findByName: byName } = records.charmLibraries;
     const [existing, twin] = [await byId(library.id), await byName(id, library.name)];
     if (existing !== undefined && (existing.packageId !== id || existing.name !== library.name))
-      reporter.problem(item, `The id '${library.id}' is that of another library here.`);
+      reporter.problem(item, `The id '${library.id}' belongs to another library here.`);
     else if (existing === undefined && twin !== undefined)
-      reporter.problem(item, `It is here with the id '${twin.id}' and not '${library.id}'.`);
+      reporter.problem(item, `It is stored here with the id '${twin.id}', not '${library.id}'.`);
     else await planVersions(records, made, library, reporter);
   }
 }
@@ -164,7 +164,8 @@ async function planVersions(
     const item = `library ${library.name} ${String(api)}.${String(patch)}`;
     const existingVersion = existingVersions.find((other) => other.api === api && other.patch === patch);
     if (existingVersion !== undefined) {
-      if (existingVersion.hash !== hash) reporter.problem(item, 'It is here with another hash, and stays as it is.');
+      if (existingVersion.hash !== hash)
+        reporter.problem(item, 'It is stored here with another hash, so it cannot be accepted.');
       continue;
     }
     const subject = subjectOf(made.carried.id, library.id, api, patch);

@@ -87,7 +87,10 @@ function refuseIdle({ packages }: LazyTransferStatement, globs: readonly string[
   for (const sentPackage of packages) for (const glob of idle) if (fitsGlob([glob], sentPackage)) idle.delete(glob);
   const [glob] = idle;
   if (glob === undefined) return;
-  throw new Refusal('resource-not-found', `Nothing in this transfer is called '${glob}'; its preview names what is.`);
+  throw new Refusal(
+    'resource-not-found',
+    `Nothing in this transfer matches '${glob}'. Its preview lists the packages.`,
+  );
 }
 
 /**
@@ -104,7 +107,8 @@ async function listMissingBases(
     .filter((number) => !accepted.has(number))
     .map((number) => {
       const item = `number ${String(number)} of ${source}`;
-      const reason = 'What it told of packages has not changed since, and is not told again; it was not let in here.';
+      const reason =
+        'This transfer leaves out packages that have not changed since that one, and that one was not accepted here.';
       return { package: item, what: item, why: reason };
     });
 }
@@ -125,8 +129,8 @@ const asReleased = (carried: TransferPackage, asChannel: TransferPlanInputs['asC
 /** Why the administrator left a package out. A scanner on the way may have removed some of its files. */
 function whyLeftOut({ revisions }: TransferPackage, lost: ReadonlySet<string>): string {
   const gone = revisions.filter(({ content }) => lost.has(content['sha3-384'])).map(({ revision }) => String(revision));
-  const lostNote = gone.length === 0 ? '' : ` What was carried as revision ${gone.join(', ')} did not come.`;
-  return `It was left out by whoever let the transfer in.${lostNote}`;
+  const lostNote = gone.length === 0 ? '' : ` The content of revision ${gone.join(', ')} did not arrive.`;
+  return `The administrator left it out.${lostNote}`;
 }
 
 /** Plans one package of a transfer. */
@@ -213,13 +217,13 @@ class PackagePlanner {
     if (packageByName !== undefined && packageByName.id !== id) {
       return this.#problem(
         this.#called,
-        `The name is registered here for ${packageByName.publisher.username}, with the id '${packageByName.id}' and not '${id}'.`,
+        `The name is registered here for ${packageByName.publisher.username}, with the id '${packageByName.id}', not '${id}'.`,
       );
     }
     if (packageById !== undefined && (packageById.namespace !== namespace || packageById.name !== name)) {
       return this.#problem(
         this.#called,
-        `The id '${id}' is that of ${packageById.namespace}/${packageById.name} here.`,
+        `The id '${id}' belongs to ${packageById.namespace}/${packageById.name} here.`,
       );
     }
     if (
@@ -229,7 +233,7 @@ class PackagePlanner {
     ) {
       return this.#problem(
         this.#called,
-        `It is published here by ${packageById.publisher.username}, and there by '${publisher}'.`,
+        `It is published here by ${packageById.publisher.username}, but at its source by '${publisher}'.`,
       );
     }
     return packageById;
@@ -268,7 +272,7 @@ class PackagePlanner {
     const { id, tracks } = this.#carried;
     const trackNames = new Set((await this.#records.tracks.list(id)).map(({ name }) => name).concat('latest'));
     for (const name of tracks.filter((trackName) => !isTrackName(trackName)))
-      this.#problem(`track ${name}`, 'No track has such a name.');
+      this.#problem(`track ${name}`, 'This is not a valid track name.');
     made.tracks = tracks.filter((name) => !trackNames.has(name) && isTrackName(name));
     for (const track of made.tracks) this.#line({ kind: 'track', what: track, from: null, to: 'new', notes: [] });
   }
@@ -280,7 +284,7 @@ class PackagePlanner {
       const item = `revision ${String(sentRevision.revision)}`;
       const numbered = await this.#records.revisions.numbered(id, sentRevision.revision);
       if (numbered !== undefined && numbered.sha3_384 !== sentRevision.content['sha3-384']) {
-        this.#problem(item, 'It is here with other content, and stays as it is.');
+        this.#problem(item, 'It is stored here with other content, so it cannot be accepted.');
         continue;
       }
       if (numbered !== undefined && numbered.deletedAt === null) continue;
@@ -290,7 +294,7 @@ class PackagePlanner {
           ? await this.#records.revisions.withContent(id, sentRevision.content['sha3-384'])
           : undefined;
       if (twin !== undefined) {
-        this.#problem(item, `The same content is here as revision ${String(twin.revision)}.`);
+        this.#problem(item, `The same content is stored here as revision ${String(twin.revision)}.`);
         continue;
       }
       if (!(await this.#isThere(item, sentRevision.content['sha3-384']))) continue;
@@ -351,7 +355,7 @@ class PackagePlanner {
         const channels = [...new Set(holding.map(({ channel }) => channel))].join(', ');
         this.#kept(
           item,
-          `It is withdrawn at its source (${withdrawal.why}), which may not change channels: ${channels} hold it here.`,
+          `It is withdrawn at its source (${withdrawal.why}). This source may not change channels, and ${channels} hold it here.`,
         );
         continue;
       }

@@ -41,16 +41,16 @@ interface NewTransfer extends Omit<MadeTransfer, 'madeAt' | 'madeBy'> {
 
 export const makeTransfer = act({
   name: 'make_transfer',
-  summary: 'Sign a transfer of what is held here, for other sites.',
+  summary: 'Sign a transfer of content of this store for other sites.',
   on: 'transfer/ID',
   object: ({ id }: NewTransfer) => `transfer/${id}`,
-  gate: { never: 'nothing changes here; the audit log has what left, and for whom' },
+  gate: { never: 'nothing changes here; the audit log records the content and the receivers' },
 
   async perform(tx, { contents, texts, packageDigests, leaving, ...made }: NewTransfer, doing) {
     const { at, actor, note } = doing;
     const { id, sequence, sites, bytes } = made;
     if (sequence <= (await tx.transfers.newestMade())) {
-      throw new Refusal('conflict', 'Another transfer was made meanwhile; make this one again.');
+      throw new Refusal('conflict', 'Another transfer was made at the same time. Make this one again.');
     }
     note({ sequence, for: sites.length === 0 ? 'any site' : sites, bytes });
     await tx.transfers.addMade({ ...made, madeAt: at, madeBy: actor }, { contents, texts, packageDigests });
@@ -60,10 +60,10 @@ export const makeTransfer = act({
 
 export const rewriteTransferPart = act({
   name: 'make_transfer_again',
-  summary: 'Write a part of a transfer that was made before once more, the same bytes.',
+  summary: 'Write a part of an earlier transfer again, with the same bytes.',
   on: 'transfer/ID',
   object: ({ id }: { id: string; leaving: TransferExport }) => `transfer/${id}`,
-  gate: { never: 'it is what was let out before' },
+  gate: { never: 'the same content left the site before' },
 
   perform: (tx, { id, leaving }: { id: string; leaving: TransferExport }, doing) => letOut(tx, id, leaving, doing),
 });
@@ -97,11 +97,11 @@ const maxMedia = 1000;
 export const receiveTransfer = act({
   name: 'receive_transfer',
   summary:
-    'Begin to take in a transfer that enough keys of its source have signed, or a folder that nobody has; nothing of it shows before it ' +
-    'is let in.',
+    'Receive a transfer that enough keys of its source have signed, or an unsigned folder; nothing is visible before it ' +
+    'is accepted.',
   on: 'transfer/ID',
   object: ({ id }: TransferReception) => `transfer/${id}`,
-  gate: { never: 'nothing of it shows before it is let in' },
+  gate: { never: 'nothing is visible before the transfer is accepted' },
 
   async perform(tx, { signers, media, ...received }: TransferReception, { at, actor, note }) {
     const { id, source, sequence, unsigned } = received;
@@ -128,10 +128,10 @@ export const receiveTransfer = act({
 
 export const exportReceipt = act({
   name: 'let_out_receipt',
-  summary: 'Write the receipt of a transfer, for whoever made it or for an auditor.',
+  summary: 'Write the receipt of a transfer, for its source or for an auditor.',
   on: 'transfer/ID',
   object: ({ id }: WrittenReceipt) => `transfer/${id}`,
-  gate: { never: 'nothing changes here; the audit log has what left' },
+  gate: { never: 'nothing changes here; the audit log records the receipt' },
 
   async perform(tx, { id, label, text }: WrittenReceipt, doing) {
     const out = measureText(text);
@@ -150,10 +150,10 @@ interface WrittenReceipt {
 
 export const discardTransfer = act({
   name: 'discard_transfer',
-  summary: 'Throw away a transfer that waits; it may be received again.',
+  summary: 'Discard a waiting transfer; it may be received again.',
   on: 'transfer/ID',
   object,
-  gate: { never: 'nothing of it was let in' },
+  gate: { never: 'nothing of it was accepted' },
 
   async perform(tx, { id }: { id: string }, doing) {
     await requireWaitingTransfer(tx, id);
@@ -250,8 +250,7 @@ export const toChannelUndo = (
 
 export const withdrawTransfer = act({
   name: 'withdraw_transfer',
-  summary:
-    'Put the channels back to what they held before a transfer was let in, where nothing later stands on it; its revisions stay.',
+  summary: 'Withdraw an accepted transfer: restore its channels, unless they were changed later. Its revisions stay.',
   on: 'transfer/ID',
   object,
   gate: {
@@ -282,7 +281,7 @@ export const withdrawTransfer = act({
   async perform(tx, { id }: { id: string }, doing): Promise<string[]> {
     const transfer = await tx.transfers.find(id);
     if (transfer?.status !== 'accepted' || transfer.settledAt === null) {
-      throw new Refusal('conflict', `The transfer ${id.slice(0, 12)} was not let in, or was withdrawn already.`);
+      throw new Refusal('conflict', `The transfer ${id.slice(0, 12)} was not accepted, or was withdrawn already.`);
     }
     const { undo } = JSON.parse(transfer.receipt ?? '{}') as { undo: ChannelUndo[] };
     for (const step of undo) await refuseLater(tx, step, transfer.settledAt);
@@ -313,7 +312,7 @@ async function refuseLater(tx: ChangeRecords, undo: ChannelUndo, acceptedAt: str
   throw new Refusal(
     'conflict',
     `${subject === undefined ? undo.id : `${subject.namespace}/${subject.name}`} ${undo.channel} was changed after the transfer ` +
-      'was let in, so nothing was put back.',
+      'was accepted, so nothing was withdrawn.',
   );
 }
 
@@ -338,9 +337,9 @@ export function refuseDoubtfulFloor({
   if (!floorInDoubt) return;
   throw new Refusal(
     'conflict',
-    `This store was put back to an earlier state, so that more of '${name}' may have been let in than its number ${String(floor)}. ` +
-      `'larder transfer receive --last-receipt FILE' takes the receipt of what was let in last; ` +
-      `where there is none, '--floor-lost' goes on without.`,
+    `This store was restored from a backup. Transfers of '${name}' after number ${String(floor)} may already have been accepted. ` +
+      `Name the receipt of the last accepted transfer with 'larder transfer receive --last-receipt FILE'; ` +
+      `without a receipt, use '--floor-lost'.`,
   );
 }
 
@@ -350,7 +349,7 @@ export async function refuseDoubtfulClock({ appliance }: Pick<StoreRecords, 'app
   if (seen === undefined || Math.abs(Date.parse(at) - Date.parse(seen)) <= clockTolerance) return;
   throw new Refusal(
     'conflict',
-    `The clock says ${at}, and larder last ran at ${seen}, more than a day from that; nothing is let in until that is settled. ` +
+    `The clock says ${at}, and larder last ran at ${seen}. The difference is more than a day, so no transfer is accepted. ` +
       "Set the clock right; if it is right, run 'larder clock accept'.",
   );
 }
@@ -371,8 +370,8 @@ export function refuseUnsigned({ rules }: ApprovalPolicy): void {
   if (rules.unsigned_folders !== undefined) return;
   throw new Refusal(
     'conflict',
-    'Nobody has signed a folder, so that it comes in only when people approve of it, and the policy asks nobody: ' +
-      `set unsigned_folders = "2" in the section [approvals] of larder.toml, for any two of those who approve.`,
+    'An unsigned folder is accepted only with approvals, and the policy names no approvers for it. Set ' +
+      `unsigned_folders = "2" in the section [approvals] of larder.toml, for any two accounts with the role transfer-approver.`,
   );
 }
 
@@ -396,12 +395,12 @@ function refuseLabel({ label }: Pick<LazyTransferStatement, 'label'>, labels: Si
   const isKnown = levels.includes(label);
   throw new Refusal(
     'conflict',
-    `It has the label '${label}', ` +
+    `The transfer has the label '${label}', ` +
       (!isKnown
-        ? "which is none that this site knows: 'site.levels' in larder.toml names those that there are, from the lowest to the highest."
+        ? "which this site does not know. Add it to 'site.levels' in larder.toml, which lists the labels from the lowest to the highest."
         : own === undefined
-          ? "and this site has none: 'site.label' in larder.toml says which one it has."
-          : `which is higher than that of this site, '${own}': it does not come in here.`),
+          ? "and this site has no label. Set 'site.label' in larder.toml."
+          : `which is higher than the label of this site, '${own}'. It cannot be accepted here.`),
   );
 }
 
@@ -420,28 +419,28 @@ export function refuseUnfit(
   if (sites.length > 0 && (site === undefined || !sites.includes(site))) {
     throw new Refusal(
       'conflict',
-      `It is for ${sites.join(', ')}, and this site is ${site === undefined ? 'without a name' : `'${site}'`}.`,
+      `The transfer is for ${sites.join(', ')}, and this site is ${site === undefined ? 'without a name' : `'${site}'`}.`,
     );
   }
   refuseLabel(statement, labels);
   if (sequence <= floor) {
     throw new Refusal(
       'conflict',
-      `It is number ${String(sequence)} of '${source}', and number ${String(floor)} was let in already: what is older comes in no more.`,
+      `The transfer has number ${String(sequence)} of '${source}', and number ${String(floor)} was already accepted. Earlier numbers are refused.`,
     );
   }
   if (isExpired(statement, at) && policy.rules.unsigned_folders === undefined) {
     throw new Refusal(
       'conflict',
-      `It was good until ${expires}; have '${source}' make it again. ` +
-        `Where 'approvals.unsigned_folders' names people, it comes in when they approve.`,
+      `The transfer expired at ${expires}. Ask '${source}' to make it again. ` +
+        `If 'approvals.unsigned_folders' names approvers, it can be accepted with their approvals.`,
     );
   }
   const day = 24 * 60 * 60 * 1000;
   if (Date.parse(created) > Date.parse(at) + day) {
     throw new Refusal(
       'conflict',
-      `It was made at ${created}, which is not before tomorrow by the clock of this host; set the clock.`,
+      `The transfer was made at ${created}, more than a day after the time of this host. Check the clock.`,
     );
   }
 }

@@ -10,11 +10,11 @@ import { packageObject } from '../packages/package.ts';
 
 export const refuseFollowUp = act({
   name: 'refuse_after_review',
-  summary: 'Say why what was wanted of an upload was not done with the revision that came of it.',
+  summary: 'Record why a follow-up of an upload failed, such as its release.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage; followUp: FollowUp; error: UploadReviewError }) =>
     packageObject(subject),
-  gate: { never: 'it changes nothing but what is told of the upload' },
+  gate: { never: 'it changes only the status of the upload' },
 
   async perform(
     tx,
@@ -29,11 +29,11 @@ export const refuseFollowUp = act({
 
 export const holdFollowUp = act({
   name: 'hold_after_review',
-  summary: 'Say what is waited for before what was wanted of an upload is done with the revision that came of it.',
+  summary: 'Record which approval a follow-up of an upload waits for.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage; followUp: FollowUp; reason: UploadReviewError }) =>
     packageObject(subject),
-  gate: { never: 'it changes nothing but what is told of the upload' },
+  gate: { never: 'it changes only the status of the upload' },
 
   async perform(
     tx,
@@ -53,5 +53,5 @@ export async function settleFollowUp(
   error: UploadReviewError | null = null,
 ): Promise<void> {
   if (await afterReview.settle(followUp, error)) return;
-  throw new Refusal('conflict', `What was wanted of the upload '${followUp.uploadId}' is settled already.`);
+  throw new Refusal('conflict', `The follow-up of the upload '${followUp.uploadId}' is settled already.`);
 }

@@ -25,10 +25,10 @@ const object = ({ package: { namespace, name } }: OfUpload): string => `${namesp
 
 export const scanUpload = act({
   name: 'scan_upload',
-  summary: 'Lay what was found in an upload before a person.',
+  summary: 'Send an upload with its findings to review by a person.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'a person decides on the upload afterwards' },
+  gate: { never: 'a person decides about the upload later' },
 
   async perform(tx, { upload: id, findings }: OfUpload & { findings: Findings }, { note }): Promise<void> {
     note({ upload: id });
@@ -42,7 +42,7 @@ export const approveUpload = act({
   summary: 'Make an upload the next revision of its package, or of a resource.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'no channel holds the revision before it is released' },
+  gate: { never: 'the revision reaches no channel before it is released' },
 
   /** `findings` are those of the review. Without them, a person approves the recorded findings. */
   async perform(tx, { upload: id, findings }: OfUpload & { findings?: Findings }, doing): Promise<UploadReviewVerdict> {
@@ -52,7 +52,7 @@ export const approveUpload = act({
       throw new Refusal('conflict', `The uploads of ${object({ upload: id, package: subject })} wait for a person.`);
     }
     const reviewFindings = findings ?? upload.findings;
-    if (reviewFindings === null) throw new Error(`cannot approve ${id}: nothing is known of what is in it`);
+    if (reviewFindings === null) throw new Error(`cannot approve ${id}: it has no findings`);
     const approved = { upload, subject, at: doing.at };
     const verdict =
       reviewFindings.kind === 'resource'
@@ -65,7 +65,7 @@ export const approveUpload = act({
 
 export const rejectUpload = act({
   name: 'reject_upload',
-  summary: 'Reject an upload, with sentences for its publisher.',
+  summary: 'Reject an upload, with reasons for its publisher.',
   on: 'NAMESPACE/NAME',
   object,
   gate: { never: 'its publisher may push the file again' },
@@ -85,7 +85,7 @@ export const rejectUpload = act({
 export function rejection(reason: string): UploadReviewError[] {
   const message = reason.trim();
   if (message !== '' && message.length <= 2000) return [{ code: 'review-error', message }];
-  throw new Refusal('api-error', 'Say what is wrong with it, in at most 2000 characters at /reason');
+  throw new Refusal('api-error', 'A reason of 1 to 2000 characters is required at /reason');
 }
 
 /** Returns an upload with its package. Refuses an upload that does not wait, or waits for something else. */
@@ -97,7 +97,10 @@ export async function waitingUpload(
   const upload = await records.uploads.claimed(id);
   const subject = upload && (await records.packages.byId(upload.packageId));
   if (upload === undefined || subject === undefined) {
-    throw new Refusal('resource-not-found', `There is no upload '${id}'; 'larder review list' shows those that wait.`);
+    throw new Refusal(
+      'resource-not-found',
+      `There is no upload '${id}'. List the waiting uploads with 'larder review list'.`,
+    );
   }
   if (upload.status === (waitsFor === 'review' ? 'new' : 'scanned')) return { upload, subject };
   const whom = waitsFor === 'review' ? 'its review' : 'a person';
@@ -106,7 +109,7 @@ export async function waitingUpload(
 
 const stateOf = ({ status, revision }: Review): string =>
   ({
-    new: 'the store has not looked at it yet',
+    new: 'the store has not reviewed it yet',
     scanned: 'it waits for a person',
     approved: `it is approved as revision ${String(revision)}`,
     rejected: 'it is rejected',
@@ -156,7 +159,7 @@ async function addRevision(
 
 /** A remark for a publisher who pushed the content of an existing revision again. */
 const stands = ({ withdrawnBecause }: { withdrawnBecause: string | null }): string =>
-  withdrawnBecause === null ? '' : ` It is withdrawn, and may be brought back: ${withdrawnBecause}`;
+  withdrawnBecause === null ? '' : ` It is withdrawn and can be restored: ${withdrawnBecause}`;
 
 /** Content that exists already keeps its revision number; a deleted revision becomes available again. */
 async function addResourceRevision(
@@ -166,7 +169,7 @@ async function addResourceRevision(
 ): Promise<UploadReviewVerdict> {
   const { resource: name, request, sha256, sha3_384, size } = upload;
   if (name === null || request === null)
-    throw new Error(`cannot approve ${upload.id} as a resource: it was pushed as none`);
+    throw new Error(`cannot approve ${upload.id} as a resource: it was not pushed as one`);
   const twin = await tx.resourceRevisions.withContent(subject.id, name, sha3_384);
   const revision = twin?.revision ?? (await tx.resourceRevisions.newest(subject.id, name)) + 1;
   if (twin === undefined) {

@@ -28,10 +28,10 @@ const object = ({ package: { namespace, name } }: UploadPush): string => `${name
 
 export const pushRevision = act<UploadPush & { then?: readonly UploadFollowUp[] }, void>({
   name: 'push_revision',
-  summary: 'Claim an upload as a new revision of a package, and have it reviewed.',
+  summary: 'Claim an upload as a new revision of a package, and start its review.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'devices get nothing of it before it is released' },
+  gate: { never: 'devices get it only after it is released' },
 
   async perform(tx, push, doing) {
     const { upload: uploadId, then = [] } = push;
@@ -48,7 +48,7 @@ export const pushResource = act<UploadPush & ResourcePushRequest & { followUp?: 
   summary: 'Claim an upload as a new revision of a resource.',
   on: 'NAMESPACE/NAME',
   object,
-  gate: { never: 'a release gives it to devices; juju fetches another one if its user names the number' },
+  gate: { never: 'devices get it with a release; juju fetches another revision only if its user names the number' },
 
   /** `followUp` is the follow-up that this push settles, if it was requested with an earlier upload. */
   async perform(tx, push, doing) {
@@ -106,7 +106,7 @@ async function claim(
 /** Why there is no upload to push, with the reason of its removal if that is known. */
 async function whyNoUpload({ uploads }: Pick<ChangeRecords, 'uploads'>, id: string): Promise<string> {
   const removal = await uploads.removal(id);
-  if (removal === undefined) return `There is no upload '${id}' to push; send the file to /unscanned-upload/ first.`;
+  if (removal === undefined) return `There is no upload '${id}' to push. Send the file to /unscanned-upload/ first.`;
   return (
     `The upload '${id}' was deleted at ${removal.at}: no package had claimed it ${String(removal.hours)} hours after its ` +
     'client last sent anything (uploads.unclaimed_hours). Send the file to /unscanned-upload/ again.'

@@ -96,7 +96,7 @@ export function verifyDeviceProof(
   if (serial !== undefined && !isOfDevice(serial, deviceKeyId)) {
     throw new Refusal(
       'unauthorized',
-      `The serial ${quoted(proof.serial)} of the model '${proof.model}' belongs to another device here; ask for a new serial.`,
+      `The serial ${quoted(proof.serial)} of the model '${proof.model}' belongs to another device here. Request a new serial.`,
     );
   }
 }

@@ -52,7 +52,7 @@ export function softwareCustody(
     const master = masterKey();
     if (master !== undefined) return master;
     opened.clear();
-    throw new Refusal('sealed', `The store is sealed: give it the ${remedy}.`);
+    throw new Refusal('sealed', `The store is sealed. Give it the ${remedy}.`);
   }
 
   return {

@@ -13,13 +13,13 @@ export function readSecretKey(text: string): KeyObject {
   const key = text.includes('-----BEGIN PGP PRIVATE KEY BLOCK-----') ? fromArmour(text) : fromPem(text);
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
   if (key.asymmetricKeyType !== 'rsa' || bits < 2048 || bits > 16_384)
-    throw no('it is no RSA key of 2048 bits or more, which is what signs assertions');
+    throw no('it is not an RSA key of 2048 bits or more, which assertions need');
   return key;
 }
 
 function fromPem(text: string): KeyObject {
   if (/-----BEGIN (?:ENCRYPTED PRIVATE KEY|RSA PRIVATE KEY-----\s+Proc-Type: 4,ENCRYPTED)/.test(text)) {
-    throw no("a passphrase protects it; 'openssl pkey -in FILE -out FREE' takes that away");
+    throw no("it is protected by a passphrase; remove that with 'openssl pkey -in FILE -out FREE'");
   }
   try {
     return createPrivateKey(text);
@@ -36,7 +36,7 @@ function fromArmour(text: string): KeyObject {
   const body = inner.replace(/^(?:[A-Za-z]+: .*\r?\n)*\r?\n/, '').replace(/^=[A-Za-z0-9+/]{4}\s*$/m, '');
   const reader = new ByteReader(Buffer.from(body, 'base64'), 'private key');
   const header = reader.byte();
-  if ((header & 0x80) === 0) throw no('it is cut off, or damaged at its beginning');
+  if ((header & 0x80) === 0) throw no('it is truncated, or corrupt at its beginning');
   const isNew = (header & 0x40) !== 0;
   const tag = isNew ? header & 0x3f : (header >> 2) & 0x0f;
   const packet = reader.take(isNew ? reader.packetLength() : reader.oldPacketLength(header & 3));
@@ -45,13 +45,13 @@ function fromArmour(text: string): KeyObject {
 }
 
 function fromPacket(reader: ByteReader): KeyObject {
-  if (reader.byte() !== 4) throw no('it is of a version of OpenPGP that is not read here');
+  if (reader.byte() !== 4) throw no('its version of OpenPGP is not supported');
   reader.take(4);
-  if (reader.byte() !== rsa) throw no('it is no RSA key, which is what signs assertions');
+  if (reader.byte() !== rsa) throw no('it is not an RSA key, which assertions need');
   const [n, e] = [reader.integer().number, reader.integer().number];
   if (reader.byte() !== 0) {
     throw no(
-      "a passphrase protects it; 'gpg --passwd KEY' takes it away where none is typed for the new one, and then it can be exported again",
+      "it is protected by a passphrase; run 'gpg --passwd KEY', leave the new passphrase empty, and export the key again",
     );
   }
   const begin = reader.at;
@@ -62,7 +62,7 @@ function fromPacket(reader: ByteReader): KeyObject {
     reader.integer().number,
   ];
   const sum = reader.bytes.subarray(begin, reader.at).reduce((total, byte) => (total + byte) & 0xffff, 0);
-  if (reader.uint16() !== sum) throw no('it is damaged: its sum is another one');
+  if (reader.uint16() !== sum) throw no('it is corrupt: its checksum is wrong');
   return keyOf({ n, e, d, p, q, u });
 }
 

@@ -314,7 +314,7 @@ export class Receiver {
   /** Runs `work` with the temporary file of this upload, and turns an error of a full disk into a refusal. */
   async #named<Result>(id: string, work: (temporaryFile: string) => Promise<Result>): Promise<Result> {
     const { files, contents } = this.#parts;
-    if (!/^[A-Za-z0-9-]{1,64}$/.test(id)) throw new Error('cannot name an upload by anything but letters and digits');
+    if (!/^[A-Za-z0-9-]{1,64}$/.test(id)) throw new Error('the name of an upload must be letters and digits');
     if (this.#underWay.has(id)) throw new Error(`cannot receive the upload ${id} twice at once`);
     if (files.broken) throw new Refusal('shutting-down', 'The store is stopping because its disk failed.');
     this.#underWay.add(id);
@@ -331,7 +331,7 @@ export class Receiver {
 /** Truncates bytes that an interrupted request or a dead process has written beyond the acknowledged size. */
 async function truncateTo(file: FileHandle, size: number): Promise<void> {
   const stats = await file.stat();
-  if (stats.size < size) throw new Error(`cannot go on from ${size} bytes of an upload: ${stats.size} are there`);
+  if (stats.size < size) throw new Error(`cannot continue from ${size} bytes of an upload: ${stats.size} are there`);
   await file.truncate(size);
 }
 

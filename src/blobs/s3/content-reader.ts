@@ -157,6 +157,6 @@ export class S3ContentReader {
 
 export class DamagedContent extends Error {
   constructor(sha3_384: string) {
-    super(`cannot serve the blob ${sha3_384}: it is damaged`);
+    super(`cannot serve the blob ${sha3_384}: it is corrupt`);
   }
 }

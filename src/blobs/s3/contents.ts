@@ -155,7 +155,7 @@ export class S3Contents implements BlobDestination {
       return true;
     });
     if (!isBack)
-      throw new Error(`cannot put back the blob ${sha3_384}: it is not in quarantine, or somebody removes it`);
+      throw new Error(`cannot restore the blob ${sha3_384}: it is not in quarantine, or it is being removed`);
   }
 
   /** Sends a file into quarantine and replaces the object there. */
@@ -202,4 +202,5 @@ const etagOf = (md5: string[]): string =>
     .update(Buffer.from(md5.join(''), 'hex'))
     .digest('hex')}-${String(md5.length)}`;
 
-const wrong = (key: string): BucketError => new BucketError(`the server does not have as ${key} what it was sent`);
+const wrong = (key: string): BucketError =>
+  new BucketError(`the server has stored other content as ${key} than it was sent`);

@@ -56,17 +56,14 @@ const forbidden = (cause: unknown): Refusal =>
     cause,
     new Refusal(
       'remote-service-unavailable',
-      'The server that keeps the files of the store does not let it do this. Nothing was changed. Its administrator has to look at that; try again later.',
+      'The server with the files of the store refuses this request. Nothing was changed. Ask the administrator of the store to check that server, and try again later.',
       retryAfterSeconds,
     ),
   );
 
 /** The error for a client that requested content. */
 export const unavailable = (cause: unknown): Refusal =>
-  engineUnavailable(
-    cause,
-    'The server that keeps the files of the store does not answer as it should. Nothing was changed.',
-  );
+  engineUnavailable(cause, 'The server with the files of the store does not respond correctly. Nothing was changed.');
 
 /** Turns an error into the error for the caller. */
 export function forCaller(error: unknown): unknown {
@@ -95,30 +92,30 @@ export function whyNot(address: BucketAddress, cause: unknown): string {
 }
 
 const reasons: [RegExp, (address: BucketAddress) => string][] = [
-  [/^NoSuchBucket /, ({ bucket }) => `the server has no bucket ${bucket}; make it there first`],
+  [/^NoSuchBucket /, ({ bucket }) => `the server has no bucket ${bucket}; create it there first`],
   [/^InvalidAccessKeyId /, () => 'it does not know the access_key_id of credentials_file'],
-  [/^SignatureDoesNotMatch /, () => 'the secret_access_key of credentials_file is not that of its access_key_id'],
+  [/^SignatureDoesNotMatch /, () => 'the secret_access_key of credentials_file does not belong to its access_key_id'],
   [
     /^RequestTimeTooSkewed /,
-    () => 'its clock and that of this machine are more than 15 minutes apart; set the one that is wrong',
+    () => 'its clock and the clock of this machine are more than 15 minutes apart; correct the wrong one',
   ],
   [/^(?:AuthorizationHeaderMalformed|InvalidRegion) /, () => 'it is in another region; name that in blobs.region'],
   [
     /^(?:AccessDenied|\w+) 403 /,
     ({ bucket }) =>
-      `whoever credentials_file names may not list, read, write and remove in the bucket ${bucket}; the server must allow that`,
+      `the credentials in credentials_file do not permit listing, reading, writing and removing in the bucket ${bucket}; grant these permissions on the server`,
   ],
-  [/^ENOTFOUND |^EAI_AGAIN /, ({ host }) => `this machine knows no ${host}`],
-  [/^ECONNREFUSED /, () => 'nobody listens there; look whether the server runs, and on which port'],
+  [/^ENOTFOUND |^EAI_AGAIN /, ({ host }) => `this machine cannot resolve ${host}`],
+  [/^ECONNREFUSED /, () => 'no server listens there; check that the server runs on that port'],
   [/^(?:TimeoutError|AbortError) /, () => 'the server does not answer within four seconds'],
   [/^(?:ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ECONNRESET|EPIPE) /, () => 'the server does not answer'],
   [/^ERR_TLS_CERT_ALTNAME_INVALID /, ({ host }) => `its certificate is not for the name ${host}`],
   [/^CERT_HAS_EXPIRED /, () => 'its certificate has expired'],
   [
     /^(?:SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+|CERT_\w+) /,
-    () => 'its certificate is signed by nobody who is trusted here; name the authority in blobs.authority_file',
+    () => 'no trusted authority has signed its certificate; name the authority in blobs.authority_file',
   ],
-  [/^(?:EPROTO|ERR_SSL_\w+|HPE_\w+) /, () => 'what listens there does not speak as the address says, https or http'],
-  [/^SlowDown| 429 $/, () => 'the server wants to be asked less often; have whoever runs it allow more requests'],
-  [/ 5\d\d $/, () => 'the server has failed; look into its log'],
+  [/^(?:EPROTO|ERR_SSL_\w+|HPE_\w+) /, () => 'the server does not speak the protocol of the address, https or http'],
+  [/^SlowDown| 429 $/, () => 'the server refuses so many requests; allow more requests on the server'],
+  [/ 5\d\d $/, () => 'the server has failed; check its log'],
 ];

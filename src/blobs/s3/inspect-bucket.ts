@@ -29,12 +29,12 @@ export async function inspectBucket(
     const marked = await isMarked(bucket, opening);
     await tryWriting(bucket);
     if (marked) compareClocks((await bucket.inspect(markerKey))?.at, now(), findings);
-    else findings.notices.push('it is empty, and becomes the place of this store when that is first served');
+    else findings.notices.push('it is empty; the store starts using it when it is first served');
     await lookAtVersions(bucket, findings);
     await lookAtLifecycle(bucket, findings);
     if (address.endpoint.startsWith('http:')) {
       findings.notices.push(
-        `what goes to ${formatBucketAddress(address)} and comes from there can be read and changed on its way`,
+        `traffic to and from ${formatBucketAddress(address)} is not encrypted and can be read and changed`,
       );
     }
     return findings;
@@ -46,9 +46,9 @@ export async function inspectBucket(
 }
 
 function compareClocks(at: Date | undefined, now: Date, { wrong, notices }: BucketFindings): void {
-  if (at === undefined) return void notices.push('the server does not tell what its clock says');
+  if (at === undefined) return void notices.push('the server does not report its time');
   const apart = Math.abs(at.getTime() - now.getTime());
-  const says = `its clock and that of this machine are ${String(Math.round(apart / seconds(1)))} seconds apart`;
+  const says = `its clock and the clock of this machine are ${String(Math.round(apart / seconds(1)))} seconds apart`;
   if (apart > clocksFarApart) wrong.push(says);
   else if (apart > clocksApart) notices.push(says);
 }
@@ -58,13 +58,13 @@ async function lookAtVersions({ requests }: S3Bucket, { notices }: BucketFinding
     (answer) => answer.Status ?? 'Off',
     () => undefined,
   );
-  if (status === undefined) notices.push('the server does not tell whether it keeps older versions');
+  if (status === undefined) notices.push('the server does not report whether it keeps older versions');
   if (status === 'Enabled')
-    notices.push('it keeps older versions, so what the store removes goes on taking room there');
+    notices.push('it keeps older versions, so files that the store removes still take space there');
 }
 
 async function lookAtLifecycle({ requests, address }: S3Bucket, { wrong, notices }: BucketFindings): Promise<void> {
-  const unknown = 'the server does not tell whether it removes anything by itself';
+  const unknown = 'the server does not report whether it removes objects itself';
   try {
     const { Rules } = await requests.ask('GetBucketLifecycleConfiguration', {});
     // Some servers misread the request and answer without any rules.
@@ -76,7 +76,7 @@ async function lookAtLifecycle({ requests, address }: S3Bucket, { wrong, notices
       const removes = Expiration?.Days !== undefined || Expiration?.Date !== undefined;
       if (Status !== 'Enabled' || !removes || !isOurs) continue;
       wrong.push(
-        `its rule ${ID ?? 'without a name'} removes what lies below '${prefix}' after some time, and so the store's files`,
+        `its rule ${ID ?? 'without a name'} removes objects below '${prefix}' after some time, including files of the store`,
       );
     }
   } catch (error) {

@@ -91,13 +91,13 @@ export async function refuseUnlessFree(bucket: S3Bucket, isNew: BucketOwner['isN
   for await (const { key } of bucket.list('')) {
     throw bucketError(
       bucket,
-      `it has things in it already (${key}), and no marker of larder; name a prefix that nobody uses or, if these are the files of this store, have 'larder bucket accept' look them over`,
+      `it contains objects already (${key}), but no marker of larder; name an unused prefix or, if these are the files of this store, run 'larder bucket accept'`,
     );
   }
   if (!(await isNew())) {
     throw bucketError(
       bucket,
-      "it is empty, and this store has content already; move that there with 'larder move', fetch it back from a backup with 'larder restore FILE --missing', or name the right place",
+      "it is empty, but this store has content already; move the content there with 'larder move', restore it from a backup with 'larder restore FILE --missing', or name the right bucket",
     );
   }
 }
@@ -111,14 +111,14 @@ async function makeMarker(bucket: S3Bucket, store: string, isNew: BucketOwner['i
 export async function writeMarker(bucket: S3Bucket, store: string) {
   await bucket.put(markerKey, textOf(store));
   const marker = await readMarker(bucket);
-  if (marker === undefined) throw bucketError(bucket, 'what is written there is not there afterwards');
+  if (marker === undefined) throw bucketError(bucket, 'an object that was written there is missing afterwards');
   return marker;
 }
 
 const notLarders = (bucket: S3Bucket): BucketError =>
   bucketError(
     bucket,
-    `its ${markerKey} is none of larder's; see what it is, remove it, and run 'larder bucket accept'`,
+    `its ${markerKey} is not a marker of larder; check that object, remove it, and run 'larder bucket accept'`,
   );
 export const foreignBucket = (bucket: S3Bucket): BucketError =>
   bucketError(bucket, 'it belongs to another store; give this one a prefix of its own');
@@ -132,10 +132,11 @@ export async function tryWriting(bucket: S3Bucket): Promise<void> {
   try {
     await bucket.put(key, bytes);
     const object = await bucket.inspect(key);
-    if (object?.size !== bytes.length) throw bucketError(bucket, 'what is written there is not there afterwards');
+    if (object?.size !== bytes.length)
+      throw bucketError(bucket, 'an object that was written there is missing afterwards');
     await bucket.remove(key, object);
     if ((await bucket.inspect(key)) !== undefined)
-      throw bucketError(bucket, 'what is removed there is there afterwards');
+      throw bucketError(bucket, 'an object that was removed there still exists afterwards');
   } catch (error) {
     throw cannotOpen(bucket.address, error);
   }
@@ -154,7 +155,7 @@ export async function requireMarker(bucket: S3Bucket, how?: { signal: AbortSigna
   bucket.isMarked = object !== undefined;
   if (object === undefined) {
     throw new BucketError(
-      `the marker of the store, ${markerKey}, is not in ${formatBucketAddress(bucket.address)} any more, so somebody has removed what was there; if the files are still there, run 'larder bucket accept', and if it is empty, fetch them from a backup with 'larder restore FILE --missing'`,
+      `the marker of the store, ${markerKey}, is not in ${formatBucketAddress(bucket.address)} any more, so objects were removed there; if the files are still there, run 'larder bucket accept'; if the bucket is empty, restore them from a backup with 'larder restore FILE --missing'`,
     );
   }
   await refuseMarkerOfOthers(bucket, object);

@@ -95,8 +95,8 @@ async function refuseUnlessOurs(bucket: S3Bucket, { needed, there: presentCount 
     throw bucketError(
       bucket,
       needed === 0
-        ? `it has things in it (${key}), and this store has no files yet by which it could be known as its own; name a prefix that nobody uses`
-        : `it has no marker of larder, and of ${String(needed)} files that this store needs none is there, but other things are (${key}); name the right place`,
+        ? `it contains objects (${key}), and this store has no files yet to recognize its own bucket; name an unused prefix`
+        : `it has no marker of larder and none of the ${String(needed)} files that this store needs, but it contains other objects (${key}); name the right bucket`,
     );
   }
   await refuseUnlessFree(bucket, () => Promise.resolve(needed === 0));

@@ -29,7 +29,10 @@ export const createUnfinishedUploads = (
       const piece = await runForCaller(() => bucket.read(keyOf(id, fetchedBytes)));
       if (piece === undefined || piece.object.size === 0) {
         piece?.body.destroy();
-        throw new Refusal('blob-upload-unknown', 'What came of this upload is not there any more; begin a new one.');
+        throw new Refusal(
+          'blob-upload-unknown',
+          'The received bytes of this upload are not there any more. Start a new upload.',
+        );
       }
       const to = createWriteStream(file, { flags: fetchedBytes === 0 ? 'wx' : 'a', mode: 0o600 });
       await pipeline(readBody(bucket.requests, piece.body, piece.object.size), to);

@@ -49,7 +49,7 @@ export const adminMacaroon = command({
       await findAccount(records, account);
       if (!(await records.accounts.isStoreAdministrator(account))) {
         throw new Failure(
-          `${account} is no store administrator; 'larder account role ${account} store-admin' makes it one`,
+          `${account} is not a store administrator; make it one with 'larder account role ${account} store-admin'`,
         );
       }
       const keptDigests = options.add ? [digests ?? []].flat() : [];

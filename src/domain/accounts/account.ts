@@ -24,8 +24,8 @@ export const brandNameProblem = (name: string): string | undefined => lineProble
 
 function lineProblem(label: string, text: string): string | undefined {
   const { length } = Array.from(text);
-  if (text.trim() === '') return `A ${label} holds more than blanks.`;
+  if (text.trim() === '') return `A ${label} must not be blank.`;
   if (length > 128) return `A ${label} has at most 128 characters, not ${length}.`;
-  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)) return `A ${label} is one line, without control characters.`;
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(text)) return `A ${label} must be one line without control characters.`;
   return undefined;
 }

@@ -29,7 +29,7 @@ function refuseWhatRuns(kind: string, links: readonly string[]): void {
     if (address === null || !run.has(address.protocol)) continue;
     throw new Refusal(
       'api-error',
-      `'${link.slice(0, 100)}' leads nowhere, and a browser may run it; give an address that begins with https:// at /links/${kind}/${at}`,
+      `'${link.slice(0, 100)}' is not a web address and may be run by a browser. Use an address that begins with https:// at /links/${kind}/${at}`,
     );
   }
 }

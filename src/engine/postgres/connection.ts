@@ -295,13 +295,11 @@ export function refuseWeakDurability(
   const cannot = (reason: string): never => {
     throw new ConnectionFailure(`cannot use ${place}: ${reason}`);
   };
-  if (number < 150_000) cannot(`the server is PostgreSQL ${version}, and larder needs 15 or newer`);
-  if (fsync !== 'on') cannot(`the server runs with fsync = ${fsync}, and may lose what it has confirmed; turn it on`);
+  if (number < 150_000) cannot(`the server is PostgreSQL ${version}, but larder needs 15 or newer`);
+  if (fsync !== 'on') cannot(`the server runs with fsync = ${fsync}, so confirmed changes can be lost; turn it on`);
   if (!['on', 'remote_apply'].includes(synchronous))
-    cannot(
-      `the server runs with synchronous_commit = ${synchronous}, and may lose what it has confirmed; set it to on`,
-    );
-  if (encoding !== 'UTF8') cannot(`it keeps texts as ${encoding}; make a database with the encoding UTF8`);
-  if (standby === 1) cannot('the server is a standby, which only reads; name the primary');
-  if (schema === null) cannot('it has no schema of its search_path; make one, or name one that is there');
+    cannot(`the server runs with synchronous_commit = ${synchronous}, so confirmed changes can be lost; set it to on`);
+  if (encoding !== 'UTF8') cannot(`its encoding is ${encoding}; create a database with the encoding UTF8`);
+  if (standby === 1) cannot('the server is a read-only standby; name the primary');
+  if (schema === null) cannot('no schema of its search_path exists; create one, or name an existing one');
 }

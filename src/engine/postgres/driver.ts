@@ -80,7 +80,7 @@ async function prepare(
     const held = `cannot use ${describeAddress(address)}: another process holds the lock that changes need`;
     if (hasLockTimedOut(error)) throw new ConnectionFailure(held, { cause: error, mayPass: true });
     if (codeOf(error) !== '42501') throw error;
-    const reason = `its user ${address.user} may not do there what the store needs; make it the owner of the database`;
+    const reason = `its user ${address.user} does not have the rights there that the store needs; make it the owner of the database`;
     throw new ConnectionFailure(`cannot use ${describeAddress(address)}: ${reason}`, { cause: error });
   } finally {
     await connection.close();

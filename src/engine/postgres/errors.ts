@@ -63,7 +63,7 @@ export function isLost(error: unknown): boolean {
 
 /** The error for a caller that needs the records. `done` says whether the change was made. */
 export const unavailable = (cause: unknown, done = 'Nothing was changed.'): Refusal =>
-  engineUnavailable(cause, `The database of the store does not answer. ${done}`);
+  engineUnavailable(cause, `The database of the store does not respond. ${done}`);
 
 /** Turns an error of a statement or of a connection into the error for the caller. */
 export function forCaller(error: unknown): unknown {
@@ -71,12 +71,12 @@ export function forCaller(error: unknown): unknown {
   if (codeOf(error) === '53100') return diskFull(error, 'The disk of the database');
   // PostgreSQL cannot store the character U+0000.
   if (codeOf(error) === '22021') {
-    const message = 'A text holds a character that cannot be kept: the one with the number 0.';
+    const message = 'A text contains the NUL character, which the database cannot store.';
     return withCause(error, new Refusal('api-error', message));
   }
   // An index entry has room for texts of 2.7 kB.
   if (codeOf(error) === '54000') {
-    const message = 'A text is longer than the records of the store can look for it.';
+    const message = 'A text is too long for the index of the database.';
     return withCause(error, new Refusal('api-error', message));
   }
   return error;
@@ -94,27 +94,27 @@ export function cannotConnect(address: PostgresAddress, cause: unknown): Connect
 }
 
 const reasons: [RegExp, (address: PostgresAddress) => string][] = [
-  [/^28P01 |^28000 .*password/, ({ user }) => `it does not take the password of the user ${user}`],
+  [/^28P01 |^28000 .*password/, ({ user }) => `it refuses the password of the user ${user}`],
   [
     /SASL|password must be a string/,
-    ({ user }) => `it wants a password of the user ${user}, and the address has none or a wrong one`,
+    ({ user }) => `it requires a password for the user ${user}, and the address has none or a wrong one`,
   ],
-  [/^28000 /, ({ user }) => `it does not let the user ${user} in from here; its pg_hba.conf says who may`],
-  [/^3D000 /, ({ database }) => `the server has no database ${database}; make it with createdb`],
-  [/^ENOTFOUND |^EAI_AGAIN /, ({ host }) => `this machine knows no ${host}`],
-  [/^ECONNREFUSED |^ENOENT /, () => 'nobody listens there; look whether PostgreSQL runs, and on which port'],
+  [/^28000 /, ({ user }) => `it does not admit the user ${user} from this machine; add a rule to its pg_hba.conf`],
+  [/^3D000 /, ({ database }) => `the server has no database ${database}; create it with createdb`],
+  [/^ENOTFOUND |^EAI_AGAIN /, ({ host }) => `this machine cannot resolve ${host}`],
+  [/^ECONNREFUSED |^ENOENT /, () => 'no server listens there; check that PostgreSQL runs on that port'],
   [/^EACCES /, ({ host }) => `this user may not use the socket in ${host}`],
   [/timeout expired|^ETIMEDOUT |^EHOSTUNREACH |^ENETUNREACH /, () => 'the server does not answer'],
   [
     /does not support SSL/,
-    () => 'the server does not speak TLS; turn ssl on there, or say sslmode=disable where nobody else can listen',
+    () => 'the server does not support TLS; turn on ssl there, or use sslmode=disable on a private network',
   ],
   [/^ERR_TLS_CERT_ALTNAME_INVALID /, ({ host }) => `its certificate is not for the name ${host}`],
   [/^CERT_HAS_EXPIRED /, () => 'its certificate has expired'],
   [
     /^(?:SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_\w+|CERT_\w+) /,
-    () => 'its certificate is signed by nobody who is trusted here; name the authority with sslrootcert=FILE',
+    () => 'no trusted authority has signed its certificate; name the authority with sslrootcert=FILE',
   ],
-  [/^53300 /, () => 'it takes no more connections; raise max_connections there'],
+  [/^53300 /, () => 'it has reached its maximum number of connections; raise max_connections there'],
   [/^57P03 /, () => 'it is starting or stopping; try again in a moment'],
 ];

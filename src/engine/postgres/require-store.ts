@@ -19,14 +19,14 @@ export async function requireStoreDatabase(
     ORDER BY tablename LIMIT 1`);
   if (foreign !== undefined) {
     throw new ConnectionFailure(
-      `cannot use ${describeAddress(address)}: it holds tables of something else, such as ${foreign.name}; name the database, or the ` +
+      `cannot use ${describeAddress(address)}: it contains tables that are not larder's, such as ${foreign.name}; name the database, or the ` +
         'schema, of the store, or an empty one for a new store',
     );
   }
   // A database that was named by mistake would become a new, empty store.
   if (mustHoldStore && (await get(selectTable('migrations'))) === undefined) {
     throw new ConnectionFailure(
-      `cannot open ${describeAddress(address)}: it holds no store; name the database that has its records, or make a new store ` +
+      `cannot open ${describeAddress(address)}: it contains no store; name the database with the records, or create a new store ` +
         "with 'larder init --postgres'",
     );
   }

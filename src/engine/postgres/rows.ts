@@ -182,8 +182,8 @@ async function isLeft(connection: PostgresConnection, attempt: string, place: st
   if (migrationsRow?.[1] === nameOf(attempt)) return true;
   throw new DatabaseNotEmpty(
     migrationsRow === undefined
-      ? `${place} is not empty: it has tables of something else, such as ${String(rows[0]![0])}`
-      : `there is a store in ${place} already${migrationsRow[1] === '' ? '' : ', or what an interrupted command has left of one'}`,
+      ? `${place} is not empty: it contains tables that are not larder's, such as ${String(rows[0]![0])}`
+      : `there is a store in ${place} already${migrationsRow[1] === '' ? '' : ', or the remains of an interrupted command'}`,
   );
 }
 

@@ -30,7 +30,7 @@ const maxRetryMs = 4000;
 const lock = `SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`;
 
 /** The sentence for a change that may have been committed. */
-const unknown = 'It is not known whether the change was made, so look first.';
+const unknown = 'It is not known whether the change was made. Check before you repeat it.';
 
 interface QueuedPostgresChange {
   /** When the change fails if the server does not answer, in milliseconds of `performance.now()`. */

@@ -136,7 +136,7 @@ function inWords(line: string, roots: ReadonlyMap<number, string>): string[] {
   const tree = /^Tree (\d+) page (\d+)/.exec(line);
   if (tree) {
     const whose = roots.get(Number(tree[1]));
-    return [`page ${tree[2]!}${whose === undefined ? '' : ` of ${whose}`} is damaged`];
+    return [`page ${tree[2]!}${whose === undefined ? '' : ` of ${whose}`} is corrupt`];
   }
   const unused = /^Page (\d+):/.exec(line)?.[1];
   if (unused !== undefined) return [`page ${unused} belongs to nothing`];
@@ -144,17 +144,17 @@ function inWords(line: string, roots: ReadonlyMap<number, string>): string[] {
   if (missing) return [`row ${missing[1]!} is missing from the index ${missing[2]!}`];
   const index = /^wrong # of entries in index (\S+)/.exec(line)?.[1];
   if (index !== undefined) return [`the index ${index} does not list the rows of its table`];
-  if (/freelist/i.test(line)) return ['the list of free pages is damaged'];
+  if (/freelist/i.test(line)) return ['the list of free pages is corrupt'];
   return [/malformed/.test(line) ? beyond : line];
 }
 
-const beyond = 'a page is damaged, and what lies behind it cannot be read';
+const beyond = 'a page is corrupt, and the pages after it cannot be read';
 
 /** Returns why the check of a database had to end. */
 function unreadable(error: InstanceType<typeof SQLite.SqliteError>, file: string): string {
-  if (error.code === 'SQLITE_NOTADB') return 'its first page is damaged, so that nothing in it can be read';
+  if (error.code === 'SQLITE_NOTADB') return 'its first page is corrupt, so it cannot be read';
   if (error.code.startsWith('SQLITE_CORRUPT')) return beyond;
-  if (error.code === 'SQLITE_ERROR') return 'its tables are not those that larder makes';
+  if (error.code === 'SQLITE_ERROR') return "its tables are not larder's";
   return inOneSentence(error, { data: dirname(file) });
 }
 

@@ -71,7 +71,7 @@ export function makeDeltas(options: DeltaJobOptions): BackgroundJob {
         await ofSnap(work, heldBy.get(work.packageId) ?? [], count, options);
       } catch (error) {
         // This snap is tried again in the next run; the other snaps continue.
-        if (!isEnding()) log.warn({ err: error, package: work.packageId }, 'no deltas could be made of a snap');
+        if (!isEnding()) log.warn({ err: error, package: work.packageId }, 'cannot make deltas of a snap');
       }
     });
     return counts;
@@ -170,10 +170,7 @@ async function attempt(
   } catch (error) {
     // Retry after a full disk; any other error would occur again.
     if (maker.closed.aborted || error instanceof Refusal) throw error;
-    log.error(
-      { err: error, package: packageId, source, target },
-      'a delta could not be made; the whole file is served',
-    );
+    log.error({ err: error, package: packageId, source, target }, 'cannot make a delta; the whole file is served');
     await keep({ ...candidate, sha3_384: null, size: newer.size }, options);
     return 'failed';
   }
@@ -206,7 +203,7 @@ async function proven(
       const pieces = noLarger(maker.make(source, target), limit);
       const made = await blobs.receive(pieces, { id: newId.uuid(), limit, expected: limit, ownsChunks: true });
       const is = await withFile(blobs, made.sha3_384, (delta) => maker.rebuild(source, delta, newer.size));
-      if (is !== newer.sha3_384) throw new Error('a delta makes another file than it was made for');
+      if (is !== newer.sha3_384) throw new Error('a delta does not produce the expected file');
       return made;
     });
   } catch (error) {

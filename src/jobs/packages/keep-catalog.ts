@@ -49,7 +49,7 @@ export function createCatalogKeeper({
       return stale.length;
     });
   const warn = (error: unknown): void => {
-    log.error({ err: error }, 'cannot bring the catalog up to date; it is tried again within the minute');
+    log.error({ err: error }, 'cannot update the catalog; it is tried again within a minute');
   };
   const few: RoundRunner<number> = createRoundRunner(some, warn);
   async function all(): Promise<Record<string, unknown>> {

@@ -40,7 +40,7 @@ export const readCharms = (options: ReadCharmsOptions): BackgroundJob => ({
         read++;
       } catch (error) {
         // A corrupt charm does not stop the others. It is tried again in the next run.
-        log.warn({ err: error, charm: charm.name, revision: charm.revision }, 'a charm could not be read for juju');
+        log.warn({ err: error, charm: charm.name, revision: charm.revision }, 'cannot read a charm for juju');
       }
     });
     return read === 0 ? {} : { read };
@@ -51,8 +51,8 @@ async function readOne(
   { packageId, revision, sha3_384, name, type }: Unread,
   { records, acts, blobs, reviewer, digests }: ReadCharmsOptions,
 ): Promise<void> {
-  if (await records.revisions.isDamaged(packageId, revision)) throw new Error('its record is damaged');
-  if (!(await blobs.prove(sha3_384))) throw new Error('its file is damaged or missing');
+  if (await records.revisions.isDamaged(packageId, revision)) throw new Error('its record is corrupt');
+  if (!(await blobs.prove(sha3_384))) throw new Error('its file is corrupt or missing');
   const [verdict, { sha384 }] = await withFile(blobs, sha3_384, (path) =>
     Promise.all([reviewer.review({ kind: kindOf({ type }), path, name }), digests.ofFile(path, ['sha384'])]),
   );

@@ -46,7 +46,7 @@ export function createRevisionSigner(options: RevisionSigningOptions): RevisionS
     return signed;
   }
   const { run, soon, idle } = createRoundRunner(all, (error) => {
-    log.error({ err: error }, 'cannot sign revisions; they are tried again within the minute');
+    log.error({ err: error }, 'cannot sign revisions; they are tried again within a minute');
   });
   return {
     job: { name: 'sign-revisions', inDoubt: 'runs', every: minutes(1), run: async () => counted(await run()) },

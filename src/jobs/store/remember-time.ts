@@ -46,7 +46,7 @@ export async function createTimeKeeper(
     doubt() {
       if (!latestTime.isInDoubt()) return undefined;
       if (doubtedAtStart && storedTime !== undefined) return doubtOf(now(), storedTime);
-      return doubtBy(now(), timestamp(latestTime.expected()), 'the time that it should show by now');
+      return doubtBy(now(), timestamp(latestTime.expected()), 'the time that the clock should show');
     },
     job: {
       name: 'remember-time',
@@ -74,7 +74,7 @@ export async function createTimeKeeper(
 /** Returns why the clock is in doubt, compared with the time of the last run of larder. */
 export const doubtOf = (moment: Date, storedTime: string): FactsOf<'clock'> | undefined =>
   Math.abs(moment.getTime() - Date.parse(storedTime)) > clockTolerance
-    ? doubtBy(moment, storedTime, 'the time at which larder last ran')
+    ? doubtBy(moment, storedTime, 'the time of the last run of larder')
     : undefined;
 
 const doubtBy = (moment: Date, expected: string, expectedBy: string): FactsOf<'clock'> => ({

@@ -57,7 +57,7 @@ export function createPushFinisher(services: PushFinishingOptions): PushFinisher
       (upload) => finish(upload, options),
     );
   const { run, soon, idle } = createRoundRunner(all, (error) => {
-    log.error({ err: error }, 'cannot finish what was pushed; it is tried again within a second');
+    log.error({ err: error }, 'cannot finish the follow-ups of uploads; they are tried again within a second');
   });
   return {
     job: {
@@ -151,7 +151,8 @@ async function attempt(
     await work(requester);
   } catch (error) {
     const refusal = error instanceof Refusal ? error : undefined;
-    if (refusal === undefined) log.error({ err: error, upload: wish.uploadId }, 'cannot finish what was pushed');
+    if (refusal === undefined)
+      log.error({ err: error, upload: wish.uploadId }, 'cannot finish a follow-up of an upload');
     if (refusal?.code === 'approval-required') {
       await hold({ subject, wish, options }, requester, refusal);
       // Store the generation read at the start: the next round must see the proposal that this attempt has just made.
@@ -161,7 +162,7 @@ async function attempt(
     // Another process has already performed it.
     if ((await records.afterReview.of(wish.uploadId)).some((followUp) => isSame(followUp, wish) && followUp.settled))
       return;
-    const { code = 'internal-error', message = 'The store could not do this; its log says why.' } = refusal ?? {};
+    const { code = 'internal-error', message = 'The store could not do this. Its log has the reason.' } = refusal ?? {};
     await acts.do(refuseFollowUp, requester, { package: subject, followUp: wish, error: { code, message } });
   }
 }
@@ -187,11 +188,11 @@ async function refuseStranger(
     (await collaborators.has(subject.id, wantedBy)) ||
     (await accounts.isStoreAdministrator(wantedBy));
   if (!hasPart || (await accounts.disabledAt(wantedBy)) !== null) {
-    throw new Refusal('forbidden', `Whoever pushed this has no part in '${subject.name}' any more.`);
+    throw new Refusal('forbidden', `The account that pushed this has no rights on '${subject.name}' any more.`);
   }
   const session = sessionId === null ? undefined : await macaroons.find(sessionId);
   if (session === undefined || session.revokedAt === null) return;
-  throw new Refusal('forbidden', 'The token with which this was asked for has been revoked since.');
+  throw new Refusal('forbidden', 'The token of this push has been revoked.');
 }
 
 const isSame = (followUp: FollowUp, other: FollowUp): boolean =>

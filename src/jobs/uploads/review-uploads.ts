@@ -113,7 +113,7 @@ class ReviewLine implements ReviewQueue {
     if (this.#running !== undefined || this.#stopped) return;
     this.#running = this.#drain()
       .catch((error: unknown) => {
-        this.#options.log.error({ err: error }, 'cannot go on reviewing; the next push tries again');
+        this.#options.log.error({ err: error }, 'cannot continue reviewing; the next push tries again');
         if (isEngineUnavailable(error)) setTimeout(() => this.soon(), this.#awhile).unref();
       })
       .finally(() => {
@@ -170,7 +170,7 @@ class ReviewLine implements ReviewQueue {
         await this.#afterFailure(upload, error);
         return false;
       }
-      this.#options.log.info({ err: error.cause, upload: upload.id }, 'what a review found is not needed any more');
+      this.#options.log.info({ err: error.cause, upload: upload.id }, 'the findings of a review are no longer needed');
       if (await this.#stillWaits(upload)) return false;
     }
     this.#failures.delete(upload.id);
@@ -187,7 +187,7 @@ class ReviewLine implements ReviewQueue {
     const { records, blobs, digests, reviewer } = this.#options;
     const subject = await records.packages.byId(upload.packageId);
     if (subject === undefined) return; // The package was unregistered and its uploads were deleted.
-    if (!(await blobs.prove(upload.sha3_384))) throw new Error('cannot read the upload: it is damaged or missing');
+    if (!(await blobs.prove(upload.sha3_384))) throw new Error('cannot read the upload: it is corrupt or missing');
     if (upload.resource !== null) {
       const problem = await this.#componentProblem(upload, subject);
       if (this.#stopped) return;
@@ -281,7 +281,7 @@ class ReviewLine implements ReviewQueue {
     this.#unreadable.settled(upload.id);
     const subject = await records.packages.byId(upload.packageId);
     if (subject === undefined) return;
-    const message = 'The store could not review this upload; its log says why. Push the file again.';
+    const message = 'The store could not review this upload. Its log has the reason. Push the file again.';
     await this.#reject(upload, subject, [{ code: 'review-error', message }]).catch((refused: unknown) => {
       if (!(refused instanceof ReviewSettledError)) throw refused;
     });

@@ -45,6 +45,6 @@ export function tokenListFromJson(value: unknown): DecodedMacaroon[] | undefined
 }
 
 function withinText(text: string): string {
-  if (text.length > limits.text) throw new Error('cannot write a token that is longer than what is read');
+  if (text.length > limits.text) throw new Error('cannot write a token that is longer than the maximum for reading');
   return text;
 }

@@ -65,7 +65,7 @@ export async function verifyAudit(
     if (problem !== undefined) problems.push(problem);
   }
   if (end !== undefined && !isEnd(siteKey, end))
-    problems.push('the end of the log is not the one that larder has written');
+    problems.push('the end of the log is not the end that larder has written');
 
   const must = new Map<number, { hash: string; description: string }[]>();
   const require = ({ seq, hash }: AuditHead, description: string): void => {
@@ -79,7 +79,7 @@ export async function verifyAudit(
   const newest = seals.at(-1);
   const followed = await follow(records.audit, problems, progress, (row) => {
     for (const { hash, description } of must.get(row.seq) ?? []) {
-      if (row.hash !== hash) problems.push(`row ${String(row.seq)} is not the one that was ${description}`);
+      if (row.hash !== hash) problems.push(`row ${String(row.seq)} is not the row that was ${description}`);
     }
     must.delete(row.seq);
     if (newest && row.seq > newest.seq && row.seq <= (end?.seq ?? 0)) unsealed(row, newest, problems);
@@ -92,7 +92,7 @@ export async function verifyAudit(
     const description = must.get(furthest)?.[0]?.description ?? '';
     problems.push(`the log is cut off behind row ${String(last)}; row ${String(furthest)} was ${description}`);
   }
-  if (end === undefined && rows > 0) problems.push('where the log ends is not recorded any more');
+  if (end === undefined && rows > 0) problems.push('the record of the end of the log is missing');
   if (newest === undefined && rows > 0) problems.push('the log has no seal');
   return { rows, seals: seals.length, head, begunAnew: seals.flatMap(begunAnew), problems };
 }
@@ -149,7 +149,7 @@ async function follow(
       if (row.seq !== next) problems.push(`rows ${String(next)} to ${String(row.seq - 1)} are missing`);
       else if (row.previous !== (head?.hash ?? beginning))
         problems.push(`row ${String(row.seq)} does not follow the row before it`);
-      if (auditHash(row) !== row.hash) problems.push(`row ${String(row.seq)} is not as it was written`);
+      if (auditHash(row) !== row.hash) problems.push(`row ${String(row.seq)} was changed after it was written`);
       look(row);
       head = { seq: row.seq, hash: row.hash };
       if (problems.length >= maxProblems) return undefined;

@@ -126,8 +126,8 @@ export const resourceRevisions = (db: Pick<Queries, 'get' | 'all' | 'isDamaged'>
     if (!(await db.isDamaged('resource_revisions', { package_id: packageId, name, revision }))) return;
     throw new Refusal(
       'conflict',
-      `The store's record of revision ${revision} of the resource '${name}' is damaged, so nothing was changed. ` +
-        'Its administrator has to restore the records from a backup.',
+      `The store's record of revision ${revision} of the resource '${name}' is corrupt, so nothing was changed. ` +
+        'Ask the administrator of the store to restore the records from a backup.',
     );
   },
 

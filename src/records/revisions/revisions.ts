@@ -241,8 +241,8 @@ async function refuseDamaged(db: ReadQueries, packageId: string, revision: numbe
   const { name } = (await db.get<{ name: string }>(sql`SELECT name FROM packages WHERE id = ${packageId}`))!;
   throw new Refusal(
     'conflict',
-    `The store's record of revision ${revision} of '${name}' is damaged, so nothing was changed. ` +
-      'Its administrator has to restore the records from a backup.',
+    `The store's record of revision ${revision} of '${name}' is corrupt, so nothing was changed. ` +
+      'Ask the administrator of the store to restore the records from a backup.',
   );
 }
 

@@ -75,11 +75,11 @@ function checkCharm(called: string, application: BundleApplication, place: YamlP
   const { charm, channel, revision, series } = application;
   if (charm === '') throw refused(place, `${called} has no charm`, "Add its 'charm'.");
   if (isCharmPath(charm)) {
-    const problem = `the charm of ${called} is the path ${quoted(charm)}, which is not there for whoever deploys the bundle`;
+    const problem = `the charm of ${called} is the path ${quoted(charm)}, which does not exist on the machine that deploys the bundle`;
     throw refused(place, problem, 'Name a charm of the store.');
   }
   const address = parseCharmAddress(charm);
-  if (address === undefined) throw refused(place, `the charm ${quoted(charm)} of ${called} is no name of a charm`);
+  if (address === undefined) throw refused(place, `the charm ${quoted(charm)} of ${called} is not the name of a charm`);
   if (address.schema === 'ch' && address.revision !== undefined)
     throw refused(place, `the charm ${quoted(charm)} of ${called} names a revision`, "Use the key 'revision'.");
   if (revision !== undefined && address.schema === 'ch' && channel === '')

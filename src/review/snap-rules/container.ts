@@ -162,7 +162,7 @@ class ContainerCheck {
     if (inode.kind === 'directory' || this.#needs.readAndRun.has(path)) {
       if (!has(0o555))
         this.#faults.add(
-          `${shown} cannot be read and run by everybody, but has the mode ${modeText(mode)}: give it 0755.`,
+          `${shown} is not readable and executable for all users: it has the mode ${modeText(mode)}. Give it 0755.`,
         );
       if (inode.kind === 'directory') return;
     }
@@ -170,9 +170,9 @@ class ContainerCheck {
       this.#faults.add(`${shown} must be a file, and is a device, pipe or socket: replace it.`);
     if (this.#needs.run.has(path) || path.startsWith('meta/hooks/')) {
       if ((mode & 0o111) === 0)
-        this.#faults.add(`${shown} cannot be run, but has the mode ${modeText(mode)}: give it 0755.`);
+        this.#faults.add(`${shown} is not executable: it has the mode ${modeText(mode)}. Give it 0755.`);
     } else if (!has(0o444))
-      this.#faults.add(`${shown} cannot be read by everybody, but has the mode ${modeText(mode)}: give it 0644.`);
+      this.#faults.add(`${shown} is not readable for all users: it has the mode ${modeText(mode)}. Give it 0644.`);
   }
 
   /** The target of a link in meta; undefined, with a fault, if a device does not follow it there. */

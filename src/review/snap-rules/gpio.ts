@@ -21,7 +21,7 @@ export function checkGpioSlots(slots: ReadonlyMap<string, Connector>, faults: Fa
     const spans = parseSpans(attributes.get('lines'));
     if (!isTexts(chips) || spans === undefined) {
       faults.add(
-        `The slot ${quoted(name)} in meta/snap.yaml needs 'source-chip', a list of texts, and 'lines', a text such as '0,3-5' in which no line is twice.`,
+        `The slot ${quoted(name)} in meta/snap.yaml needs 'source-chip', a list of texts, and 'lines', a text such as '0,3-5' without duplicate lines.`,
       );
       continue;
     }

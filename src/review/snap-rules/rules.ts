@@ -54,7 +54,7 @@ function checkTexts({ title, description, provenance, license }: SnapModel, faul
   const problem = license === '' ? undefined : licenseProblem(license);
   if (problem !== undefined)
     faults.add(
-      `The license ${quoted(license)} in ${file} is not one that a device takes: ${problem}. Write an SPDX expression, such as GPL-3.0-or-later OR MIT.`,
+      `The license ${quoted(license)} in ${file} is refused by devices: ${problem}. Write an SPDX expression, such as GPL-3.0-or-later OR MIT.`,
     );
 }
 

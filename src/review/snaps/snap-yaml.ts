@@ -179,7 +179,7 @@ function componentsOf(snap: Snap): Pick<SnapFacts, 'components'> {
   const value = valueOf(snap, 'components') ?? new Map<Yaml, Yaml>();
   if (!(value instanceof Map) || value.size > maxComponents) {
     snap.faults.push(
-      `'components' in ${file} must be a mapping of at most ${String(maxComponents)} components' names to what they are.`,
+      `'components' in ${file} must be a mapping of at most ${String(maxComponents)} names of components with their properties.`,
     );
     return {};
   }

@@ -55,7 +55,7 @@ export function readInode(inodes: MetadataTable, ref: InodeRef, type: number): I
   const extended = own >= extendedFrom;
   const kind = kinds[type - 1];
   if (kind === undefined || own - (extended ? kinds.length : 0) !== type) {
-    throw corruptImage('a directory entry and its inode disagree about what they are');
+    throw corruptImage('a directory entry and its inode have different types');
   }
   const permissions = cursor.u16() & 0o777;
   cursor.bytes(12); // owner, group, time, number: not needed by a review

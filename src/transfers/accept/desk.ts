@@ -140,7 +140,7 @@ async function refuseLong({ id, statement }: ReceivedTransfer, blobs: Pick<Blobs
   if (blob.size <= maxInspectedStatementBytes) return;
   throw new Refusal(
     'conflict',
-    `This transfer is too long to be looked at while others are served: 'larder transfer preview ${shortId(id)}' on the host shows ` +
-      `it, and 'larder transfer accept ${shortId(id)}' lets it in.`,
+    `This transfer is too long to preview here. Preview it on the host with 'larder transfer preview ${shortId(id)}', ` +
+      `and accept it with 'larder transfer accept ${shortId(id)}'.`,
   );
 }

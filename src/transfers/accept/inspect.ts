@@ -1,7 +1,11 @@
 // Inspects a received transfer: computes the changes that it would make and verifies its signatures and assertions.
 import { createHash } from 'node:crypto';
 
-import { verifyAssertions, verifySpooledAssertions, type VerifiedAssertionsByName } from '#acts/assertions/assertions.ts';
+import {
+  verifyAssertions,
+  verifySpooledAssertions,
+  type VerifiedAssertionsByName,
+} from '#acts/assertions/assertions.ts';
 import { farAhead, isFarAhead } from '#acts/transfers/automatic.ts';
 import { planTransfer } from '#acts/transfers/plan.ts';
 import { requireTrustedSource, type WaitingTransfer } from '#acts/sites/source-trust.ts';
@@ -82,15 +86,15 @@ export async function findTransfer(
   if (/^[0-9a-f]{1,5}$/.test(prefix))
     throw new Refusal(
       'resource-not-found',
-      `'${prefix}' is too short; name six digits of the id of the transfer, or more.`,
+      `'${prefix}' is too short. Give at least six digits of the id of the transfer.`,
     );
   const [transfer, other] = /^[0-9a-f]{6,64}$/.test(prefix) ? await transfers.beginningWith(prefix) : [];
   if (transfer !== undefined && other === undefined) return transfer;
   throw new Refusal(
     'resource-not-found',
     transfer === undefined
-      ? `No transfer '${prefix.slice(0, 64)}' is here; 'larder transfer list' shows those that are.`
-      : `More than one transfer begins with '${prefix}'; name more of its digits.`,
+      ? `No transfer '${prefix.slice(0, 64)}' is here. List the transfers with 'larder transfer list'.`
+      : `More than one transfer begins with '${prefix}'. Give more digits.`,
   );
 }
 
@@ -113,7 +117,7 @@ export async function verifyReceived(
 ): Promise<VerifiedTransfer> {
   const { blobs, records, spool } = looking;
   const bytes = await readBlob(blobs, transfer.statement);
-  if (bytes === undefined) throw new Error(`cannot look at the transfer ${transfer.id}: its statement is missing`);
+  if (bytes === undefined) throw new Error(`cannot inspect the transfer ${transfer.id}: its statement is missing`);
   const statement = readStatement(bytes, spool);
   const source = transfer.unsigned === 1 ? undefined : await records.transferSources.find(statement.source);
   const signed = transfer.unsigned === 1 ? { signatures: [], signers: [] } : signaturesOn(bytes, transfer, source);

@@ -24,42 +24,41 @@ export function buildPreviewReport({
 }: TransferInspection): TransferReport {
   const { source, sequence, created, expires, reason } = statement;
   const keys = signatures.map(
-    (signature) =>
-      `${signature.fingerprint}${signature['is-of-source'] ? '' : ` (no key of '${source}' that this site knows)`}`,
+    (signature) => `${signature.fingerprint}${signature['is-of-source'] ? '' : ` (not a trusted key of '${source}')`}`,
   );
   return {
     title: `Transfer ${shortId(transfer.id)}, number ${String(sequence)} of ${source}: ${transfer.status}.`,
     sentences: [
-      `Made ${created}, good until ${expires}${reason === undefined ? '' : `, because: ${reason}`}.`,
+      `Made ${created}, valid until ${expires}${reason === undefined ? '' : `, because: ${reason}`}.`,
       `It has ${labelText(statement.label)}.`,
       ...(isLate
-        ? ['It has expired: it comes in when those approve whom the policy asks about unsigned folders.']
+        ? ['It has expired: it can be accepted only with the approvals that the policy requires for unsigned folders.']
         : []),
       ...(farAhead === undefined ? [] : [farAhead]),
       ...(lost.length === 0 ? [] : [wayOutOf(lost, source)]),
-      ...(waitReason === null ? [] : [`It waits for people, and did not come in by itself: ${waitReason}`]),
+      ...(waitReason === null ? [] : [`It was not accepted automatically and waits for a person: ${waitReason}`]),
       `Its id is ${transfer.id}.`,
       transfer.unsigned === 1
-        ? 'Nobody has signed it: it comes in when those approve whom the policy asks about unsigned folders.'
+        ? 'It is not signed: it can be accepted only with the approvals that the policy requires for unsigned folders.'
         : `Signed with ${keys.join(', ')}.`,
       `The digest of these changes is ${digest}.`,
     ],
     changes: [...plan.lines],
     lists: [
       {
-        heading: 'Nothing comes in as long as these are in it:',
+        heading: 'The transfer cannot be accepted with these problems:',
         items: plan.problems.map((problem) => `${aboutProblem(problem)}: ${problem.why}`),
       },
       { heading: 'Left out:', items: plan.leftOut.map(({ what: subject, why: cause }) => `${subject}: ${cause}`) },
       {
-        heading: 'What it needs, and neither it brings nor this site has:',
+        heading: 'Needed, but neither in the transfer nor here:',
         items: needed.map(
           ({ kind, name, architecture, neededBy: dependents }) =>
             `${name} (${kind}, ${architecture}), for ${dependents.join(', ')}`,
         ),
       },
-      { heading: 'Not believed:', items: disbelieved.map(({ what: subject, why: cause }) => `${subject}: ${cause}`) },
-      { heading: 'Contents that are neither in it nor here, by their SHA3-384:', items: plan.missing },
+      { heading: 'Not trusted:', items: disbelieved.map(({ what: subject, why: cause }) => `${subject}: ${cause}`) },
+      { heading: 'Contents that are neither in the transfer nor here, by their SHA3-384:', items: plan.missing },
     ],
   };
 }
@@ -70,9 +69,9 @@ function wayOutOf(lost: readonly number[], source: string): string {
   const numbers = lost.map(String).join(', ');
   return (
     `It leaves out what earlier transfers of '${source}' carried, and number ${numbers} was not accepted here. ` +
-    `If one was lost, its people make it again with 'larder transfer make FILE --again ${String(first)}': accept that one before this one. ` +
-    `If this one is accepted first, they type 'larder transfer lost ${String(first)}', and their next transfer carries all of it again; ` +
-    "a request of this site, 'larder transfer request FILE', asks for it too."
+    `If one was lost, ask '${source}' to run 'larder transfer make FILE --again ${String(first)}', and accept that transfer before this one. ` +
+    `If you accept this one first, ask '${source}' to run 'larder transfer lost ${String(first)}'; its next transfer then contains everything again. ` +
+    "A request of this site ('larder transfer request FILE') asks for it too."
   );
 }
 
@@ -121,21 +120,21 @@ export function buildReceiptReport(receipt: Receipt, about: Parameters<typeof to
   return {
     title: `Receipt of transfer ${shortId(publicReceipt.transfer)}, number ${String(publicReceipt.sequence)} of ${publicReceipt.source}`,
     sentences: [
-      `${publicReceipt.site} let it in at ${publicReceipt['accepted-at']}, by ${publicReceipt['accepted-by']}. Its id is ${publicReceipt.transfer}.`,
+      `${publicReceipt.site} accepted it at ${publicReceipt['accepted-at']}, by ${publicReceipt['accepted-by']}. Its id is ${publicReceipt.transfer}.`,
       `The key of ${publicReceipt.site} has the fingerprint ${fingerprintOf([about.site.seed.publicKey]).join(', ')}.`,
       `It had ${labelText(publicReceipt.label)}.`,
       ...(publicReceipt.expired === undefined
         ? []
-        : [`It was good until ${publicReceipt.expired}, and was let in later than that.`]),
+        : [`It expired at ${publicReceipt.expired} and was accepted after that.`]),
       ...(publicReceipt.media.length === 0 ? [] : [`It came on ${publicReceipt.media.join(', ')}.`]),
-      ...(publicReceipt.automatic === undefined ? [] : [`Nobody was asked. ${publicReceipt.automatic}`]),
+      ...(publicReceipt.automatic === undefined ? [] : [`It was accepted automatically. ${publicReceipt.automatic}`]),
       publicReceipt.unsigned === true
-        ? 'Nobody had signed it.'
+        ? 'It was not signed.'
         : `It was signed with ${publicReceipt.signatures.map(({ keyid }) => fingerprintOfId(keyid)).join(', ')}.`,
       ...(head === null
         ? []
         : [`The audit log of ${publicReceipt.site} ended with entry ${String(head.seq)}, ${head.hash}.`]),
-      'This page is for people; what is signed is the receipt without --html.',
+      'This page is for people. The signature covers the receipt without --html.',
     ],
     changes: [...publicReceipt.lines] as PlanLine[],
     lists: [
@@ -145,11 +144,11 @@ export function buildReceiptReport(receipt: Receipt, about: Parameters<typeof to
         items: publicReceipt.approvals.map(approvalText),
       },
       {
-        heading: 'Whom the policy asked then:',
+        heading: 'Approval policy at that time:',
         items: Object.entries(publicReceipt.policy).map(([kind, rule]) => `${kind}: ${rule}`),
       },
       {
-        heading: 'Whom this site believed then:',
+        heading: 'Trusted sources at that time:',
         items: publicReceipt.sources.map(
           ({ name, keys, threshold, packages, 'may-release': mayRelease }) =>
             `${name}: ${String(threshold)} of the keys ${fingerprintOf(keys).join(', ')}; ${packages.join(', ')}${mayRelease ? '' : ', and no releases'}`,

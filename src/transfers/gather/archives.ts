@@ -53,8 +53,8 @@ export async function unpack({ path, kind, size }: GatheredFile, folder: string)
   } catch (error) {
     if (error instanceof Unacceptable) return error.sentences.join(' ');
     const { code = '' } = error as NodeJS.ErrnoException;
-    if (code.startsWith('Z_')) return 'It is damaged: it cannot be unpacked.';
-    if (impossible.has(code)) return 'It holds names that no folder can hold together, so it cannot be unpacked.';
+    if (code.startsWith('Z_')) return 'It is corrupt: it cannot be unpacked.';
+    if (impossible.has(code)) return 'It has names that cannot be in one folder, so it cannot be unpacked.';
     throw error;
   } finally {
     await rm(whole, { force: true });
@@ -70,7 +70,7 @@ async function* bounded(path: string, size: number): AsyncGenerator<Uint8Array> 
     for await (const bytes of stream as AsyncIterable<Buffer>) {
       grown += bytes.length;
       if (grown > harmless && grown > size * steepest)
-        throw new Unacceptable('It would grow more than two hundredfold when it is unpacked: no export does.');
+        throw new Unacceptable('It would grow more than 200 times when it is unpacked, so it is not an export.');
       yield bytes;
     }
   } finally {

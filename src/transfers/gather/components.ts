@@ -29,10 +29,10 @@ export function takeComponent(
   const { pool, gathered } = sorting;
   const [id, name, revision] = [textIn(assertion, 'snap-id'), textIn(assertion, 'resource-name'), numberIn(assertion)];
   const called = `revision ${String(revision)} of the component ${name}`;
-  if (Number(textIn(assertion, 'resource-size')) !== file.size) return { reason: `It is not as long as ${called} is.` };
+  if (Number(textIn(assertion, 'resource-size')) !== file.size) return { reason: `Its size is not that of ${called}.` };
   const snap = gathered.packages.find(({ about }) => about.namespace === 'snap' && about.id === id);
   if (snap === undefined)
-    return { reason: `It is ${called} of the snap ${id}, of which no revision is in the folder.` };
+    return { reason: `It is ${called} of the snap ${id}, but the folder has no revision of that snap.` };
   const serves = pairsOf(assertion, pool.all)
     .map((pair) => Number(textIn(pair, 'snap-revision')))
     .filter((number) => snap.hasRevision(number))
@@ -40,7 +40,7 @@ export function takeComponent(
   const [first] = serves;
   if (first === undefined) {
     return {
-      reason: `It is ${called} of ${snap.called}, and no snap-resource-pair says that it goes with a revision in the folder.`,
+      reason: `It is ${called} of ${snap.called}, but no snap-resource-pair assigns it to a revision in the folder.`,
     };
   }
   const type = sorting.components.get(`${id}/${String(first)}`)?.find((component) => component.name === name)?.type;

@@ -49,7 +49,7 @@ export async function visitFolder(folder: string, prefix: string, visitor: Folde
   let count = 0;
   const enter = async (path: string, name: string, depth: number): Promise<void> => {
     if (depth > maxDepth) {
-      visitor.passed(name, 'It lies too deep in the folder.');
+      visitor.passed(name, 'It is nested too deeply in the folder.');
       return;
     }
     const entries = (await readdir(path, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -57,9 +57,12 @@ export async function visitFolder(folder: string, prefix: string, visitor: Folde
       const [inner, called] = [join(path, entry.name), name === '' ? entry.name : `${name}/${entry.name}`];
       if (markOfScript.test(entry.name) || isDesktopFile(inner)) continue;
       if (++count > maxFiles) {
-        throw new Refusal('api-error', `There are more than ${String(maxFiles)} files in it; name a folder with less.`);
+        throw new Refusal(
+          'api-error',
+          `There are more than ${String(maxFiles)} files in the folder. Use a folder with fewer files.`,
+        );
       }
-      if (entry.isSymbolicLink()) visitor.passed(called, 'It is a symbolic link, which is not followed.');
+      if (entry.isSymbolicLink()) visitor.passed(called, 'It is a symbolic link, and links are not followed.');
       else if (entry.isDirectory()) await enter(inner, called, depth + 1);
       else if (entry.isFile()) await visitFile(inner, called, visitor);
       else visitor.passed(called, 'It is neither a file nor a folder.');

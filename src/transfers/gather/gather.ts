@@ -117,7 +117,10 @@ class FolderGatherer {
 
   async #textOf(file: GatheredFile, maxBytes: number): Promise<string | undefined> {
     if (file.size <= maxBytes) return (await readAt(file.path, 0, file.size)).toString();
-    this.#sorting.refused(file, `It is longer than ${String(maxBytes)} bytes, which nothing is that could be read so.`);
+    this.#sorting.refused(
+      file,
+      `It is longer than ${String(maxBytes)} bytes, which is too long for this kind of file.`,
+    );
     return undefined;
   }
 
@@ -273,7 +276,10 @@ class FolderGatherer {
       else {
         for (const file of files) sorting.forget(file);
         if (files.length > 0)
-          sorting.refused(archive, `It is an archive, and none of its ${String(files.length)} files can be carried.`);
+          sorting.refused(
+            archive,
+            `It is an archive, and none of its ${String(files.length)} files can be part of a transfer.`,
+          );
       }
     }
     for (const [digest, name] of sorting.images.roots)
@@ -286,7 +292,7 @@ class FolderGatherer {
 }
 
 const dockerArchive =
-  "It is an archive of docker, which changes the digests of images: copy the image with 'skopeo copy --all --preserve-digests' to oci: or dir:.";
+  "It is an archive of docker, which changes the digests of images. Copy the image with 'skopeo copy --all --preserve-digests' to oci: or dir:.";
 
 const isDirectory = async ({ path }: GatheredFile): Promise<boolean> =>
   (await readAt(path, 0, 32)).toString('latin1').startsWith('Directory Transport Version: ');

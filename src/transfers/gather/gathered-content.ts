@@ -214,7 +214,7 @@ export class GatheredContent {
       if (entry.revisions.length === 0 && entry.resources.length === 0 && entry.libraries === undefined) continue;
       const [problem] = findProblems('TransferPackage', entry);
       if (problem === undefined) packages.push(entry);
-      else this.leave(gathered.called, `What is said of it cannot be carried: ${problem.message}.`);
+      else this.leave(gathered.called, `Its description does not fit into a transfer: ${problem.message}.`);
     }
     const spoken = new Set(
       packages.flatMap((entry) => [entry.publisher, ...entry.revisions.map((revision) => revision['created-by'])]),

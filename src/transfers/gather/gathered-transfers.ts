@@ -129,7 +129,7 @@ function takePackage(source: TransferPackage, carried: CarriedContents, sorting:
   return assertions;
 }
 
-const notCarriedReason = 'It was left out of the transfer in the folder, or lies in a part of it that is not there.';
+const notCarriedReason = 'It was left out of the transfer in the folder, or is in a part of it that is missing.';
 const duplicateRevisionReason = 'Another file in the folder is the same revision.';
 
 function takeImages(

@@ -128,7 +128,7 @@ export class Images {
     if (mediaType === undefined || !isManifestType(mediaType)) {
       throw new Refusal(
         'api-error',
-        'It is of a kind of manifest that is not carried: neither one of the OCI nor schema 2.',
+        'Its kind of manifest is not supported: it is neither an OCI manifest nor schema 2.',
       );
     }
     const contents = readManifest(mediaType, bytes);

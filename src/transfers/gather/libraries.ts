@@ -42,15 +42,15 @@ export async function takeLibrary(
   if (reported === undefined) {
     return {
       reason:
-        `It is version ${version} of the library ${is.id}, and no answer in the folder says of which charm: ` +
-        'save beside it what the charm store answers to libraries.',
+        `It is version ${version} of the library ${is.id}, but no response in the folder names its charm. ` +
+        'Save the response of the charm store to libraries beside it.',
     };
   }
   await sorting.digest([file]);
   const { sha256 } = sorting.digestsOf(file);
   if (reported.content !== undefined && hash('sha256', reported.content) !== sha256)
     return {
-      reason: `It is not the text that the charm store has as version ${version} of the library ${reported.name}.`,
+      reason: `It differs from the text that the charm store has as version ${version} of the library ${reported.name}.`,
     };
   const reason = add(reported, sorting, () => sorting.contentOf(file, mediaType));
   return reason === undefined ? 'taken' : { reason };
@@ -85,11 +85,11 @@ function add(
 ): string | undefined {
   const of = sorting.answers.all.find((candidate) => candidate.name === charm && candidate.type === 'charm');
   if (of === undefined)
-    return `No answer in the folder to info says who publishes charm/${charm}, whose library it is.`;
+    return `It is a library of charm/${charm}, but no response to info in the folder names the publisher of that charm.`;
   const entry = packageOf(of, sorting);
   if (typeof entry === 'string') return entry;
   const version = { api, patch, hash: libraryHash, content: contentOf(), ...createdBy(of, undefined, sorting) };
   return entry.addLibrary({ id, name, versions: [version] })
     ? undefined
-    : `Another library of charm/${charm} has this name, or this version another text.`;
+    : `Another library of charm/${charm} has this name, or this version has another text.`;
 }

@@ -18,7 +18,7 @@ export function takeReleases(sorting: GatherState): void {
   if (without.length > 0) {
     const names = without.slice(0, 20).join(', ');
     const more = without.length > 20 ? ` and ${String(without.length - 20)} more` : '';
-    sorting.gathered.leave('answers', `They speak of packages of which no file is in the folder: ${names}${more}.`);
+    sorting.gathered.leave('answers', `They describe packages without a file in the folder: ${names}${more}.`);
   }
   for (const entry of packagesById.values()) if (entry.about.namespace === 'snap') releaseRest(entry, sorting);
 }
@@ -40,7 +40,7 @@ function releasesOf(reported: ReportedPackage, entry: GatheredPackage, sorting: 
     if (fitting.length === 0) {
       sorting.gathered.leave(
         subject,
-        `No answer in the folder says which of ${slots.map(({ slot }) => slot).join(', ')} revision ${String(release.revision)} is released to; what the store answers to info says so.`,
+        `No response in the folder says which of ${slots.map(({ slot }) => slot).join(', ')} gets revision ${String(release.revision)}. Save the response of the store to info in the folder.`,
       );
       continue;
     }
@@ -51,7 +51,7 @@ function releasesOf(reported: ReportedPackage, entry: GatheredPackage, sorting: 
     const numberList = numbers.slice(0, 20).join(', ') + (numbers.length > 20 ? ', …' : '');
     sorting.gathered.leave(
       entry.called,
-      `Channels that hold other revisions stay as they are: ${numberList} are not in the folder.`,
+      `Channels with revisions that are not in the folder stay as they are: ${numberList}.`,
     );
   }
 }
@@ -149,7 +149,7 @@ function releaseRest(entry: GatheredPackage, { answers, gathering, slots, gather
   if (channelNames.length === 0 && wished.length > 1)
     gathered.leave(
       entry.called,
-      `No answer in the folder says which of the channels that are wished for hold it: ${wished.join(', ')}.`,
+      `No response in the folder says which of the requested channels hold it: ${wished.join(', ')}.`,
     );
   const channels = channelNames.length === 0 && wished.length === 1 ? wished : channelNames;
   const revisions = entry.numbers.map((revision) => ({
@@ -180,7 +180,7 @@ export function reportUnmetSubscriptions({ gathering: { request }, gathered }: G
     for (const channel of entry === undefined ? [] : channels.filter((some) => !entry.fills(some)))
       gathered.leave(
         `${namespace}/${name} ${channel}`,
-        'The request wishes for it, and nothing in the folder says what that channel holds.',
+        'It was requested, but no file in the folder says which revision that channel holds.',
       );
   }
   for (const { namespace, name } of request.missing) {
@@ -189,4 +189,4 @@ export function reportUnmetSubscriptions({ gathering: { request }, gathered }: G
   }
 }
 
-const wishedFor = 'The request wishes for it, and it is not in the folder.';
+const wishedFor = 'It was requested, but it is not in the folder.';

@@ -35,7 +35,7 @@ export async function takeSnap(
   if (revision === undefined) {
     return {
       reason:
-        `No assertion in the folder speaks of this file: it needs a snap-revision of its digest (SHA3-384 ${sha3_384}), ` +
+        `No assertion in the folder describes this file. It needs a snap-revision with its digest (SHA3-384 ${sha3_384}), ` +
         "which 'snap download' writes beside it.",
     };
   }

@@ -39,8 +39,8 @@ export async function takeStoreFile(
 export function packageOf(reported: ReportedPackage, { gathered }: GatherState): GatheredPackage | string {
   const { id, name, type, publisher, title, summary, description, isPrivate } = reported;
   const namespace = namespaces.find((candidate) => packageTypes(candidate).some((packageType) => packageType === type));
-  if (namespace === undefined) return `No package is of the type '${type.slice(0, 32)}'.`;
-  if (publisher === undefined) return `No answer in the folder says who publishes ${namespace}/${name}.`;
+  if (namespace === undefined) return `There is no package type '${type.slice(0, 32)}'.`;
+  if (publisher === undefined) return `No response in the folder names the publisher of ${namespace}/${name}.`;
   const entry = gathered.package({
     id,
     namespace,
@@ -121,7 +121,7 @@ async function takeResource(
   const entry = packageOf(of, sorting);
   if (typeof entry === 'string') return entry;
   const reported = of.resources.get(resource);
-  if (reported === undefined) throw new Error(`cannot take up ${resource}: no answer speaks of it`);
+  if (reported === undefined) throw new Error(`cannot take up ${resource}: no response describes it`);
   const resourceRevision = {
     revision,
     ...createdBy(of, reported.revisions.get(revision)?.createdAt, sorting),
@@ -159,12 +159,12 @@ async function takeImage(
   const blobs = [];
   for (const { sha256: digest, place, mediaType } of whole.manifests) {
     const content = await sorting.contentAt(place, digest, mediaType);
-    if (content === undefined) return `The image is damaged in the folder: sha256:${digest} is not what its name says.`;
+    if (content === undefined) return `The image is corrupt in the folder: sha256:${digest} does not match its digest.`;
     manifests.push({ content, 'media-type': mediaType, tags: [] });
   }
   for (const { sha256: digest, place } of whole.blobs) {
     const content = await sorting.contentAt(place, digest, anyBytes);
-    if (content === undefined) return `The image is damaged in the folder: sha256:${digest} is not what its name says.`;
+    if (content === undefined) return `The image is corrupt in the folder: sha256:${digest} does not match its digest.`;
     blobs.push(content);
   }
   sorting.images.roots.delete(sha256);
@@ -227,12 +227,12 @@ export async function addImageReference(
       if (isSaid ? resource !== image.resource : segments.at(-1) !== resource.toLowerCase()) continue;
       const numbers = [...revisions.keys()].filter((number) => !isSaid || number === image.revision);
       if (numbers.length !== 1)
-        return { reason: `Answers speak of several revisions of the resource ${resource}, or not of this one.` };
+        return { reason: `The responses name several revisions of the resource ${resource}, or not this one.` };
       const reason = await takeNamed({ of, resource, revision: numbers[0]!, sha256: image.sha256 }, sorting);
       return reason === undefined ? 'taken' : { reason };
     }
   }
-  return { reason: 'It names an image, and no answer in the folder says which resource of which charm it is.' };
+  return { reason: 'It names an image, but no response in the folder says which resource of a charm it is.' };
 }
 
 function takeNamed(
@@ -260,9 +260,9 @@ export async function explainUnknown(file: GatheredFile, { gathering }: GatherSt
       ? await withOpenFile(file.path, (descriptor) => gathering.reviewer.ownName(descriptor))
       : undefined;
   const name = nameResult !== undefined && 'ownName' in nameResult ? nameResult.ownName?.name : undefined;
-  if (name === undefined) return 'It is nothing that can be carried, and no answer in the folder speaks of it.';
+  if (name === undefined) return 'Its format is not known, and no response in the folder describes it.';
   return (
-    `No answer in the folder says which revision of charm/${name.slice(0, 64)} it is: save beside it what the charm ` +
-    'store answers to info and refresh.'
+    `No response in the folder says which revision of charm/${name.slice(0, 64)} it is. Save the responses of the charm ` +
+    'store to info and refresh beside it.'
   );
 }

@@ -63,7 +63,7 @@ export function readCollector(folder: string): Collector {
   if (identity === undefined || !/^[A-Za-z0-9_-]{43}$/.test(key)) {
     throw new Refusal(
       'conflict',
-      `The collector in ${folder} is damaged: put ${identityFile} and ${keyFile} back as they were.`,
+      `The collector in ${folder} is corrupt. Restore ${identityFile} and ${keyFile} from a copy.`,
     );
   }
   const site = { name: identity.site, seed: new SigningSeed(Buffer.from(key, 'base64url')) };
@@ -150,7 +150,7 @@ function nothingToCarry({ leftOut }: Pick<GatheredFolder, 'leftOut'>): Refusal {
   return new Refusal(
     'resource-not-found',
     [
-      'Nothing in the folder can be carried, so no transfer is made.',
+      'No file in the folder can be part of a transfer, so no transfer is made.',
       ...(reasons.length === 0 ? ['The folder has no files.'] : reasons),
       ...(more > 0 ? [`${String(more)} more files were left out.`] : []),
     ].join(' '),
@@ -248,17 +248,14 @@ const digestsOf = (text: string): TransferContent => ({
 });
 
 const gone = (file: string): Refusal =>
-  new Refusal('conflict', `${file} is not what it was when it was gathered; gather the folder again.`);
+  new Refusal('conflict', `${file} has changed since it was gathered. Gather the folder again.`);
 
 async function refuseChanged<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof ContentMismatch)) throw error;
-    throw new Refusal(
-      'conflict',
-      'A file in the folder is not what it was when it was gathered; gather the folder again.',
-    );
+    throw new Refusal('conflict', 'A file in the folder has changed since it was gathered. Gather the folder again.');
   }
 }
 
@@ -330,7 +327,7 @@ export function readGathered(collector: Collector): {
 } {
   const text = readIfPresent(draftFile(collector));
   if (text === undefined)
-    throw new Refusal('resource-not-found', "Nothing was gathered yet; 'larder transfer gather FOLDER' does.");
+    throw new Refusal('resource-not-found', "No folder was gathered yet. Run 'larder transfer gather FOLDER' first.");
   const { contents, places, request, ...gathered } = JSON.parse(text) as Omit<GatheredFolder, 'contents' | 'places'> & {
     request?: { id: string } & TransferRequestReference['statement'];
     contents: [string, { content: TransferContent; mediaType: string }][];

@@ -127,9 +127,9 @@ function refuseLong({ length }: Buffer): void {
   if (length <= maxStatementBytes) return;
   throw new Refusal(
     'conflict',
-    `To say what is carried takes ${inBytes(length)}, and a transfer has ${inBytes(maxStatementBytes)} for that, which is enough for some ` +
-      "20,000 snaps. Make several with fewer packages in each: a store takes --packages 'snap/*' and --packages 'charm/*', and a collector " +
-      'gathers from folders that hold less.',
+    `The statement of the transfer takes ${inBytes(length)}, but may take at most ${inBytes(maxStatementBytes)}, which is enough for about ` +
+      "20,000 snaps. Make several transfers with fewer packages: in a store with --packages 'snap/*' and --packages 'charm/*', in a collector " +
+      'from smaller folders.',
   );
 }
 

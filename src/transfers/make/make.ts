@@ -124,8 +124,8 @@ function refuseDownward({ site, label: targetLabel }: TransferRequest, { label, 
   if (mayReceive(label, targetLabel === undefined ? { levels } : { label: targetLabel, levels })) return;
   throw new Refusal(
     'conflict',
-    `What is made here has the label '${label ?? ''}', and '${site}' says that it has ${targetLabel === undefined ? 'none' : `'${targetLabel}'`}, ` +
-      'which is not as high: it would not let it in, and nothing was made.',
+    `Transfers of this site have the label '${label ?? ''}', and the label of '${site}' is ${targetLabel === undefined ? 'none' : `'${targetLabel}'`}, ` +
+      'which is lower. That site would refuse the transfer, so none was made.',
   );
 }
 
@@ -176,7 +176,7 @@ async function refuseGone(
     if ((await blobs.stat(sha3_384))?.size === size) continue;
     throw new Refusal(
       'conflict',
-      `The content ${sha3_384} that part ${String(part)} of transfer number ${String(sequence)} carries is not here any more, so this ` +
+      `The content ${sha3_384} that part ${String(part)} of transfer number ${String(sequence)} contains is not here any more, so this ` +
         'part cannot be made again; make another transfer.',
     );
   }
@@ -188,7 +188,7 @@ async function refuseLacking(carried: Sequence<TransferBlob>, blobs: Pick<Blobs,
     if (stored?.size === size) continue;
     throw new Refusal(
       'conflict',
-      `The content ${sha3_384} is ${stored === undefined ? 'missing' : 'damaged'} here, so nothing was made; 'larder verify' says what needs it.`,
+      `The content ${sha3_384} is ${stored === undefined ? 'missing' : 'damaged'} here, so nothing was made. 'larder verify' shows what needs it.`,
     );
   }
 }

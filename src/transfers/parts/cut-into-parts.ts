@@ -35,7 +35,7 @@ export function cutIntoParts(statement: Omit<LazyTransferStatement, 'parts'>, pa
   if (partSize - begun < minPieceBytes + perFile) {
     throw new Refusal(
       'api-error',
-      `A part of ${String(partSize)} bytes is too small: what every part says of the transfer takes ${String(begun)} of them; ` +
+      `A part of ${String(partSize)} bytes is too small: the statement in every part takes ${String(begun)} of them; ` +
         `let it have ${String(begun + 64 * minPieceBytes)} or more.`,
     );
   }

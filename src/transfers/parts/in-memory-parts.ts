@@ -39,7 +39,8 @@ export function unwrittenParts(
         const unproven = async function* (): AsyncGenerator<Buffer> {
           for await (const some of content(of, piece.offset, piece.size)) yield Buffer.from(some);
         };
-        const wrong = () => new NotATransfer(`A file in ${from} is not what it was when it was gathered; begin again.`);
+        const wrong = () =>
+          new NotATransfer(`A file in ${from} has changed since it was gathered. Gather the folder again.`);
         const place = { file: from, offset: piece.offset };
         yield { piece, of, at: place, unproven, wrong, bytes: () => verifyBytes(unproven(), piece, wrong) };
       }

@@ -62,8 +62,8 @@ export function openPart(file: string, sibling?: OpenPart): Promise<OpenPart> {
 }
 
 const faults: ArchiveErrors = {
-  cutOff: () => new NotATransfer('It is cut off.'),
-  noFile: () => new NotATransfer('It is no file.'),
+  cutOff: () => new NotATransfer('It is truncated.'),
+  noFile: () => new NotATransfer('It is not a file.'),
 };
 
 async function opened(archive: TarArchive, sibling: OpenPart | undefined): Promise<OpenPart> {
@@ -78,8 +78,8 @@ async function opened(archive: TarArchive, sibling: OpenPart | undefined): Promi
   if (archive.size !== members.size) {
     throw new NotATransfer(
       archive.size < members.size
-        ? `It is cut off: it has ${String(archive.size)} bytes of ${String(members.size)}.`
-        : 'Something stands behind its end.',
+        ? `It is truncated: it has ${String(archive.size)} bytes of ${String(members.size)}.`
+        : 'It has data after its end.',
     );
   }
   const begins = await source.verifyMembers(members, new Date(statement.created));
@@ -97,7 +97,7 @@ async function opened(archive: TarArchive, sibling: OpenPart | undefined): Promi
         const begin = begins[at++]!;
         const of = statement.blobs.at(piece.blob)!;
         const unproven = () => archive.chunks(begin, piece.size);
-        const wrong = () => new NotATransfer(`The content ${piece.sha256} in it is damaged.`);
+        const wrong = () => new NotATransfer(`The content ${piece.sha256} in it is corrupt.`);
         yield {
           piece,
           of,
@@ -126,12 +126,11 @@ function partOf(bytes: Uint8Array, { parts }: Pick<LazyTransferStatement, 'parts
   try {
     value = JSON.parse(Buffer.from(bytes).toString('utf8'));
   } catch (cause) {
-    throw new NotATransfer('It does not say which part it is.', { cause });
+    throw new NotATransfer('Its part number is missing or invalid.', { cause });
   }
-  if (findProblems('TransferPart', value).length > 0) throw new NotATransfer('It does not say which part it is.');
+  if (findProblems('TransferPart', value).length > 0) throw new NotATransfer('Its part number is missing or invalid.');
   const { part } = value as TransferPart;
-  if (part > parts.length)
-    throw new NotATransfer(`It says that it is part ${String(part)} of ${String(parts.length)}.`);
+  if (part > parts.length) throw new NotATransfer(`It claims to be part ${String(part)} of ${String(parts.length)}.`);
   return part;
 }
 
@@ -149,9 +148,9 @@ class PartReader {
   async member(name: string, maxBytes: number): Promise<Buffer> {
     const header = await this.#header();
     if (header?.name !== name || header.type !== '0')
-      throw new NotATransfer(`It is no transfer: ${name} is not where it must be.`);
+      throw new NotATransfer(`It is not a transfer: ${name} is not at its place.`);
     if (header.size > maxBytes || header.size > this.archive.size)
-      throw new NotATransfer(`It is no transfer: ${name} is too large.`);
+      throw new NotATransfer(`It is not a transfer: ${name} is too large.`);
     const bytes = await this.archive.read(this.#at + block, header.size);
     this.#at += block + header.size + padding(header.size);
     return bytes;
@@ -172,15 +171,17 @@ class PartReader {
       }
       for (const { name, size, bytes } of some) {
         if (!(await archive.holds(at, tarHeader(name, size, made))))
-          throw new NotATransfer(`The header of ${name} is not what it must be.`);
+          throw new NotATransfer(`The header of ${name} is wrong.`);
         if (bytes === undefined) begins.push(at + block);
-        else if (!(await archive.holds(at + block, bytes))) throw new NotATransfer(`${name} is not what it must be.`);
+        else if (!(await archive.holds(at + block, bytes)))
+          throw new NotATransfer(`${name} does not match the statement.`);
         at += block + size;
-        if (!(await archive.isEmpty(at, padding(size)))) throw new NotATransfer(`Something stands behind ${name}.`);
+        if (!(await archive.isEmpty(at, padding(size))))
+          throw new NotATransfer(`There are unexpected data after ${name}.`);
         at += padding(size);
       }
     }
-    if (!(await archive.isEmpty(at, 2 * block))) throw new NotATransfer('Its end is not what it must be.');
+    if (!(await archive.isEmpty(at, 2 * block))) throw new NotATransfer('Its end is wrong.');
     return begins;
   }
 
@@ -189,7 +190,7 @@ class PartReader {
       return await this.archive.header(this.#at);
     } catch (cause) {
       if (!(cause instanceof InvalidTarHeader)) throw cause;
-      throw new NotATransfer('It is no transfer, or it is damaged at its beginning.', { cause });
+      throw new NotATransfer('It is not a transfer, or it is corrupt at its beginning.', { cause });
     }
   }
 }

@@ -12,7 +12,7 @@ export class ContentMismatch extends Error {
   readonly blob: TransferBlob;
 
   constructor(blob: TransferBlob) {
-    super(`the content ${blob['sha3-384']} is not what it was`);
+    super(`the content ${blob['sha3-384']} does not match its digest`);
     this.name = 'OtherContent';
     this.blob = blob;
   }

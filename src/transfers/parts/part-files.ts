@@ -99,6 +99,6 @@ export function oneTransfer(parts: readonly OpenPart[]): OpenPart {
   if (strange === undefined) return first;
   throw new Refusal(
     'conflict',
-    `${first.file} and ${strange.file} are parts of different transfers; take one after the other.`,
+    `${first.file} and ${strange.file} are parts of different transfers. Name the parts of one transfer at a time.`,
   );
 }

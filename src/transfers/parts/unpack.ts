@@ -57,7 +57,7 @@ function allOf(parts: readonly OpenPart[]): [OpenPart, ...OpenPart[]] {
   if (lacking.length > 0) {
     throw new Refusal(
       'conflict',
-      `Part ${lacking.join(', ')} of ${String(count)} is not here; a transfer is unpacked when all of them are.`,
+      `Part ${lacking.join(', ')} of ${String(count)} is missing. A transfer can be unpacked only with all of its parts.`,
     );
   }
   const [leading = first, ...others] = [...numbered.values()].sort((a, b) => a.part - b.part);
@@ -73,10 +73,10 @@ async function emptyFolder(folder: string): Promise<void> {
       await mkdir(folder, { mode: 0o755 });
       return;
     }
-    if (code === 'ENOTDIR') throw new Refusal('conflict', `${folder} is a file; name an empty folder last.`);
+    if (code === 'ENOTDIR') throw new Refusal('conflict', `${folder} is a file. Name an empty folder last.`);
     throw error;
   }
-  throw new Refusal('conflict', `${folder} is not empty; a transfer is unpacked into an empty folder.`);
+  throw new Refusal('conflict', `${folder} is not empty. A transfer can be unpacked only into an empty folder.`);
 }
 
 async function layOut(
@@ -124,7 +124,7 @@ export async function signUnpacked(
 ): Promise<string> {
   const { id, bytes, signatureList, takenOut } = oneTransfer(parts);
   if (takenOut === undefined)
-    throw new Refusal('conflict', `${folder} is not unpacked; 'larder transfer unpack' does that.`);
+    throw new Refusal('conflict', `${folder} is not unpacked. Unpack it with 'larder transfer unpack'.`);
   for (const part of parts) {
     // Reading a piece to its end verifies it.
     for await (const piece of part.pieces()) await throughout(piece.bytes());
@@ -151,8 +151,8 @@ export async function pack(
   if (lacking.length > 0) {
     throw new Refusal(
       'conflict',
-      `${formatNames(lacking)} ${lacking.length === 1 ? 'is' : 'are'} not there any more, and the source has signed for all of it. ` +
-        `'larder transfer receive ${folder}' takes in what is left.`,
+      `${formatNames(lacking)} ${lacking.length === 1 ? 'is' : 'are'} missing, and the signature of the source covers all files. ` +
+        `Receive the remaining files with 'larder transfer receive ${folder}'.`,
     );
   }
   const pathOf = new Map(transfer.statement.blobs.values().map((blob, at) => [blob.sha256, paths[at]!]));

@@ -92,7 +92,7 @@ async function looked(folder: string): Promise<Transfer & { lacking: Set<string>
 
 /** Returns the message for changed files. */
 export const formatChanged = (paths: readonly string[]): string =>
-  `${formatNames(paths)} ${paths.length === 1 ? 'is' : 'are'} not what was unpacked; unpack it again, or take away what is to stay out.`;
+  `${formatNames(paths)} ${paths.length === 1 ? 'has' : 'have'} changed since the transfer was unpacked. Unpack it again, or remove the files that must not be received.`;
 
 /** Joins names, up to a maximum, and adds the number of the others. */
 export const formatNames = (names: readonly string[], maxNames = 20): string =>
@@ -102,7 +102,7 @@ async function readSmallFile(folder: string, name: string, maxBytes: number): Pr
   const handle = await open(join(folder, name), plain);
   try {
     const { size } = await handle.stat();
-    if (size > maxBytes) throw new NotATransfer(`It is no transfer: ${name} is too large.`);
+    if (size > maxBytes) throw new NotATransfer(`It is not a transfer: ${name} is too large.`);
     return await handle.readFile();
   } finally {
     await handle.close();

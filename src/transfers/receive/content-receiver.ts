@@ -296,8 +296,7 @@ export class TransferContentReceiver {
         waiting?.came();
       }
     };
-    const wrong = () =>
-      new NotATransfer(`The content ${of.sha256} in it has not the digests that its statement gives.`);
+    const wrong = () => new NotATransfer(`The content ${of.sha256} in it does not match the digests of its statement.`);
     await this.#copyIn(of, ranges.call(this), { at, wrong });
     await this.#note();
     for (const piece of all) {

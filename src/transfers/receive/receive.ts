@@ -126,7 +126,7 @@ async function floorOf(
   else
     throw new Refusal(
       'conflict',
-      `The receipt is of a transfer of '${lastReceipt.source}', and this one comes from '${name}'.`,
+      `The receipt is for a transfer of '${lastReceipt.source}', but this transfer comes from '${name}'.`,
     );
   return (await records.transferSources.find(name))?.floor ?? 0;
 }
@@ -135,11 +135,14 @@ async function sourceOf({ statement }: OpenPart, { records }: TransferReceiveCon
   const source = await records.transferSources.find(statement.source);
   if (source !== undefined) return source;
   if ((await records.appliance.find(siteNameSetting)) === statement.source) {
-    throw new Refusal('conflict', `It was made here, at '${statement.source}': carry it to the site that it is for.`);
+    throw new Refusal(
+      'conflict',
+      `The transfer was made here, at '${statement.source}'. Take it to the site that it is for.`,
+    );
   }
   throw new Refusal(
     'conflict',
-    `It comes from '${statement.source}', whom this site does not believe; 'larder site trust' adds a source by its keys.`,
+    `The transfer comes from '${statement.source}', and this site does not trust that source. Add a source by its keys with 'larder site trust'.`,
   );
 }
 
@@ -171,6 +174,6 @@ async function refuseWithoutRoom(parts: readonly OpenPart[], { blobs }: Transfer
   if (requiredBytes <= free) return;
   throw new Refusal(
     'insufficient-storage',
-    `What came takes up to ${String(Math.ceil(requiredBytes / 2 ** 20))} MiB, and ${String(Math.floor(free / 2 ** 20))} MiB are free; make room first.`,
+    `The transfer takes up to ${String(Math.ceil(requiredBytes / 2 ** 20))} MiB, but only ${String(Math.floor(free / 2 ** 20))} MiB are free. Free space first.`,
   );
 }

@@ -61,7 +61,7 @@ export function watchFolder(watching: TransferFolderWatchOptions): () => Promise
     }
     if (settled.size === settledCount && taken === 0 && fault === null) incomplete = snapshot;
     watching.report(formatRefused(refused));
-    if (fault !== null) throw new Error(`cannot take in what lies in ${folder}: ${fault}`);
+    if (fault !== null) throw new Error(`cannot receive the transfers in ${folder}: ${fault}`);
     return taken === 0 ? {} : { taken };
   };
 }
@@ -71,7 +71,7 @@ const formatRefused = (refused: ReadonlyMap<string, string>): string | undefined
     ? undefined
     : [...refused]
         .slice(0, maxNamedFiles)
-        .map(([path, reason]) => `${path} in the watched folder was not taken in: ${reason}`)
+        .map(([path, reason]) => `${path} in the watched folder was not received: ${reason}`)
         .join(' ');
 
 /** Returns the files with the extension of transfers, with the state of each. */

@@ -45,12 +45,12 @@ function wishRows({ subscriptions }: FetchTableRequest, withheld: TransferLeftOu
     if (namespace !== 'snap' && namespace !== 'charm') {
       withheld.push({
         what: subject,
-        why: 'No tool of the online stores fetches it; it comes from another store alone.',
+        why: 'No tool of the online stores fetches it. Get it from another store.',
       });
       return [];
     }
     if (!forms[namespace].test(name)) {
-      withheld.push({ what: subject, why: `That is no name that a ${namespace} of the online store has.` });
+      withheld.push({ what: subject, why: `This is not a name that a ${namespace} of the online store has.` });
       return [];
     }
     const fit = channels.filter((channel) => forms.channel.test(channel));
@@ -71,7 +71,7 @@ function missingRows({ missing, subscriptions }: FetchTableRequest, withheld: Tr
     if ((namespace !== 'snap' && namespace !== 'charm') || !forms[namespace].test(called)) {
       withheld.push({
         what: `${namespace}/${name}`,
-        why: `That is no name that a ${namespace} of the online store has.`,
+        why: `This is not a name that a ${namespace} of the online store has.`,
       });
       return [];
     }

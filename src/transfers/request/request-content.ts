@@ -162,7 +162,10 @@ async function missingOf(
     const isCommon = dependency.kind === 'base' || dependency.kind === 'snapd';
     if (dependents.length === 0 && !isCommon) untold++;
     else if (!isArchitecture(dependency.architecture)) {
-      withheld.push({ what: `${namespace}/${dependency.name}`.slice(0, 512), why: 'No architecture is called so.' });
+      withheld.push({
+        what: `${namespace}/${dependency.name}`.slice(0, 512),
+        why: 'This is not a known architecture.',
+      });
     } else {
       const { kind, name, architecture } = dependency;
       missing.push({ kind, namespace, name, architecture, 'needed-by': dependents.slice(0, 1000) });
@@ -171,7 +174,7 @@ async function missingOf(
   if (untold > 0) {
     withheld.push({
       what: `${String(untold)} more`,
-      why: "The site's own packages and models alone need it (--include-own).",
+      why: "Only the site's own packages and models need it (--include-own).",
     });
   }
   return missing;

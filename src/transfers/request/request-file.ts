@@ -75,8 +75,8 @@ export async function readRequest(path: string): Promise<ParsedRequest> {
   const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stats = await handle.stat();
-    if (!stats.isFile()) throw new NotATransfer('It is no file.');
-    if (stats.size > maxRequestBytes) throw new NotATransfer('It is no request: it is too large.');
+    if (!stats.isFile()) throw new NotATransfer('It is not a file.');
+    if (stats.size > maxRequestBytes) throw new NotATransfer('It is not a request: it is too large.');
     return requestIn(await handle.readFile());
   } finally {
     await handle.close();
@@ -101,7 +101,7 @@ export function requestIn(bytes: Buffer): ParsedRequest {
   const next = (name: string, maxBytes: number): Buffer => {
     const size = sizeAt(bytes, at, name);
     if (size > maxBytes || at + block + size > bytes.length)
-      throw new NotATransfer(`It is no request: ${name} is too large.`);
+      throw new NotATransfer(`It is not a request: ${name} is too large.`);
     const content = bytes.subarray(at + block, at + block + size);
     at += block + size + padding(size);
     return content;
@@ -110,30 +110,30 @@ export function requestIn(bytes: Buffer): ParsedRequest {
   const statement = readStatement(text);
   const signatures = readSignatures(next(signaturesName, maxSignaturesBytes), ofRequests);
   const signers = findSigners(text, signatures, statement.keys, ofRequests);
-  if (signers.length === 0) throw new NotATransfer('None of the keys that it names has signed it: it was changed.');
+  if (signers.length === 0) throw new NotATransfer('It was changed: none of the keys that it names has signed it.');
   const files = {} as Record<FileName, Buffer>;
   for (const name of names) {
     const fileEntry = statement.files.find((file) => file.name === name);
     const content = next(`${folder}/${name}`, maxRequestBytes);
     if (fileEntry === undefined || fileEntry.size !== content.length || fileEntry.sha256 !== sha256Of(content)) {
-      throw new NotATransfer(`${name} in it is not what was signed.`);
+      throw new NotATransfer(`${name} in it does not match its signature.`);
     }
     files[name] = content;
   }
-  if (!bytes.subarray(at).equals(ending)) throw new NotATransfer('Its end is not what it must be.');
+  if (!bytes.subarray(at).equals(ending)) throw new NotATransfer('Its end is wrong.');
   return { id: sha256Of(text), statement, signers, files };
 }
 
 function sizeAt(bytes: Buffer, at: number, name: string): number {
-  if (at + block > bytes.length) throw new NotATransfer('It is cut off.');
+  if (at + block > bytes.length) throw new NotATransfer('It is truncated.');
   try {
     const header = readHeader(bytes.subarray(at, at + block));
     if (header?.name === name && header.type === '0') return header.size;
   } catch (cause) {
     if (!(cause instanceof InvalidTarHeader)) throw cause;
-    throw new NotATransfer('It is no request, or it is damaged at its beginning.', { cause });
+    throw new NotATransfer('It is not a request, or it is corrupt at its beginning.', { cause });
   }
-  throw new NotATransfer(`It is no request: ${name} is not where it must be.`);
+  throw new NotATransfer(`It is not a request: ${name} is not at its place.`);
 }
 
 function readStatement(bytes: Buffer): TransferRequest {
@@ -142,15 +142,15 @@ function readStatement(bytes: Buffer): TransferRequest {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new NotATransfer('What it asks for is no JSON.', { cause });
+    throw new NotATransfer('Its content is not JSON.', { cause });
   }
   const { format } = (value ?? {}) as { format?: unknown };
   if (typeof format === 'number' && format > 1) {
     throw new NotATransfer(`It has the format ${String(format)}, which a newer release of larder reads.`);
   }
   const [problem] = findProblems('TransferRequest', value);
-  if (problem !== undefined) throw new NotATransfer(`It is no request: ${problem.message}.`);
+  if (problem !== undefined) throw new NotATransfer(`It is not a request: ${problem.message}.`);
   // Require the canonical form: a value with two encodings could be signed in one and shown in the other.
-  if (toCanonicalText(value) !== text) throw new NotATransfer('It is not in the one form that requests have.');
+  if (toCanonicalText(value) !== text) throw new NotATransfer('It is not in canonical form.');
   return value as TransferRequest;
 }

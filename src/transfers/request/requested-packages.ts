@@ -62,8 +62,8 @@ function unmet(wishes: RequestedPackages, packages: Sequence<TransferPackage>): 
   return [...wishes.keys()].sort().flatMap((subject) => {
     const channels = channelCounts.get(subject);
     if (channels === undefined)
-      return [{ what: subject, why: 'It was wished for, and is not here for everybody to have.' }];
-    return channels > 0 ? [] : [{ what: subject, why: 'It was wished for, and no channel here holds it.' }];
+      return [{ what: subject, why: 'It was requested, but there is no public package with this name here.' }];
+    return channels > 0 ? [] : [{ what: subject, why: 'It was requested, but no channel here holds it.' }];
   });
 }
 
@@ -110,6 +110,6 @@ export async function refuseStranger(
   if (signers.some((key) => trustedSource.keys.includes(key))) return { isKnown: true };
   throw new Refusal(
     'conflict',
-    `It says that it is of '${site}', and none of the keys by which '${site}' is known here has signed it.`,
+    `The request names '${site}' as its site, but no trusted key of '${site}' has signed it.`,
   );
 }

@@ -15,9 +15,9 @@ export function wishesOfBundle(text: string, targetArchitectures: readonly Archi
     charms = listBundleCharms(text);
   } catch (error) {
     if (!(error instanceof Unacceptable)) throw error;
-    throw new Refusal('api-error', `That is no bundle: ${error.message}`);
+    throw new Refusal('api-error', `This is not a bundle: ${error.message}`);
   }
-  if (charms.length === 0) throw new Refusal('api-error', 'That is no bundle: it names no charm of a store.');
+  if (charms.length === 0) throw new Refusal('api-error', 'This is not a bundle: it names no charm of a store.');
   return charms.map(({ name, channel }) => ({
     namespace: 'charm',
     name,
@@ -32,7 +32,7 @@ export function wishesOfModel(text: string): { model: string; wishes: PackageSub
   const { headers } = model;
   const [brand, name, architecture] = [headers['brand-id'], headers['model'], headers['architecture']];
   if (typeof brand !== 'string' || typeof name !== 'string' || !isArchitecture(architecture)) {
-    throw new Refusal('api-error', 'The model names no architecture that packages are made for.');
+    throw new Refusal('api-error', 'The model does not name an architecture of packages.');
   }
   const wish = (value: unknown, channel?: unknown): PackageSubscription[] => {
     // Models before Ubuntu Core 20 append the track to the name.

@@ -1,7 +1,12 @@
 // Reviews the received contents of a transfer with the same checks as pushed uploads.
 import { hash, randomUUID } from 'node:crypto';
 
-import type { CredentialFindings, LibraryFindings, ManifestFindings, ResourceFindings } from '#acts/transfers/accept.ts';
+import type {
+  CredentialFindings,
+  LibraryFindings,
+  ManifestFindings,
+  ResourceFindings,
+} from '#acts/transfers/accept.ts';
 import { subjectOf } from '#acts/transfers/plan-types.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
 import { readManifest } from '#registry/image-manifest.ts';
@@ -212,7 +217,7 @@ async function manifestIn(
   { sha3_384, size, mediaType }: { sha3_384: string; size: number; mediaType: string },
   imageDigests: ReadonlySet<string>,
 ): Promise<ManifestFindings | { refused: string }> {
-  if (size > maxManifestBytes) return { refused: 'A manifest has 4 MiB at most.' };
+  if (size > maxManifestBytes) return { refused: 'A manifest may have at most 4 MiB.' };
   const bytes = await readBlob(blobs, sha3_384);
   if (bytes === undefined) return missingContent;
   try {
@@ -221,8 +226,7 @@ async function manifestIn(
     const lost = references.find(
       ({ digits, mayBeElsewhere }) => !mayBeElsewhere && !(digits !== undefined && imageDigests.has(digits)),
     );
-    if (lost !== undefined)
-      return { refused: `It names ${lost.digest.slice(0, 140)}, which the transfer does not speak of.` };
+    if (lost !== undefined) return { refused: `It names ${lost.digest.slice(0, 140)}, which is not in the transfer.` };
     const digitsOf = (some: typeof references): string[] =>
       some.flatMap(({ digits }) => (digits !== undefined && imageDigests.has(digits) ? digits : []));
     return {

@@ -62,12 +62,14 @@ async function iconIn(
   if (bytes === undefined) return missingContent;
   // Check an icon of another site again: that site may not have had this rule.
   const icon = bytes === 'large' ? `it has ${String(content.size)} bytes` : readIcon(bytes);
-  if (typeof icon === 'string') return { refused: `The file cannot be the icon: ${icon}.` };
+  if (typeof icon === 'string') return { refused: `The file cannot be used as the icon: ${icon}.` };
   const sha3_384 = content['sha3-384'];
   const isNamedForType = iconName(sha3_384, icon) === `${sha3_384}.${ending}`;
   return isNamedForType
     ? { kind: 'icon' }
-    : { refused: `The file cannot be the icon: it is ${icon.mediaType}, and the transfer names it .${ending}.` };
+    : {
+        refused: `The file cannot be used as the icon: it is ${icon.mediaType}, and the transfer names it .${ending}.`,
+      };
 }
 
 async function libraryIn(blobs: Pick<Blobs, 'open'>, content: TransferContent): Promise<TextReviewResult> {
@@ -75,5 +77,5 @@ async function libraryIn(blobs: Pick<Blobs, 'open'>, content: TransferContent): 
   if (bytes === undefined) return missingContent;
   const text = bytes === 'large' ? undefined : utf8(bytes);
   if (text !== undefined && text.length <= maxLibraryLength) return { kind: 'library', text };
-  return { refused: `A library is a text in UTF-8 of at most ${String(maxLibraryLength)} characters.` };
+  return { refused: `A library must be UTF-8 text of at most ${String(maxLibraryLength)} characters.` };
 }

@@ -29,7 +29,7 @@ export function membersOfObject(bytes: Buffer): Map<string, JsonExtent> {
     if (bytes[at] === closeBrace) break;
     at = expect(bytes, at, comma);
   }
-  if (at !== bytes.length - 1) throw new NotCanonical('something stands behind it');
+  if (at !== bytes.length - 1) throw new NotCanonical('there are data after it');
   return members;
 }
 
@@ -104,7 +104,7 @@ function endOf(bytes: Buffer, begin: number): number {
     else continue;
     if (depth === 0) return at + 1;
   }
-  throw new NotCanonical('it is cut off');
+  throw new NotCanonical('it is truncated');
 }
 
 function endOfText(bytes: Buffer, begin: number): number {

@@ -97,13 +97,13 @@ export function readSignatures(
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new NotATransfer('Its signatures are no JSON.', { cause });
+    throw new NotATransfer('Its signatures are not JSON.', { cause });
   }
   const [problem] = findProblems('TransferSignatures', value);
-  if (problem !== undefined) throw new NotATransfer(`Its signatures are none: ${problem.message}.`);
-  if (toCanonicalText(value) !== text) throw new NotATransfer('Its signatures are not in the one form that they have.');
+  if (problem !== undefined) throw new NotATransfer(`Its signatures are invalid: ${problem.message}.`);
+  if (toCanonicalText(value) !== text) throw new NotATransfer('Its signatures are not in canonical form.');
   const envelope = value as TransferSignatures;
-  if (envelope.payloadType !== payloadType) throw new NotATransfer('Its signatures are those of something else.');
+  if (envelope.payloadType !== payloadType) throw new NotATransfer('Its signatures are for another kind of document.');
   return envelope.signatures;
 }
 

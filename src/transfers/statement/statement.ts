@@ -44,7 +44,7 @@ export function readStatement(bytes: Buffer, aside?: SpillStorage): LazyTransfer
     return statement;
   } catch (cause) {
     if (!(cause instanceof NotCanonical)) throw cause;
-    throw new NotATransfer('Its statement is not in the one form that statements have.', { cause });
+    throw new NotATransfer('Its statement is not in canonical form.', { cause });
   }
 }
 
@@ -68,7 +68,7 @@ function readCanonical(bytes: Buffer, aside: SpillStorage | undefined): LazyTran
   };
   refuseProblem('TransferStatement', { ...fields, packages: [], blobs: [], parts: [[]] });
   const parts = Array.from({ length: lists.parts.length }, (_, at) => itemsOf(bytes, lists.parts.at(at)));
-  if (parts.length === 0) throw new NotATransfer('Its statement is none: it has no part.');
+  if (parts.length === 0) throw new NotATransfer('Its statement is invalid: it has no part.');
   refuseItems(listed.packages, bytes, lists.packages);
   refuseItems(listed.blobs, bytes, lists.blobs);
   for (const pieces of parts) refuseItems(listed.parts, bytes, pieces);
@@ -94,7 +94,7 @@ function inSpillFile(aside: SpillStorage, bytes: Buffer): BytesOf {
 /** Requires the canonical form: a value with two encodings could be signed in one and shown in the other. */
 function readCanonicalValue(bytes: Buffer, extent: JsonExtent): unknown {
   const value = parseExtent(bytes, extent);
-  if (toCanonicalText(value) !== textIn(bytes, extent)) throw new NotCanonical('it can be written in another way');
+  if (toCanonicalText(value) !== textIn(bytes, extent)) throw new NotCanonical('it is not in canonical form');
   return value;
 }
 
@@ -111,7 +111,7 @@ function refuseItems(shape: ShapeName, bytes: Buffer, items: Extents): void {
 
 function refuseProblem(shape: ShapeName, value: unknown): void {
   const [problem] = findProblems(shape, value);
-  if (problem !== undefined) throw new NotATransfer(`Its statement is none: ${problem.message}.`);
+  if (problem !== undefined) throw new NotATransfer(`Its statement is invalid: ${problem.message}.`);
 }
 
 function refuseContradictions(statement: LazyTransferStatement): void {
@@ -142,7 +142,7 @@ function refuseParts({ blobs, parts }: Pick<LazyTransferStatement, 'blobs' | 'pa
   }
   const names = new Set<string>();
   for (const [at, { size, sha256 }] of blobs.values().map((blob, index) => [index, blob] as const)) {
-    if (ends[at] !== size) throw new NotATransfer('Its parts do not hold all that it names.');
+    if (ends[at] !== size) throw new NotATransfer('Its parts do not contain everything that it names.');
     names.add(sha256);
   }
   if (names.size < blobs.length) throw new NotATransfer('It names the same content twice.');
@@ -184,7 +184,7 @@ function refuseDoubles(names: Iterable<string | number>): void {
 function createUniquenessCheck(): (name: string | number) => void {
   const seen = new Set<string | number>();
   return (name) => {
-    if (seen.has(name)) throw new NotATransfer('It says something twice.');
+    if (seen.has(name)) throw new NotATransfer('It contains a duplicate.');
     seen.add(name);
   };
 }

@@ -187,7 +187,7 @@ t.test('a serial is given under what holds when it is written down', async (t) =
     ['another api-key', { ...under, apiKey: 'another' }],
     ['a remodel that is permitted no more', { ...under, remodelled: { model: 'mill', serial: '0001' } }],
   ] as const) {
-    const changed = { code: 'conflict', message: /was just changed; ask again/ };
+    const changed = { code: 'conflict', message: /was just changed\. Try again/ };
     await t.rejects(acts.do(storeSerial, { actor: 'device:x' }, { ...asked, under: terms }), changed, name);
   }
   const foreign = parseAssertion(chain.assertions['brand-account'] ?? '');

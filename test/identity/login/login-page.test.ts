@@ -130,7 +130,7 @@ t.test('an unknown name, a wrong password and a disabled account get the very sa
     );
   }
   t.equal(new Set(answers).size, 1);
-  t.match(answers[0], /role="alert"[^>]*>The name or the password is not right\./);
+  t.match(answers[0], /role="alert"[^>]*>The name or the password is wrong\./);
 });
 
 t.test(
@@ -143,14 +143,14 @@ t.test(
     t.match(asked, { status: 200, body: /Now enter the six digits that your authenticator shows for ada/ });
     t.notMatch(asked.body, password);
     const wrong = await postForm(first.split('?')[0]!, { did: didOf(first), code: '000000' });
-    t.match(wrong, { status: 401, body: /The one-time password is not right/ });
+    t.match(wrong, { status: 401, body: /The one-time password is wrong/ });
     const right = code(secret, store);
     t.match(await postForm(first.split('?')[0]!, { did: didOf(first), code: right }), {
       status: 200,
       body: /You are logged in/,
     });
     const replayed = await logInAt(await visit(store), { username: 'ada', password, code: right });
-    t.match(replayed, { status: 401, body: /has been used; wait for the next one/ });
+    t.match(replayed, { status: 401, body: /was used already\. Wait for the next one/ });
     store.clock.advance(seconds(30));
     t.match(await logInAt(await visit(store), { username: 'ada', password, code: code(secret, store) }), {
       status: 200,
@@ -181,7 +181,7 @@ t.test('a password that is changed before the code is given lets nobody in with 
   store.clock.advance(1000);
   await store.setPassword('ada', 'four other words of ada');
   const reply = await postForm(place, { did: didOf(url), code: code(secret, store) });
-  t.match(reply, { status: 401, body: /The name or the password is not right/ });
+  t.match(reply, { status: 401, body: /The name or the password is wrong/ });
   t.match(reply.body, /name="password"/, 'the login begins anew');
   const anew = { did: didOf(url), username: 'ada', password: 'four other words of ada' };
   t.match(await postForm(place, anew), { status: 200, body: /six digits/ });
@@ -203,7 +203,7 @@ t.test('a code without the password before it opens nothing', async (t) => {
     username: 'ada',
     password: 'wrong',
   });
-  t.match(both, { status: 401, body: /The name or the password is not right/ });
+  t.match(both, { status: 401, body: /The name or the password is wrong/ });
 });
 
 t.test('a login is finished once, and expires', async (t) => {

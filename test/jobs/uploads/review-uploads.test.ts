@@ -316,7 +316,7 @@ t.test('what another process or a person settles during a review stays as they s
     ['other approve_upload', 'other reject_upload'],
   );
   t.notMatch(lines.join('\n'), /cannot review/);
-  t.equal(lines.filter((line) => /not needed any more/.test(line)).length, 2);
+  t.equal(lines.filter((line) => /no longer needed/.test(line)).length, 2);
 });
 
 t.test('what is laid before a person meanwhile is approved by no review', async (t) => {

@@ -148,7 +148,7 @@ t.test('another token in the place of one allows the same, and the old one ends 
   t.equal((await fresh.post('/v1/snap', { name: 'hello' })).status, 401, 'it is narrowed as the other one is');
   t.match(await command(store, `token rotate ${session}`), {
     code: 'conflict',
-    error: new RegExp(`has another one in its place, of the session ${String(rotated['session-id'])}`),
+    error: new RegExp(`was already replaced by that of the session ${String(rotated['session-id'])}`),
   });
 
   store.clock.advance(hours(2) - minutes(2));

@@ -54,7 +54,7 @@ t.test('an upload that stands still gives its place to whoever comes, and is tol
   t.equal(await honest(store), 200);
   while (two.every(({ said }) => said() === '')) await sleep(20);
   const ended = two.map(({ said }) => said()).join('');
-  t.match(ended, /^HTTP\/1\.1 429 .*^retry-after: 10\r$.*moved by less than 1 KiB a second while others waited/ims);
+  t.match(ended, /^HTTP\/1\.1 429 .*^retry-after: 10\r$.*slower than 1 KiB per second while other uploads waited/ims);
   t.equal(two.filter(({ said }) => said() === '').length, 1, 'the other goes on');
   const { records } = store.beside;
   t.match(await records.counts.all(), { unclaimed: 1 }, 'and nothing is left of it');

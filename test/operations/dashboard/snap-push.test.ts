@@ -288,7 +288,7 @@ t.test('who may, what is malformed, and what is left when the store stops', asyn
     await store.appliance.reviewed();
     t.match((await watch(ada, waits)).body, {
       revision: 3,
-      errors: [{ code: 'forbidden', message: /not released to 'beta': Whoever pushed this has no part/ }],
+      errors: [{ code: 'forbidden', message: /not released to 'beta': The account that pushed this has no rights/ }],
     });
     t.same(await held(), { 'latest/stable': 2, 'latest/edge': 3 });
   });

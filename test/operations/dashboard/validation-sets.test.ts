@@ -108,7 +108,7 @@ t.test('whose a set is, and who may sign it', async (t) => {
   t.match((await ada.get(`${at}/set`)).body.assertions, [{ headers: { 'account-id': brand } }]);
   t.match(
     await post(ada, await sign((await ada.post(build, set(store.ids.ada))).body as Headers, 'ada')),
-    bad(/is not known here/),
+    bad(/is not registered here/),
   );
 
   const own = (await ada.post(build, set(store.ids.ada))).body as Headers;
@@ -192,7 +192,7 @@ t.test('a build is signed of a revision that is here', async (t) => {
   const path = `/dev/api/snaps/${id}/builds`;
   const send = async (headers: Headers, client = ada, key?: world.KeyName): Promise<Reply> =>
     client.post(path, { assertion: await sign(headers, key) });
-  t.match(await send(of(1)), bad(/No revision of 'pcx' has this digest and size; upload the file first/));
+  t.match(await send(of(1)), bad(/No revision of 'pcx' has this digest and size\. Upload the file first/));
   await addRevision(store, id, 1);
   const sent = await send(of(1));
   t.same([sent.status, sent.body], [200, of(1)]);
@@ -225,9 +225,9 @@ t.test('a build is signed of a revision that is here', async (t) => {
 
   t.match(await send(of(1, { 'snap-size': '7' })), bad(/this digest and size/));
   t.match(await send(of(1, { 'snap-id': 'a'.repeat(32) })), bad(/about the snap 'a{32}'/));
-  t.match(await send(of(1, { 'authority-id': store.ids.bob })), bad(/sign it with your own account id/));
+  t.match(await send(of(1, { 'authority-id': store.ids.bob })), bad(/Sign it with your own account id/));
   await addRevision(store, id, 2);
-  t.match(await send(of(2), ada, 'ada'), bad(/is not known here/));
+  t.match(await send(of(2), ada, 'ada'), bad(/is not registered here/));
   t.match(
     await ada.post(path, { assertion: (await sign(of(2))).replace('stable', 'devel') }),
     bad(/changed after it was signed/),

@@ -254,8 +254,8 @@ t.test('a grant is given and taken back on the host, and the next call of a serv
   });
   t.equal((await anyone.get(path, who)).status, 200);
   t.match(await run('device grant snap/tiny-app --brand acme --model pump'), { err: /granted .* already/ });
-  t.match(await run('device grant snap/tiny-app --brand acme --serial 0001'), { err: /a serial is one of a model/i });
-  t.match(await run('device grant snap/tiny-app --brand .. '), { err: /no account id/ });
+  t.match(await run('device grant snap/tiny-app --brand acme --serial 0001'), { err: /a serial belongs to a model/i });
+  t.match(await run('device grant snap/tiny-app --brand .. '), { err: /not the account id/ });
   t.match(await run('device grants snap/tiny-app'), { out: /acme +pump +all/ });
   const part = await fetch(`${store.url}${path}`, { headers: who });
   t.match(await run('device revoke snap/tiny-app --brand acme'), {
@@ -300,7 +300,7 @@ t.test('grants are for snaps, told page by page, and end with their package', as
   t.match(second.body, { grants: [{ 'brand-id': 'vault', serial: null }], 'next-cursor': null });
   await ada.post('/v1/charm', { name: 'tiny' });
   const charm = await root.post('/internal/v1/packages/charm/tiny/device-grants', { 'brand-id': 'acme' });
-  t.match(charm, { status: 400, body: { 'error-list': [{ message: /snaps alone/ }] } });
+  t.match(charm, { status: 400, body: { 'error-list': [{ message: /Only snaps/ }] } });
   t.same(await store.beside.records.deviceGrants.heldBy('9', 'vault/any'), new Set([id]));
 });
 

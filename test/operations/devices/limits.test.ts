@@ -28,7 +28,7 @@ t.test('of downloads there are so many at the same time, and who comes then is t
   };
   const [first, second] = [await begin(store.url + path), await begin(store.url + path)];
   const reply = await store.anyone.get(path);
-  t.match(reply, refused('too-many-requests', /as many files as it may.*ten seconds/));
+  t.match(reply, refused('too-many-requests', /maximum of simultaneous downloads.*ten seconds/));
   t.equal(reply.headers.get('retry-after'), '10');
   t.equal(reply.headers.get('content-range'), null, 'before any byte');
   t.equal(await status({ range: 'bytes=5-' }), 429);

@@ -91,7 +91,7 @@ t.test('whichever way it comes in', async (t) => {
       for (const one of others) t.same(one, first, name);
       return first!;
     };
-    t.match(await same(ada, 'hello'), { code: 'already-owned', message: /has registered the name 'hello' already/ });
+    t.match(await same(ada, 'hello'), { code: 'already-owned', message: /has already registered the name 'hello'/ });
     t.match(await same(bob, 'hello'), { code: 'already-registered', message: "The name 'hello' is taken." });
     t.match(await same(bob, 'featured'), { code: 'reserved-name', message: /part of the store's own addresses/ });
     await larder(`package register snap/holder --account ${store.ids.ada} --id ${id} --data ${store.directory}`);

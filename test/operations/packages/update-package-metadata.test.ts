@@ -103,7 +103,7 @@ t.test('links have their limits', async (t) => {
         (kind) =>
           [
             { links: { [kind]: ['https://fine.example', link] } },
-            new RegExp(`a browser may run it; .* at /links/${kind}/1$`),
+            new RegExp(`may be run by a browser\\. .* at /links/${kind}/1$`),
           ] as const,
       ),
     ),

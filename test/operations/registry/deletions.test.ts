@@ -37,7 +37,7 @@ t.test('a tag goes alone, a manifest with all its tags, and then its blobs', asy
   t.match(await client.call('GET', `manifests/${digest}`), { status: 200 });
   t.match(await client.call('DELETE', 'manifests/v1'), { status: 404, code: 'MANIFEST_UNKNOWN' });
   const blob = `blobs/${digestOf('layer')}`;
-  t.match(await client.call('DELETE', blob), kept(new RegExp(`The image ${digest} is made of this blob`)));
+  t.match(await client.call('DELETE', blob), kept(new RegExp(`The image ${digest} uses this blob`)));
   t.match(await client.call('DELETE', `manifests/${digest}`), { status: 202 });
   t.match(await client.call('GET', 'manifests/v2'), { status: 404 });
   t.match(await client.call('GET', `manifests/${digest}`), { status: 404 });
@@ -83,7 +83,7 @@ t.test('what a resource names stays, from the moment at which it is pushed', asy
     t.match(await client.call('DELETE', `manifests/${reference}`), kept(/A revision of the resource names this image/));
   }
   for (const content of ['layer', imageOf('layer').config]) {
-    t.match(await client.call('DELETE', `blobs/${digestOf(content)}`), kept(/is made of this blob/));
+    t.match(await client.call('DELETE', `blobs/${digestOf(content)}`), kept(/uses this blob/));
   }
   await store.appliance.reviewed();
   t.match(await client.call('DELETE', `manifests/${digest}`), kept(/A revision of the resource names this image/));

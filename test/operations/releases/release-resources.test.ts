@@ -124,7 +124,7 @@ t.test('what fills a channel whole is released to everybody', async (t) => {
     const release = (progressive: object) => ada.post(at, [{ channel: 'edge', revision: 1, progressive }]);
     t.match(
       await release({ percentage: 20 }),
-      refused(`A ${namespace} is released to everybody at once; leave out 'progressive' for 'latest/edge'.`),
+      refused(`A ${namespace} is released to all devices at once. Leave out 'progressive' for 'latest/edge'.`),
     );
     t.same((await ada.get(at)).body['channel-map'], []);
     for (const one of [{ percentage: 100 }, { percentage: null, paused: null }, {}]) {

@@ -66,7 +66,7 @@ t.test('a list of which one entry is refused changes nothing', async (t) => {
   await ada.post(list, { allowlist: [known] });
   const before = (await ada.get(list)).body;
 
-  t.match(await ada.post(list, { allowlist: [fresh, known] }), refusal(409, 'conflict', /already; nothing was added/));
+  t.match(await ada.post(list, { allowlist: [fresh, known] }), refusal(409, 'conflict', /already\. Nothing was added/));
   t.match(
     await ada.post(list, { allowlist: [fresh, { ...remodel('saw', null, 'lathe'), description: null }] }),
     refusal(404, 'resource-not-found', /'lathe'/),

@@ -56,10 +56,7 @@ t.test('a revision withdrawn and brought back', async (t) => {
 
   await t.test('nothing releases it, and a release of several beside it does nothing', async (t) => {
     const { status, body } = await release({ channel: 'beta', revision: 1 }, { channel: 'edge', revision: 2 });
-    t.match(
-      [status, body['error-list'][0]],
-      [400, { code: 'api-error', message: /withdrawn .*brought back: It loses/ }],
-    );
+    t.match([status, body['error-list'][0]], [400, { code: 'api-error', message: /withdrawn .*restored: It loses/ }]);
     t.same(await held(), ['latest/stable 1']);
     t.match(await withdraw(2), {
       status: 409,
@@ -175,7 +172,7 @@ t.test('a revision withdrawn and brought back', async (t) => {
     await ada.post('/internal/v1/packages/bin/tool/revisions/1/withdraw', { reason: why });
     t.match((await ada.push('bin', 'tool', content)).body.revisions[0], {
       status: 'rejected',
-      errors: [{ message: /as revision 1\. It is withdrawn, and may be brought back: It loses/ }],
+      errors: [{ message: /as revision 1\. It is withdrawn and can be restored: It loses/ }],
     });
   });
 

@@ -24,9 +24,9 @@ t.test('a file of another kind is called by its name', async (t) => {
     { name: 'manifest.json', content: '[]' },
     { name: 'repositories', content: '{}' },
   ]);
-  const isZip = "but a charm is a zip archive, as 'charmcraft pack' makes it. Push the file that it made.";
+  const isZip = "but a charm is a zip archive, as 'charmcraft pack' makes it. Push the file that it produces.";
   const isOci =
-    "but a rock is an OCI archive that is not compressed, as 'rockcraft pack' makes it. Push the file that it made.";
+    "but a rock is an OCI archive that is not compressed, as 'rockcraft pack' makes it. Push the file that it produces.";
   const cases: [address: string, content: Uint8Array | string, sentence: string | RegExp][] = [
     [
       'charm/a-charm',

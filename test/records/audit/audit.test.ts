@@ -233,7 +233,7 @@ t.test(
       [5, null],
     ] as const) {
       const forged = found.with(at, { ...found[at]!, outcome });
-      t.strictSame(await judged(forged), [`row ${String(at + 1)} is not as it was written`]);
+      t.strictSame(await judged(forged), [`row ${String(at + 1)} was changed after it was written`]);
     }
   },
 );

@@ -96,7 +96,7 @@ t.test('the page says what the terminal and the JSON say, of a preview and of a 
   const { site } = (await depot.done('site show')) as { site: { fingerprints: string[] } };
   t.same(seen.signatures, [{ fingerprint: site.fingerprints[0], 'is-of-source': true }]);
   const words = seen.lines.flatMap((one: PlanLine) => [one.package, one.what, one.to ?? '-', one.word, ...one.notes]);
-  const all = [...words, id, seen.digest, site.fingerprints[0], 'monthly', 'It was left out by whoever let'];
+  const all = [...words, id, seen.digest, site.fingerprints[0], 'monthly', 'The administrator left it out.'];
   for (const one of all) t.ok(page.includes(one) && out.replaceAll('\n', ' ').includes(one), one);
   t.equal(page.match(/<tr>/g)?.length, (seen.lines as unknown[]).length + 1);
   const again = await here.larder(`transfer preview ${id} --html ${file}`);
@@ -107,7 +107,13 @@ t.test('the page says what the terminal and the JSON say, of a preview and of a 
   const receipt = readFileSync(join(stick, 'receipt.html'), 'utf8');
   const { payload } = JSON.parse(readFileSync(join(stick, 'receipt.json'), 'utf8')) as { payload: string };
   const said = JSON.parse(Buffer.from(payload, 'base64').toString()) as Record<string, string>;
-  for (const one of [id, said['accepted-at']!, said['accepted-by']!, 'snap/other-on: It was left out', 'latest/stable'])
+  for (const one of [
+    id,
+    said['accepted-at']!,
+    said['accepted-by']!,
+    'snap/other-on: The administrator left it out',
+    'latest/stable',
+  ])
     t.ok(receipt.includes(one), one);
   t.notOk('undo' in said);
   const refused = await here.larder(`transfer receipt ${id} ${join(stick, 'receipt.json')}`);

@@ -115,17 +115,17 @@ t.test('what was changed or taken away is named, and nothing is packed', async (
   };
   const second = join(scan, 'snap/hello_2.snap');
   writeFileSync(second, randomBytes(800));
-  t.match(await refused(), /snap\/hello_2\.snap is not what was unpacked/);
-  t.match(await refused(`transfer check ${scan}`), /snap\/hello_2\.snap is not what was unpacked/);
+  t.match(await refused(), /snap\/hello_2\.snap has changed since the transfer was unpacked/);
+  t.match(await refused(`transfer check ${scan}`), /snap\/hello_2\.snap has changed since the transfer was unpacked/);
   truncateSync(second, 3);
   truncateSync(join(scan, 'snap/hello_1.snap'), 3);
-  t.match(await refused(), /snap\/hello_1\.snap, snap\/hello_2\.snap are not what was unpacked/);
+  t.match(await refused(), /snap\/hello_1\.snap, snap\/hello_2\.snap have changed since the transfer was unpacked/);
   rmSync(second);
   symlinkSync('/dev/zero', second);
-  t.match(await refused(), /hello_1\.snap, snap\/hello_2\.snap are not/, 'a link is no file of it');
+  t.match(await refused(), /hello_1\.snap, snap\/hello_2\.snap have changed/, 'a link is no file of it');
   rmSync(second);
   rmSync(join(scan, 'snap/hello_1.snap'));
-  t.match(await refused(), /hello_1\.snap, snap\/hello_2\.snap are not there any more, and the source has signed/);
+  t.match(await refused(), /hello_1\.snap, snap\/hello_2\.snap are missing, and the signature of the source/);
   t.match((await larder(`transfer check ${scan}`)).out, /Not here: snap\/hello_1\.snap, snap\/hello_2\.snap\./);
 });
 
@@ -137,8 +137,8 @@ t.test('a folder that holds something, and parts that are not all, are not unpac
   const into = join(folder, 'scan');
   t.match(await refused(`transfer unpack ${parts.join(' ')} ${join(folder, 'full')}`), /full is not empty/);
   t.same(readdirSync(join(folder, 'full')), ['a.txt']);
-  t.match(await refused(`transfer unpack ${parts.join(' ')} ${parts[0]!}`), /is a file; name an empty folder last/);
-  t.match(await refused(`transfer unpack ${parts[0]!} ${into}`), /Part 2.* of \d is not here/);
+  t.match(await refused(`transfer unpack ${parts.join(' ')} ${parts[0]!}`), /is a file\. Name an empty folder last/);
+  t.match(await refused(`transfer unpack ${parts[0]!} ${into}`), /Part 2.* of \d is missing/);
   t.match(await refused(`transfer unpack ${parts[0]!}`), /name the parts, and last the folder/);
   const others = await written(example([randomBytes(9)]), join(folder, 'other'));
   t.match(await refused(`transfer unpack ${parts[0]!} ${others[0]!} ${into}`), /parts of different transfers/);
@@ -156,7 +156,7 @@ t.test('a folder that holds something, and parts that are not all, are not unpac
   const content = damaged.length - 3 * 512;
   damaged.writeUInt8(damaged.readUInt8(content) ^ 1, content);
   writeFileSync(others[0]!, damaged);
-  t.match(await refused(`transfer unpack ${others[0]!} ${into}`), /The content .* in it is damaged/);
+  t.match(await refused(`transfer unpack ${others[0]!} ${into}`), /The content .* in it is corrupt/);
   t.same(existsSync(into) ? readdirSync(into) : [], [], 'nothing is left of what failed');
 });
 

@@ -70,7 +70,7 @@ t.test('what is no transfer is told and keeps nobody up; what was refused is tri
   t.same(await look(), {});
   t.match(
     said(),
-    /a\.tar in the watched folder was not taken in: It is .*c\.tar in the watched folder .*Make room first/,
+    /a\.tar in the watched folder was not received: It is .*c\.tar in the watched folder .*Make room first/,
   );
   t.equal(taken.length, 1);
   why = undefined;
@@ -93,7 +93,7 @@ t.test('a fault of ours is told, and what came in before it is not read again', 
     copyFileSync(part, join(path, `${name}.tar`));
   }
   await look();
-  await t.rejects(look(), { message: `cannot take in what lies in ${path}: the thread ended` });
+  await t.rejects(look(), { message: `cannot receive the transfers in ${path}: the thread ended` });
   t.equal(taken.length, 2);
   t.same(await look(), { taken: 1 }, 'it goes on where it was');
   t.equal(taken.length, 3);
@@ -131,7 +131,7 @@ t.test('what lies in the folder is let in by the store itself, and what waits fo
   await run();
   t.match(
     await health.look(),
-    [{ severity: 'notice', says: /bad\.tar in the watched folder was not taken in/ }],
+    [{ severity: 'notice', says: /bad\.tar in the watched folder was not received/ }],
     'the store is well all the same',
   );
   t.match(await here.done('transfer watch'), { taken: 2, files: { length: 3 }, fault: null });
@@ -169,7 +169,7 @@ t.test('another thread takes it in: whoever serves goes on, and ends it when it 
   letGo();
   t.same(await looking, {});
   t.match(await health.look(), [
-    { says: /one\.tar in the watched folder was not taken in: It comes from 'depot', whom this site/ },
+    { says: /one\.tar in the watched folder was not received: The transfer comes from 'depot', and this site/ },
   ]);
   await lay('two');
   Atomics.store(gate, 0, 0);

@@ -4,7 +4,13 @@ import type { Permission } from '#domain/tokens/permission.ts';
 import type { Principal } from '#domain/tokens/principal.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { Review } from '#records/uploads/uploads.ts';
-import { onPackage, storeAdministrator, type Access, type AccessRequest, type PackageEvidence } from './access-rules.ts';
+import {
+  onPackage,
+  storeAdministrator,
+  type Access,
+  type AccessRequest,
+  type PackageEvidence,
+} from './access-rules.ts';
 
 /** An upload, its package, and the role of the caller in it. */
 export interface UploadEvidence extends PackageEvidence {

@@ -23,7 +23,10 @@ export const groups: readonly CommandGroup[] = [
         name: 'pull-credential rotate',
         load: async () => (await import('./images/pull-credential-end.ts')).pullCredentialRotate,
       },
-      { name: 'pull-credential end', load: async () => (await import('./images/pull-credential-end.ts')).pullCredentialEnd },
+      {
+        name: 'pull-credential end',
+        load: async () => (await import('./images/pull-credential-end.ts')).pullCredentialEnd,
+      },
       { name: 'clock accept', load: async () => (await import('./store/clock-accept.ts')).clockAccept },
       { name: 'bucket accept', load: async () => (await import('./store/bucket-accept.ts')).bucketAccept },
     ],
@@ -68,7 +71,10 @@ export const groups: readonly CommandGroup[] = [
       },
       { name: 'package withdraw-offer', load: async () => (await import('./packages/offer.ts')).packageWithdrawOffer },
       { name: 'package leave', load: async () => (await import('./packages/leave.ts')).packageLeave },
-      { name: 'collaborator remove', load: async () => (await import('./packages/collaborator-remove.ts')).collaboratorRemove },
+      {
+        name: 'collaborator remove',
+        load: async () => (await import('./packages/collaborator-remove.ts')).collaboratorRemove,
+      },
       { name: 'review list', load: async () => (await import('./uploads/review-list.ts')).reviewList },
       { name: 'review approve', load: async () => (await import('./uploads/review-approve.ts')).reviewApprove },
       { name: 'review reject', load: async () => (await import('./uploads/review-reject.ts')).reviewReject },
@@ -124,7 +130,10 @@ export const groups: readonly CommandGroup[] = [
         load: async () => (await import('./sites/subscription-add.ts')).subscriptionAdd,
       },
       { name: 'subscription list', load: async () => (await import('./sites/subscription-list.ts')).subscriptionList },
-      { name: 'subscription remove', load: async () => (await import('./sites/subscription-list.ts')).subscriptionRemove },
+      {
+        name: 'subscription remove',
+        load: async () => (await import('./sites/subscription-list.ts')).subscriptionRemove,
+      },
       { name: 'transfer request', load: async () => (await import('./sites/request.ts')).transferRequest },
       { name: 'transfer adopt', load: async () => (await import('./transfers/adopt.ts')).transferAdopt },
       { name: 'transfer fetch', load: async () => (await import('./transfers/make/fetch.ts')).transferFetch },
@@ -170,7 +179,10 @@ export const groups: readonly CommandGroup[] = [
       { name: 'approval policy', load: async () => (await import('./approvals/policy.ts')).approvalPolicy },
       { name: 'approver-key add', load: async () => (await import('./approvals/approver-keys.ts')).approverKeyAdd },
       { name: 'approver-key list', load: async () => (await import('./approvals/approver-keys.ts')).approverKeyList },
-      { name: 'approver-key remove', load: async () => (await import('./approvals/approver-keys.ts')).approverKeyRemove },
+      {
+        name: 'approver-key remove',
+        load: async () => (await import('./approvals/approver-keys.ts')).approverKeyRemove,
+      },
     ],
   },
   {

@@ -41,8 +41,7 @@ export function createDocuments(sections: readonly OperationSection[], version: 
   });
   return {
     page: remembered((name): DocumentPage | undefined => {
-      if (name === 'style.css')
-        return { type: 'text/css; charset=utf-8', text: styleSheet('src/documents/style.css') };
+      if (name === 'style.css') return { type: 'text/css; charset=utf-8', text: styleSheet('src/documents/style.css') };
       const chapter = chapters.get(name);
       return chapter && page({ title: chapter.title, version, name, content: withContents(chapter.content()) });
     }),

@@ -1,6 +1,10 @@
 // Checks the database and the audit log while the store serves: soon after each start, and every day. The scrub checks the blobs.
 import { itself, type Acts } from '#acts/act.ts';
-import { recordRecordsCheck, recordsCheckSetting, type RecordsCheckResult as ProvenRecords } from '#acts/store/integrity.ts';
+import {
+  recordRecordsCheck,
+  recordsCheckSetting,
+  type RecordsCheckResult as ProvenRecords,
+} from '#acts/store/integrity.ts';
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
 import type { SealFile } from '#records/audit/audit-seals.ts';
 import { verifyAudit } from '#records/audit/audit-verdict.ts';

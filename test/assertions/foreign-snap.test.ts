@@ -29,7 +29,7 @@ t.test('the assertions say what a file is', async (t) => {
   });
   const gone = await declaration({ ...hello, declared: { 'snap-name': '' } });
   t.throws(() => readForeignSnap(assertions.at(-1)!, finder([...assertions.slice(0, 3), gone])), {
-    message: /was taken back/,
+    message: /was withdrawn by/,
   });
   const factory = { 'revision-authority': [{ 'account-id': 'ada', provenance: ['factory'] }] };
   const delegated = await declaration({ ...hello, declared: factory });

@@ -55,7 +55,7 @@ t.test('nobody approves whose account others have just changed, and it is shown'
   t.match(await run('approval show 1'), { out: /bob \(counts from .*: the account was changed\)\n  carol$/m });
   t.match(await run(`account totp ${store.ids['carol'] ?? ''} --remove --yes`), { code: 0 });
   const without = await run('approval approve 1 --as carol --password-stdin --one-time-password 123456', [password]);
-  t.match(without, { code: 1, err: /the account has none/ });
+  t.match(without, { code: 1, err: /the account does not use them/ });
 });
 
 t.test('the file alone does not lower the policy', async (t) => {

@@ -137,7 +137,7 @@ t.test('after a restore nothing comes in before it is said what was let in last'
   t.match(await refused(`transfer receive ${second.file}`), /restored from a backup.*--last-receipt FILE/s);
   t.match(
     await refused(`transfer receive ${second.file} --last-receipt ${join(stick, 'depot.json')}`),
-    /is no receipt/,
+    /is not a receipt/,
   );
   t.match(
     await refused(`transfer receive ${second.file} --last-receipt ${receipt}`),

@@ -3,7 +3,14 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { toCanonicalText, toCanonicalBytes, measureCanonical } from '#transfers/statement/canonical.ts';
-import { itemsOf, listIn, membersOfObject, NotCanonical, parseExtent, textIn } from '#transfers/statement/json-extents.ts';
+import {
+  itemsOf,
+  listIn,
+  membersOfObject,
+  NotCanonical,
+  parseExtent,
+  textIn,
+} from '#transfers/statement/json-extents.ts';
 import { anyCharacter } from '#test/fixtures/characters.ts';
 
 const object = fc

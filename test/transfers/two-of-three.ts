@@ -6,7 +6,12 @@ import type { TransferPackage } from '#contract/wire.ts';
 import { folder } from '#test/cli/process.ts';
 import { offered, snapOf } from '#test/fixtures/online-store.ts';
 import { signEnvelope } from '#transfers/statement/envelopes.ts';
-import { serializeSignatures, addSignature, mergeSignatures, type SigningSeed } from '#transfers/statement/signatures.ts';
+import {
+  serializeSignatures,
+  addSignature,
+  mergeSignatures,
+  type SigningSeed,
+} from '#transfers/statement/signatures.ts';
 import { idOf } from '#transfers/statement/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { example, goodNow, helloWith, seedOf, written } from './example.ts';

@@ -39,7 +39,7 @@ async function storeFront(call: FrontPageCall): Promise<View> {
 function answer(wrong: number, toKnow: number): string {
   if (wrong === 1) return 'There is 1 problem.';
   if (wrong > 1) return `There are ${String(wrong)} problems, the most severe first.`;
-  return toKnow === 0 ? 'All is well.' : 'All is well. There are notices below.';
+  return toKnow === 0 ? 'All is well.' : 'There are no problems, but there are notices.';
 }
 
 const more: Html = html`<p class="hint">

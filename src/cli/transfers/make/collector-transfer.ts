@@ -1,5 +1,10 @@
 // Writes the transfers of a collector.
-import { makeGatheredTransfer, findSent, type TransferRequestReference, type Collector } from '#transfers/make/collector.ts';
+import {
+  makeGatheredTransfer,
+  findSent,
+  type TransferRequestReference,
+  type Collector,
+} from '#transfers/make/collector.ts';
 import type { CollectorExportContext } from '#transfers/make/collector-exports.ts';
 import type { WrittenTransfer } from '#transfers/make/compose.ts';
 import type { GatheredFolder } from '#transfers/gather/gather.ts';

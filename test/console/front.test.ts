@@ -11,7 +11,7 @@ t.test('whoever looks after the store sees what is wrong first, and what mends i
   const store = await startConsole(t, (text) => text.replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0'));
   const root = await store.visit('root');
   const early = await root.open('/console');
-  t.match(early, { status: 200, text: /Front page All is well. There are notices below./ });
+  t.match(early, { status: 200, text: /Front page There are no problems, but there are notices./ });
   t.match(early.text, /Backups No backup was made yet\. Run 'larder backup FILE'/, 'young stores need one soon');
   t.match(early.text, /Last backup never/);
 

@@ -170,7 +170,7 @@ t.test(
     for (const page of [list, upload]) page.on('console', (message) => said.push(message.text()));
     await list.goto(`${store.url}/console/waiting`);
     await upload.goto(`${store.url}/console/waiting/uploads/one`);
-    t.match(await upload.locator('.lead').textContent(), /has not looked at it yet/);
+    t.match(await upload.locator('.lead').textContent(), /has not finished yet/);
     // Late enough for a page that somebody opens to prolong the session.
     store.clock.advance(minutes(20));
     const [, asked] = await Promise.all([

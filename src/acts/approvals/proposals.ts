@@ -222,7 +222,7 @@ async function refuseSecond(
   if (before === undefined || (key !== undefined && key !== before.key)) return;
   for (const rule of await rulesAsking(tx, proposal, accountId)) {
     if (await approvalCounts(tx, before, rule)) {
-      throw new Refusal('conflict', `You have already approved proposal ${String(proposal.number)} already.`);
+      throw new Refusal('conflict', `You have already approved proposal ${String(proposal.number)}.`);
     }
   }
 }

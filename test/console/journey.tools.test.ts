@@ -193,7 +193,7 @@ for (const scripts of [true, false]) {
       await root.goto(store.url + address);
       t.match(await root.locator('main').textContent(), /hello-on/, 'what it would change is shown');
       await press(root, 'Accept');
-      await wait(root, /It is proposed/);
+      await wait(root, /The change is proposed/);
 
       for (const person of ['bob', 'carol']) {
         await store.setPassword(person);
@@ -213,7 +213,7 @@ for (const scripts of [true, false]) {
       }
       await root.goto(store.url + address);
       await press(root, 'Accept');
-      await wait(root, /The transfer is let in/);
+      await wait(root, /The transfer is accepted/);
       t.match(await root.locator('main').textContent(), /bob[^]*carol/, 'the receipt names both');
     },
   );

@@ -32,7 +32,7 @@ const rows: Row[] = [
   },
   {
     code: 'engine-away',
-    says: /^The bucket of the store does not answer as it should \(/,
+    says: /^The bucket of the store does not work \(/,
     async produce({ swift }) {
       await swift.stop();
       return () => swift.start();

@@ -395,7 +395,7 @@ t.test('without the server the store says so, and works again by itself when it 
   const problems = async () => (await store.anyone.get('/readyz')).body.problems as string[];
   await until(async () => (await problems()).length > 0);
   t.match(await problems(), [
-    /^The bucket of the store does not answer as it should \(no server listens there; check .*\): /,
+    /^The bucket of the store does not work \(no server listens there; check .*\): /,
   ]);
   await server.start();
   await until(async () => (await problems()).length === 0);

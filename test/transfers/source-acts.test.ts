@@ -172,7 +172,7 @@ t.test(
     await here.done(trustCommand(t));
     t.equal((await sourceOf(here)).floor, 2);
     const again = await sent(t, { sequence: 2, revisions: [1, 3] });
-    t.match(await here.larder(`transfer receive ${again.part}`), { code: 1, err: /number 2 was let in already/ });
+    t.match(await here.larder(`transfer receive ${again.part}`), { code: 1, err: /number 2 was already accepted/ });
   },
 );
 

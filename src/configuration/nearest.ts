@@ -11,11 +11,11 @@ export function nearest(typed: string, words: Iterable<string>): string | undefi
   for (const word of words) {
     const begun =
       Math.min(typedWord.length, word.length) >= 3 && (word.startsWith(typedWord) || typedWord.startsWith(word));
-    // Among words that begin the other or are begun by it, the one with the nearest length wins.
-    const distance = begun
-      ? 0.5 + Math.abs(typedWord.length - word.length) / 1000
-      : editDistance(typedWord, word.toLowerCase());
-    if (distance <= Math.max(1, Math.floor(word.length / 3)) && distance < (best?.distance ?? Infinity)) {
+    // One wrong letter is nearer than a word that begins the other or is begun by it; of those, the one with the nearest length wins.
+    const edits = editDistance(typedWord, word.toLowerCase());
+    const distance = begun ? Math.min(edits, 1.5 + Math.abs(typedWord.length - word.length) / 1000) : edits;
+    const isNear = begun || distance <= Math.max(1, Math.floor(word.length / 3));
+    if (isNear && distance < (best?.distance ?? Infinity)) {
       best = { word, distance };
     }
   }

@@ -40,7 +40,7 @@ t.test('the printed lines are run on a device, and it has all that it needs', as
   const { store } = await startForDevices(t);
   const snippet = () => larder(`device snippet --data ${store.directory}`);
   const id = store.beside.config.store.id;
-  t.match(await snippet(), { code: 1, err: /store assertion of 'larder' is not here/ });
+  t.match(await snippet(), { code: 1, err: /store assertion of 'larder' is not stored here/ });
   const without = (await larder(`device snippet --without-assertion --data ${store.directory}`)).out;
   t.match(without, `Environment=SNAPPY_FORCE_API_URL=%s\\n' '${store.beside.config.http.base_url}' >`);
   t.notMatch(without, /snap ack|proxy\.store/);

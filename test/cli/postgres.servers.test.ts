@@ -408,7 +408,7 @@ t.test('a server is judged by all that it says of itself, what is wrong first', 
   t.match(said({ connections: { used: 95, max: 97 } }), { level: 'wrong', mend: /max_connections/ });
   t.match(said({ fullPageWrites: false, checksums: false, foreignTables: 1 }), {
     level: 'wrong',
-    says: /connections open; 1 tables .*; it keeps no page checksums .*; full_page_writes is off/,
+    says: /connections open; 1 tables .*; it keeps no page checksums, .*; full_page_writes is off/,
   });
   t.end();
 });

@@ -621,6 +621,14 @@ t.test('a misspelt key is refused on its line with the right one', async (t) => 
   );
 });
 
+t.test('one wrong letter is nearer than another key that begins the misspelt one', (t) => {
+  const [key] = [...everything.matchAll(/^max_download_rate(?= = )/gm)];
+  const { index } = key!;
+  const wrong = `${everything.slice(0, index)}max_downloads_rate${everything.slice(index + 'max_download_rate'.length)}`;
+  t.match(refusal(wrong).join(), /did you mean 'max_download_rate'\?$/);
+  t.end();
+});
+
 t.test('any text at all is read or refused', async () => {
   const part = fc.oneof(
     fc.constantFrom(

@@ -128,7 +128,7 @@ for (const how of ['it has ended', 'nothing comes from it'] as const) {
     const notReady = until(async () => (await ready()) === 503).then(() => Date.now() - begun);
     for (const refused of await Promise.all(asks.map(([path, init]) => ask(path, init)))) {
       t.match(refused, { status: 503, retryAfter: '5' }, refused.body);
-      t.match(refused.body, /does not answer/);
+      t.match(refused.body, /does not respond/);
       t.comment(`refused after ${refused.took.toFixed(0)} ms`);
     }
     t.comment(`not ready after ${(await notReady).toFixed(0)} ms`);

@@ -240,7 +240,7 @@ t.test('whatever keeps a store from its database is said in one sentence, and ch
   );
   await cannot('postgres://larder@/postgres?host=/nowhere', /no server listens there/);
   await cannot('postgres://larder@127.0.0.1:1/postgres?sslmode=disable', /no server listens there/);
-  await cannot('postgres://larder@larder.invalid/postgres?sslmode=disable', /knows no larder.invalid/);
+  await cannot('postgres://larder@larder.invalid/postgres?sslmode=disable', /cannot resolve larder.invalid/);
   await cannot(as('larder', '&options=-c synchronous_commit=off'), /runs with synchronous_commit = off, so confirmed changes can be lost/);
   await cannot(as('larder', '&options=-c search_path=none'), /no schema of its search_path exists/);
   await server.ask('CREATE TABLE customers (name TEXT)');
@@ -517,7 +517,7 @@ t.test('a store whose server is gone says so, and goes on when it is back', asyn
   const { db } = await opened(t, Promise.resolve(server));
   await db.transaction((tx) => add(tx, 'before'));
   await server.stop('order');
-  const gone = { name: 'Refusal', status: 503, retryAfter: 5, message: /does not answer\. Nothing was changed\./ };
+  const gone = { name: 'Refusal', status: 503, retryAfter: 5, message: /does not respond\. Nothing was changed\./ };
   await Promise.all([
     t.rejects(
       db.transaction((tx) => add(tx, 'lost')),
@@ -602,7 +602,7 @@ t.test('a server from which nothing comes is given up, and one that takes its ti
   const slow = await db.get(sql`SELECT 1 AS one FROM pg_sleep(2)`);
   t.same(slow, { one: 1 });
   proxy.isSilent = true;
-  const gone = { name: 'Refusal', status: 503, retryAfter: 5, message: /does not answer\. Nothing was changed\./ };
+  const gone = { name: 'Refusal', status: 503, retryAfter: 5, message: /does not respond\. Nothing was changed\./ };
   await Promise.all([
     ...['a', 'b', 'c'].map((name) =>
       t.rejects(

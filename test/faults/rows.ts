@@ -1,6 +1,6 @@
 // The table of faults: each row produces one for real in a store that is served, and every place is asked about it.
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
@@ -108,8 +108,17 @@ export const configurationOf = ({ directory }: Pick<ConsoleStore, 'directory'>):
 /** Changes a file; what it returns undoes that. */
 export function changeFile(file: string, change: (text: string) => string): () => void {
   const before = readFileSync(file, 'utf8');
-  writeFileSync(file, change(before));
-  return () => writeFileSync(file, before);
+  const { mode } = statSync(file);
+  const write = (text: string): void => {
+    // Keys are read-only files, which only root may write.
+    chmodSync(file, 0o600);
+    writeFileSync(file, text);
+    chmodSync(file, mode);
+  };
+  write(change(before));
+  return () => {
+    write(before);
+  };
 }
 
 /** Changes the configuration of a store and reloads it; what it returns undoes that. */

@@ -91,7 +91,7 @@ async function again<Result>(doing: () => Promise<Result>): Promise<Result> {
       return await doing();
     } catch (error) {
       const { message, stdout = '', stderr = '' } = error as Error & { stdout?: string; stderr?: string };
-      if (!/does not answer|cannot open the database/.test(message + stdout + stderr)) throw error;
+      if (!/does not answer|does not respond|cannot open the database/.test(message + stdout + stderr)) throw error;
     }
   }
 }

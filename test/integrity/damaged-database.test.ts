@@ -34,7 +34,7 @@ t.test('a server with a damaged page says so soon after its start, and is not re
   const ready = await fetch(`${url}/readyz`);
   t.equal(ready.status, 503);
   const problem = new RegExp(
-    `the first: page ${String(page)} of the table charm_libraries is damaged\\. 'larder verify' names all`,
+    `the first: page ${String(page)} of the table charm_libraries is corrupt\\. 'larder verify' names all`,
   );
   t.match(await ready.json(), { status: 'failing', problems: [problem] });
   t.equal((await fetch(`${url}/healthz`)).status, 200, 'the process is alive');
@@ -48,7 +48,7 @@ t.test('verify names the page and its table, also where the store cannot be open
     const page = damageTable(data, table);
     const { code, out, err } = await larder('verify');
     t.equal(code, 1, err);
-    t.match(out, new RegExp(`${data}/larder\\.db: page ${String(page)} of the table ${table} is damaged`));
+    t.match(out, new RegExp(`${data}/larder\\.db: page ${String(page)} of the table ${table} is corrupt`));
     t.match(
       out,
       `Stop the server, move ${data} aside, and restore the last backup from before: larder restore FILE --data ${data}`,

@@ -47,7 +47,7 @@ export function namedServer(
   if ('wrong' in read) throw new UsageError(`--postgres: ${read.wrong}`);
   if (read.password !== undefined) {
     throw new UsageError(
-      '--postgres: a password stands in it; write it into a file of its own, and name that with --postgres-password-file',
+      '--postgres: it contains a password; write the password into its own file, and name that file with --postgres-password-file',
     );
   }
   const passwordFile = file === undefined ? undefined : resolve(file);

@@ -45,7 +45,7 @@ t.test('a charm of an older release is read once, and until then juju is told to
   });
   await ada.post('/v1/charm/hello/releases', [{ channel: 'stable', revision: 1 }]);
   t.match(await askedOne(store, { name: 'hello' }), {
-    error: { code: 'revision-not-ready', message: /try again in a minute/ },
+    error: { code: 'revision-not-ready', message: /Try again in a minute/ },
   });
 
   const requiring = async () => (await store.anyone.get('/v2/charms/find?q=&relation-requires=postgresql')).body;

@@ -1,6 +1,6 @@
 // A revision whose provenance was delegated to a brand of the store gets its assertion.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -122,6 +122,8 @@ t.test('a revision waits to be signed while the store has the master key of anot
   const { store, brand, back } = await withSnap(t);
   const file = join(store.directory, 'master.key');
   const own = readFileSync(file);
+  // Keys are read-only files, which only root may write.
+  chmodSync(file, 0o600);
   writeFileSync(file, newWrappingKey());
   store.appliance.reload();
   await back('store-account-key', 'brand-account', 'decl-ra', 'brand-account-key');

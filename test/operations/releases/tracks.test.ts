@@ -103,7 +103,7 @@ t.test('tracks and guardrails', async (t) => {
     await release({ channel: '2.0/edge/fix', revision: 1 }, { channel: '2.0/beta', revision: 1 });
     const refused = await ada.delete(track('2.0'));
     t.equal(code(refused), '409 conflict');
-    t.match(refused.body['error-list'][0].message, /not empty; close 2\.0\/beta, 2\.0\/edge\/fix first/);
+    t.match(refused.body['error-list'][0].message, /not empty\. Close 2\.0\/beta, 2\.0\/edge\/fix first/);
     const { error } = await command(store, 'track delete snap/hello 2.0 --yes');
     t.equal(error, refused.body['error-list'][0].message);
     await release({ channel: '2.0/beta', revision: null }, { channel: '2.0/edge/fix', revision: null });

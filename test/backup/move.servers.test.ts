@@ -128,7 +128,7 @@ t.test('a move that cannot be is refused in a sentence, and nothing is changed',
   const refused = async (code: number, why: RegExp, line = `move --to ${file}`): Promise<void> => {
     const ended = await store.larder(line);
     t.match(ended, { code, err: why });
-    t.match(ended.err, /^(?:larder: \S.* does not answer yet; waiting for it\n)?larder: [^\n]+\n$/, 'one sentence');
+    t.match(ended.err, /^(?:larder: \S.* does not respond yet; waiting for it\n)?larder: [^\n]+\n$/, 'one sentence');
     t.equal(readFileSync(join(data, 'larder.toml'), 'utf8'), before);
     t.notOk(existsSync(join(data, '.moving')));
   };

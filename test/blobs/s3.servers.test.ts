@@ -256,9 +256,15 @@ t.test('what is wrong at the start is said in one sentence', async (t) => {
   for (const [options, why] of [
     [{ address: at(`http://127.0.0.1:${nobody}`) }, /: no server listens there; check that the server runs/],
     [{ address: at('http://nowhere.invalid') }, /: this machine cannot resolve nowhere\.invalid$/],
-    [{ address: { ...address, bucket: 'no-such-bucket' } }, /: the server has no bucket no-such-bucket; create it there/],
+    [
+      { address: { ...address, bucket: 'no-such-bucket' } },
+      /: the server has no bucket no-such-bucket; create it there/,
+    ],
     [{ access: { ...access, accessKeyId: 'larder:eve' } }, / access_key_id/],
-    [{ access: { ...access, secretAccessKey: 'wrong' } }, /: the secret_access_key of credentials_file does not belong/],
+    [
+      { access: { ...access, secretAccessKey: 'wrong' } },
+      /: the secret_access_key of credentials_file does not belong/,
+    ],
     [{ address: at(`https://127.0.0.1:${server.port}`) }, /: the server does not speak the protocol of the address/],
   ] as const) {
     await t.rejects(inTime(beside(options)), { message: why });

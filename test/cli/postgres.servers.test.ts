@@ -271,7 +271,7 @@ t.test(
     const why = /no server listens there; check that PostgreSQL runs/;
     const doctor = store.larder('doctor');
     const serving = start(t, ['serve', '--data', store.data, '--listen', '127.0.0.1:0']);
-    const waiting = /^larder: the database x at \S+ does not answer yet; waiting for it\nlarder: [^\n]*\n$/;
+    const waiting = /^larder: the database x at \S+ does not respond yet; waiting for it\nlarder: [^\n]*\n$/;
     await Promise.all(
       lines.map(async (line) => {
         const { code, err } = await store.larder(line);
@@ -283,7 +283,7 @@ t.test(
     t.match(await doctor, { code: 1, out: why });
     const { code, err } = await serving.ended;
     t.match({ code, err }, { code: 1, err: why });
-    t.match(err, /^\{"level":"warn",.*does not answer yet; waiting for it"\}\nlarder: [^\n]*\n$/);
+    t.match(err, /^\{"level":"warn",.*does not respond yet; waiting for it"\}\nlarder: [^\n]*\n$/);
   },
 );
 

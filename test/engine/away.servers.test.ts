@@ -132,7 +132,7 @@ for (const how of ['it has ended', 'nothing comes from it'] as const) {
       t.comment(`refused after ${refused.took.toFixed(0)} ms`);
     }
     t.comment(`not ready after ${(await notReady).toFixed(0)} ms`);
-    t.match(await ask('/readyz'), { body: /The database of the store does not respond/ });
+    t.match(await ask('/readyz'), { body: /The database of the store does not work/ });
     t.match(await ask('/healthz'), { status: 200 }, 'the process itself is well');
 
     if (how === 'it has ended') await server.start();

@@ -241,7 +241,10 @@ t.test('whatever keeps a store from its database is said in one sentence, and ch
   await cannot('postgres://larder@/postgres?host=/nowhere', /no server listens there/);
   await cannot('postgres://larder@127.0.0.1:1/postgres?sslmode=disable', /no server listens there/);
   await cannot('postgres://larder@larder.invalid/postgres?sslmode=disable', /cannot resolve larder.invalid/);
-  await cannot(as('larder', '&options=-c synchronous_commit=off'), /runs with synchronous_commit = off, so confirmed changes can be lost/);
+  await cannot(
+    as('larder', '&options=-c synchronous_commit=off'),
+    /runs with synchronous_commit = off, so confirmed changes can be lost/,
+  );
   await cannot(as('larder', '&options=-c search_path=none'), /no schema of its search_path exists/);
   await server.ask('CREATE TABLE customers (name TEXT)');
   await cannot(server.address(), /it contains tables that are not larder's, such as customers/);
@@ -255,7 +258,10 @@ t.test('whatever keeps a store from its database is said in one sentence, and ch
     () => refuseWeakDurability({ ...whole, version: '14.2', number: 140_002 }, 'x'),
     /PostgreSQL 14.2, but larder needs 15/,
   );
-  t.throws(() => refuseWeakDurability({ ...whole, fsync: 'off' }, 'x'), /fsync = off, so confirmed changes can be lost/);
+  t.throws(
+    () => refuseWeakDurability({ ...whole, fsync: 'off' }, 'x'),
+    /fsync = off, so confirmed changes can be lost/,
+  );
   t.throws(() => refuseWeakDurability({ ...whole, encoding: 'LATIN1' }, 'x'), /its encoding is LATIN1/);
   t.throws(() => refuseWeakDurability({ ...whole, standby: 1 }, 'x'), /is a read-only standby; name the primary/);
 });

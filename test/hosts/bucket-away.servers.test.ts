@@ -19,7 +19,7 @@ t.test('the bucket is away, and comes back', async (t) => {
   await swift.stop();
   t.match(await upload(), { status: 503, text: /Try again in a few seconds/ });
   await until(async () => !(await host!.isReady()));
-  t.match(await ask(host!.url, '/readyz'), { status: 503, text: /The bucket of the store does not answer/ });
+  t.match(await ask(host!.url, '/readyz'), { status: 503, text: /The bucket of the store does not work/ });
   const registered = { method: 'POST', headers: { authorization: `Macaroon ${token}` }, body: { name: 'hello' } };
   t.match(await ask(host!.url, '/v1/snap', registered), { status: 200 }, 'what needs no file goes on');
 

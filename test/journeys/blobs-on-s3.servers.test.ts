@@ -394,9 +394,7 @@ t.test('without the server the store says so, and works again by itself when it 
   t.match(await client.blob('another one'), { status: 503 });
   const problems = async () => (await store.anyone.get('/readyz')).body.problems as string[];
   await until(async () => (await problems()).length > 0);
-  t.match(await problems(), [
-    /^The bucket of the store does not work \(no server listens there; check .*\): /,
-  ]);
+  t.match(await problems(), [/^The bucket of the store does not work \(no server listens there; check .*\): /]);
   await server.start();
   await until(async () => (await problems()).length === 0);
   t.match(await client.call('GET', `blobs/${digestOf(content)}`), { status: 200 });

@@ -80,8 +80,11 @@ export const transferFetch = command({
     const folder = resolve(callOptions.folder ?? join(collector.folder, 'fetched', `${site}-${String(number)}`));
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const isComplete = await fetchRequested(siteRequest, folder, call);
-    const how = { scratch: scratchOf(collector), release: callOptions.release, asked: siteRequest };
-    const folderContent = await gatherFolder(folder, how, call);
+    const folderContent = await gatherFolder(
+      folder,
+      { scratch: scratchOf(collector), release: callOptions.release, siteRequest },
+      call,
+    );
     const writing = { ...call, options: { ...callOptions, for: [], 'since-sent': false } };
     const made = await writeGatheredTransfer(collector, folderContent, { file, siteRequest }, writing);
     deleteGathered(collector);

@@ -79,8 +79,11 @@ export const transferGather = command({
         ? undefined
         : fileAt(resolve(file), `${collector.site.name}-${String(nextSequence(collector))}.tar`);
     const siteRequest = call.options.request === undefined ? undefined : await readRequestFile(call.options.request);
-    const how = { scratch: scratchOf(collector), release: call.options.release, asked: siteRequest };
-    const folderContent = await gatherFolder(folder, how, call);
+    const folderContent = await gatherFolder(
+      folder,
+      { scratch: scratchOf(collector), release: call.options.release, siteRequest },
+      call,
+    );
     if (target === undefined) {
       saveGathered(collector, folderContent, siteRequest);
       return formatGathered(folderContent);

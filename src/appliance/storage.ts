@@ -190,7 +190,7 @@ async function openStoreToServe(
   const damaged = (table: string, row: RowPlace): void => {
     health.report('damaged-row', { table, row: String(row) });
   };
-  const waits = (place: string): void => log.warn(`${place} does not answer yet; waiting for it`);
+  const waits = (place: string): void => log.warn(`${place} does not respond yet; waiting for it`);
   const store = await openStore({ ...options, fatal, held: true, makeRoom, damaged, meets, waits });
   try {
     await storeKeyCheck(store.records, store.acts, store.siteKey);

@@ -121,7 +121,7 @@ for (const scripts of [true, false]) {
       await carol.goto(`${store.url}/console/myself/new-token`);
       await carol.locator('[name=description]').fill('nightly builds');
       await carol.locator('main [name=password]').fill(secret);
-      await press(carol, 'Make it');
+      await press(carol, 'Make token');
       const token = ((await carol.locator('pre').first().textContent()) ?? '').trim();
       const lines = async (tool: string): Promise<string> =>
         (

@@ -154,7 +154,7 @@ for (const scripts of [true, false]) {
 
       await root.goto(`${store.url}/console/people/tokens`);
       await enter(root, root.getByRole('row', { name: /nightly builds/ }).getByRole('link', { name: /end/i }));
-      await press(root, 'End it now');
+      await press(root, 'Revoke now');
       await isDone(root);
       t.equal((await store.with(token).get('/v1/tokens/whoami')).status, 401, 'and her pipeline is out');
 

@@ -105,5 +105,5 @@ t.test('a value that is none reaches no address, and other bytes are not kept', 
   t.equal(code, 1);
   t.match(err, /4 of 4 could not be fetched/);
   t.notMatch(err, /curl/);
-  t.match(await run(from, to, { STORE: 'file:///etc' }), { code: 2, err: /is not the address/ });
+  t.match(await run(from, to, { STORE: 'file:///etc' }), { code: 2, err: /is no address/ });
 });

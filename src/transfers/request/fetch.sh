@@ -35,7 +35,7 @@ for tool in curl jq openssl; do need "$tool"; done
 for address in "${STORE:-https://api.snapcraft.io}" "$CHARMHUB"; do
   case $address in
     http://* | https://*) ;;
-    *) stop "$address is not the address of a store: an address begins with https://" ;;
+    *) stop "$address is no address: it begins with https://" ;;
   esac
 done
 work=$(mktemp -d) || exit 2

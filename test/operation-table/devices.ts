@@ -31,7 +31,7 @@ export const devicesRows: OperationRows = {
   device_session: {
     about: 'public',
     callers: 'anyone',
-    writes: 'operations/devices/device-session.test.ts, where two processes get the same one',
+    writes: 'operations/devices/sessions/device-session.test.ts, where two processes get the same one',
   },
   refresh_snaps: { about: 'public', callers: 'anyone', writes: 'writes nothing' },
   snap_info: { about: 'public', callers: 'anyone', reads: () => [{ path: '/v2/snaps/info/tiny-app' }] },

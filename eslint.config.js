@@ -33,6 +33,8 @@ export default tseslint.config(
         { selector: 'TSEnumDeclaration', message: 'Node strips types only; use a union of literals.' },
       ],
       eqeqeq: 'error',
+      'object-shorthand': ['error', 'properties'],
+      'no-useless-rename': 'error',
       'no-eval': 'error',
       'no-implied-eval': 'error',
       'no-new-func': 'error',

@@ -148,7 +148,7 @@ export async function settleApproved(
 ): Promise<void> {
   if (held !== undefined) throw held;
   if (approved === undefined) return;
-  await tx.proposals.end(approved.proposal, 'done', { at, actor: actor });
+  await tx.proposals.end(approved.proposal, 'done', { at, actor });
   const keys = approved.approvals.map(({ key }) => key).filter((key) => key !== null);
   note({
     proposal: approved.proposal,
@@ -229,7 +229,7 @@ async function buildRejectedRefusal(
   { accounts }: ChangeRecords,
   { number, endedBy, because, endsAt }: Proposal,
 ): Promise<Refusal> {
-  const rejectedBy = (await accounts.find(endedBy ?? ''))?.username ?? endedBy ?? 'somebody';
+  const rejectedBy = (await accounts.find(endedBy ?? ''))?.username ?? endedBy ?? 'an unknown account';
   return new Refusal(
     'forbidden',
     `Rejected by ${rejectedBy} (proposal ${String(number)}): ${because ?? ''} It can be proposed again from ${endsAt}.`,

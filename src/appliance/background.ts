@@ -3,7 +3,7 @@ import { softwareCustody, type KeyCustody } from '#assertions/keys/key-custody.t
 import { createDeltaMaker, type DeltaMaker } from '#deltas/maker.ts';
 import { mendOfRecords } from '#data/records-place.ts';
 import { hours, seconds } from '#domain/clock.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { inspectDatabase, type DatabasePlace } from '#engine/place.ts';
 import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
 import { inspectInThread } from '#integrity/inspect-in-thread.ts';
@@ -225,7 +225,7 @@ const startFinishing = (
   parts.start(
     'pushes',
     () =>
-      createPushFinisher({ records, acts, log, reviewSoon, quota: () => quotaOfEverybody(current().config.quotas) }),
+      createPushFinisher({ records, acts, log, reviewSoon, quota: () => readDefaultQuota(current().config.quotas) }),
     (finishing) => finishing.idle(),
   );
 

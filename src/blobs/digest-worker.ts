@@ -137,7 +137,7 @@ port.on('message', (orders: readonly DigestOrder[]) => {
       forget(order.job);
       const message = error instanceof Error ? error.message : String(error);
       const { syscall } = error as NodeJS.ErrnoException;
-      report = { job: order.job, report: 'failed', message: message, code: codeOf(error), syscall };
+      report = { job: order.job, report: 'failed', message, code: codeOf(error), syscall };
     }
   }
   if (report !== undefined) port.postMessage(report);

@@ -70,12 +70,12 @@ interface ConsoleMenuEntry {
   for(viewer: Viewer): boolean;
 }
 
-const everybody = (): boolean => true;
+const everyAccount = (): boolean => true;
 const administrators = ({ administers }: Viewer): boolean => administers;
 const entries: readonly ConsoleMenuEntry[] = [
-  { address: '/console', words: 'Front page', for: everybody },
-  { address: '/console/packages', words: 'Packages', for: everybody },
-  { address: '/console/waiting', words: 'What waits', for: everybody },
+  { address: '/console', words: 'Front page', for: everyAccount },
+  { address: '/console/packages', words: 'Packages', for: everyAccount },
+  { address: '/console/waiting', words: 'What waits', for: everyAccount },
   { address: '/console/carry', words: 'Carry', for: ({ oversees }) => oversees },
   { address: '/console/people', words: 'People and tokens', for: administrators },
   {

@@ -67,18 +67,18 @@ export async function openStore(options: StoreOptions & OpenRecordsOptions): Pro
   let serving: Pick<StoreHandle, 'config'> = { config };
   const configuredPolicy = (): ApprovalPolicy => readPolicy(serving.config.approvals);
   const opening = { ...options, place, siteKey, configuredPolicy };
-  const { records: records, acts, close, ...opened } = await openRecords(directory, opening);
+  const { records, acts, close, ...opened } = await openRecords(directory, opening);
   try {
     await refuseForeignKey(records, siteKey);
     await settleSeals(records);
     const latest = latestTime(now, options.elapsed);
     const clock = (): Date => latest.now();
     const life = (): number => store.config.identity.root_key_days;
-    const rootKeys = createRootKeys({ records: records, acts, siteKey, newId, clock, life });
-    const dischargerKeys = createDischargerKeys({ records: records, acts, siteKey, clock });
+    const rootKeys = createRootKeys({ records, acts, siteKey, newId, clock, life });
+    const dischargerKeys = createDischargerKeys({ records, acts, siteKey, clock });
     const location = (): string => store.config.http.base_url;
     const authority = createAuthority({
-      records: records,
+      records,
       acts,
       rootKeys,
       dischargerKeys,
@@ -88,7 +88,7 @@ export async function openStore(options: StoreOptions & OpenRecordsOptions): Pro
       longestLife: () => days(store.config.identity.longest_token_days),
       requiresTotp: () => store.config.identity.require_totp,
     });
-    const parts = { records: records, acts, authority, rootKeys, dischargerKeys, latestTime: latest };
+    const parts = { records, acts, authority, rootKeys, dischargerKeys, latestTime: latest };
     const store: StoreHandle = { directory, config, ...parts, ...opened, siteKey, now, newId, close };
     // A server replaces `config` in this object when it reloads the configuration.
     serving = store;
@@ -107,14 +107,14 @@ async function settleSeals(records: StoreRecords): Promise<void> {
 
 /** Returns the registry tokens of a store, for a server or for a command on the host. */
 export const signedTokensOf = ({
-  records: records,
+  records,
   acts,
   latestTime: latest,
   newId,
   siteKey,
 }: Omit<StoreHandle, 'close'>): SignedTokens =>
   createSignedTokens({
-    records: records,
+    records,
     acts,
     clock: () => latest.now(),
     newId,

@@ -36,13 +36,13 @@ type Serve = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Closes connections above the limits. Logs once, and again only after half of the open connections have ended. */
 export function limitConnections(server: Server, { limits, isProxy, log }: ConnectionLimitOptions): void {
-  const everybody = counter(limits.all);
+  const allClients = counter(limits.all);
   const clients = new Map<string, Counter>();
   server.maxConnections = limits.all;
   // A full worker of several closes the connection, as a single process does, instead of passing it on for ever.
   Object.assign(server, { dropMaxConnection: true });
   server.on('drop', () => {
-    if (everybody.tell())
+    if (allClients.tell())
       log().warn({ connections: limits.all }, 'closes further connections: the limit of all connections is reached');
   });
   server.on('connection', (socket: Socket) => {
@@ -55,9 +55,9 @@ export function limitConnections(server: Server, { limits, isProxy, log }: Conne
       return;
     }
     clients.set(client, theirs);
-    for (const connectionCount of [theirs, everybody]) connectionCount.add();
+    for (const connectionCount of [theirs, allClients]) connectionCount.add();
     socket.once('close', () => {
-      for (const connectionCount of [theirs, everybody]) connectionCount.remove();
+      for (const connectionCount of [theirs, allClients]) connectionCount.remove();
       if (theirs.isEmpty()) clients.delete(client);
     });
   });

@@ -91,7 +91,7 @@ export function createCredentials(options: CredentialsOptions): RegistryCredenti
       if (credential.kind === 'push') {
         if (credential.firstUsedAt === null) {
           const actor = { actor: credential.accountId ?? 'anyone', requestId };
-          await acts.do(useImageCredential, actor, { credential: credential, address, moment: timestamp(clock()) });
+          await acts.do(useImageCredential, actor, { credential, address, moment: timestamp(clock()) });
         }
         moves(credential.id);
       }

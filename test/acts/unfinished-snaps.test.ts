@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { stream } from '#assertions/format/assertion.ts';
-import { everybody } from '#domain/releases/channel-map.ts';
+import { everyDevice } from '#domain/releases/channel-map.ts';
 import { days } from '#domain/clock.ts';
 import { riskProblem } from '#domain/releases/risk-problem.ts';
 import { changeConfig } from '#configuration/config.ts';
@@ -277,7 +277,7 @@ t.test('a snap that an older release of larder let into stable stays there, and 
     (await records.releases.inChannel(id, 'latest/stable', at)).map(({ revision }) => revision);
   const [there] = await records.releases.held(id);
   await store.beside.records.change({ at, actor: 'test', action: 'release', object: 'snap/carrying' }, (tx) =>
-    tx.releases.fill({ ...there!, channel: 'latest/stable', progressive: everybody }),
+    tx.releases.fill({ ...there!, channel: 'latest/stable', progressive: everyDevice }),
   );
   t.match(await run('release snap/carrying 1 stable'), { code: 1, err: /its grade is 'devel'/ });
   t.equal(await accept(await send('latest/stable', 1)), 0, 'a transfer that says the same of it changes nothing');

@@ -49,14 +49,14 @@ t.test('what is written together stands together', async (t) => {
     return Math.min(...rounds);
   };
   const by = { actor: accountId };
-  const everybody = { bytes: unlimited, packages: unlimited };
+  const defaultQuota = { bytes: unlimited, packages: unlimited };
   const name = {
     namespace: 'snap',
     type: 'snap',
     publisherId: accountId,
     private: false,
     reserved: [],
-    everybody,
+    defaultQuota,
   } as const;
   const registered = await pagesOf((number) =>
     store.acts.do(registerName, by, { ...name, name: `new-${number}`, freshId: store.newId.id() }),

@@ -90,7 +90,7 @@ export const disableAccount = act({
     await tx.setUpLinks.removeOf(id);
     const disabledAt = await tx.accounts.disabledAt(id);
     if (!endTokens) return { disabledAt, endedTokens: undefined };
-    const endedTokens = await tx.macaroons.endAll(id, { at: moment, actor: actor, issuedBefore: null });
+    const endedTokens = await tx.macaroons.endAll(id, { at: moment, actor, issuedBefore: null });
     note({ 'ended-tokens': endedTokens });
     return { disabledAt, endedTokens };
   },

@@ -7,7 +7,7 @@ import { wrongCode, wrongCredentials } from '../login/logins.ts';
 
 export const setPassword = act({
   name: 'account password',
-  summary: "Set somebody's password.",
+  summary: 'Set the password of an account.',
   on: 'account/ID',
   object: accountObject,
   gate: { never: 'the approvals of a changed account do not count for three days' },
@@ -26,7 +26,7 @@ export const setPassword = act({
     await markTouched(tx, id, { at, actor }, 'account password');
     await tx.setUpLinks.removeOf(id);
     if (endTokensAt === null) return undefined;
-    const endedTokens = await tx.macaroons.endAll(id, { at: endTokensAt, actor: actor, issuedBefore: null });
+    const endedTokens = await tx.macaroons.endAll(id, { at: endTokensAt, actor, issuedBefore: null });
     note({ 'ended-tokens': endedTokens });
     return endedTokens;
   },
@@ -82,7 +82,7 @@ export const setOwnPassword = act({
     // the store is trusted with its first approvers.
     if (!isFromInit) await markTouched(tx, id, { at, actor: 'a link' }, 'set_password');
     if (endTokens) {
-      note({ 'ended-tokens': await tx.macaroons.endAll(id, { at, actor: actor, issuedBefore: null }) });
+      note({ 'ended-tokens': await tx.macaroons.endAll(id, { at, actor, issuedBefore: null }) });
     }
   },
 });
@@ -105,7 +105,7 @@ export const changeOwnPassword = act({
     await tx.setUpLinks.removeOf(id);
     await markTouched(tx, id, { at, actor: ownLoginActor }, 'change_own_password');
     if (endTokensAt === null) return;
-    note({ 'ended-tokens': await tx.macaroons.endAll(id, { at: endTokensAt, actor: actor, issuedBefore: null }) });
+    note({ 'ended-tokens': await tx.macaroons.endAll(id, { at: endTokensAt, actor, issuedBefore: null }) });
   },
 });
 

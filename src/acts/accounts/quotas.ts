@@ -36,15 +36,15 @@ interface PublisherQuota {
   /** An account's id. */
   publisherId: string;
   /** The quota of publishers without a quota of their own. */
-  everybody: Quota;
+  defaultQuota: Quota;
 }
 
 /** Refuses a newly registered package, with `forbidden`, if its publisher exceeds their quota. */
 export async function refusePackagesBeyond(
   tx: ChangeRecords,
-  { publisherId, everybody }: PublisherQuota,
+  { publisherId, defaultQuota }: PublisherQuota,
 ): Promise<void> {
-  const { packages: limit } = quotaOf(await tx.quotas.find(publisherId), everybody);
+  const { packages: limit } = quotaOf(await tx.quotas.find(publisherId), defaultQuota);
   if (limit >= unlimited) return;
   const used = await tx.quotas.packages(publisherId);
   if (used <= limit) return;
@@ -54,9 +54,9 @@ export async function refusePackagesBeyond(
 /** Refuses content that is about to be claimed, with `forbidden`, if its publisher would exceed their quota. */
 export async function refuseBytesBeyond(
   tx: ChangeRecords,
-  { publisherId, everybody, sha3_384, size }: PublisherQuota & { sha3_384: string; size: number },
+  { publisherId, defaultQuota, sha3_384, size }: PublisherQuota & { sha3_384: string; size: number },
 ): Promise<void> {
-  const { bytes: limit } = quotaOf(await tx.quotas.find(publisherId), everybody);
+  const { bytes: limit } = quotaOf(await tx.quotas.find(publisherId), defaultQuota);
   if (limit >= unlimited) return;
   const used = await tx.quotas.bytes(publisherId);
   // Content that another package of the publisher has is not counted again, even if the quota was lowered.
@@ -70,11 +70,11 @@ export async function refuseBytesBeyond(
  */
 export async function createSizeCheck(
   { quotas }: Pick<StoreRecords, 'quotas'>,
-  { packageId, everybody }: Pick<PublisherQuota, 'everybody'> & { packageId: string },
+  { packageId, defaultQuota }: Pick<PublisherQuota, 'defaultQuota'> & { packageId: string },
 ): Promise<(size: number) => void> {
   const publisherId = await quotas.publisherOf(packageId);
   if (publisherId === undefined) return () => undefined;
-  const { bytes: limit } = quotaOf(await quotas.find(publisherId), everybody);
+  const { bytes: limit } = quotaOf(await quotas.find(publisherId), defaultQuota);
   if (limit >= unlimited) return () => undefined;
   const used = await quotas.bytes(publisherId);
   return (size) => {
@@ -88,10 +88,10 @@ export async function createSizeCheck(
  */
 export async function refuseReceivedBeyond(
   tx: ChangeRecords,
-  { publisherId, everybody, before }: PublisherQuota & { before: number },
+  { publisherId, defaultQuota, before }: PublisherQuota & { before: number },
 ): Promise<void> {
-  await refusePackagesBeyond(tx, { publisherId, everybody });
-  const { bytes: limit } = quotaOf(await tx.quotas.find(publisherId), everybody);
+  await refusePackagesBeyond(tx, { publisherId, defaultQuota });
+  const { bytes: limit } = quotaOf(await tx.quotas.find(publisherId), defaultQuota);
   if (limit >= unlimited) return;
   const used = await tx.quotas.bytes(publisherId);
   if (used > limit && used > before) throw tooManyBytes(before, limit, used - before);

@@ -34,7 +34,7 @@ export const propose = act<NewProposal, Pick<Proposal, 'number' | 'endsAt'>>({
   async perform(tx, proposal, { at, actor, note }) {
     const standing = await tx.proposals.standing(proposal.digest, at);
     if (standing !== undefined) throw new DoneAlready(standing);
-    await tx.proposals.fallOthers(proposal, { at, actor: actor });
+    await tx.proposals.fallOthers(proposal, { at, actor });
     if ((await tx.proposals.countOpen(actor, at)) >= maxOpenProposals) {
       throw new Refusal(
         'too-many-requests',

@@ -49,7 +49,7 @@ export const updateRemodels = act<Remodels<RemodelWithDescription>, RemodelEntry
     refuseTwins(remodels);
     const changed = [];
     for (const remodel of remodels) {
-      await tx.remodelAllowlist.describe(brandAccountId, { ...remodel, at, actor: actor });
+      await tx.remodelAllowlist.describe(brandAccountId, { ...remodel, at, actor });
       const now = await tx.remodelAllowlist.find(brandAccountId, remodel);
       if (now === undefined) throw noRemodel(remodel);
       changed.push(now);

@@ -14,7 +14,7 @@ interface ImageTarget {
 
 interface ImagePush extends ImageTarget {
   /** The quota of publishers without a quota of their own. */
-  everybody: Quota;
+  defaultQuota: Quota;
 }
 
 /** Content that a manifest names. */
@@ -57,10 +57,10 @@ export const pushImageBlob = act({
   object,
   gate: unreleased,
 
-  async perform(tx, { credential, blob, everybody }: ImagePush & { blob: ImageBlob }, { at, note }): Promise<void> {
+  async perform(tx, { credential, blob, defaultQuota }: ImagePush & { blob: ImageBlob }, { at, note }): Promise<void> {
     const { resource, id: credentials } = credential;
     note({ resource, digest: `sha256:${blob.sha256}`, size: blob.size, credentials });
-    await refuseBeyondQuota(tx, { credential, everybody, content: blob });
+    await refuseBeyondQuota(tx, { credential, defaultQuota, content: blob });
     await tx.images.addBlob(credential, blob, at);
     await tx.damagedBlobs.mended(blob.sha3_384);
   },
@@ -75,10 +75,10 @@ export const pushImageManifest = act({
   gate: unreleased,
 
   async perform(tx, pushed: ManifestPush, { at, note }): Promise<void> {
-    const { credential: repository, everybody, manifest, digest, tag, about } = pushed;
+    const { credential: repository, defaultQuota, manifest, digest, tag, about } = pushed;
     note({ resource: repository.resource, digest, tag, credentials: repository.id });
     const { parts, children } = await requireManifestContents(tx, repository, pushed);
-    await refuseBeyondQuota(tx, { credential: repository, everybody, content: manifest });
+    await refuseBeyondQuota(tx, { credential: repository, defaultQuota, content: manifest });
     // A manifest in this store is recorded by its sha256, another by the digest that names it.
     const storedSubject = about && (await tx.images.manifest(repository, about.subject))?.sha256;
     const references = { parts, children, about: about && { ...about, subject: storedSubject ?? about.subject } };
@@ -91,12 +91,12 @@ export const pushImageManifest = act({
 /** The quota of the package's publisher applies, whichever account pushes. */
 async function refuseBeyondQuota(
   tx: ChangeRecords,
-  { credential, everybody, content }: ImagePush & { content: Pick<ImageBlob, 'sha3_384' | 'size'> },
+  { credential, defaultQuota, content }: ImagePush & { content: Pick<ImageBlob, 'sha3_384' | 'size'> },
 ): Promise<void> {
   const subject = await tx.packages.byId(credential.packageId);
   if (subject === undefined) throw new Refusal('name-unknown', 'The package is gone.');
   const { sha3_384, size } = content;
-  await refuseBytesBeyond(tx, { publisherId: subject.publisherId, everybody, sha3_384, size });
+  await refuseBytesBeyond(tx, { publisherId: subject.publisherId, defaultQuota, sha3_384, size });
 }
 
 export const pushExternalImage = act({

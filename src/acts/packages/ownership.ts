@@ -22,7 +22,7 @@ interface WithAccount extends PackageTarget {
 /** The account that is to publish the package. */
 interface WithPublisher extends WithAccount {
   /** The quota of publishers without a quota of their own. */
-  everybody: Quota;
+  defaultQuota: Quota;
 }
 
 const object = ({ package: subject }: PackageTarget): string => packageObject(subject);
@@ -105,12 +105,12 @@ export const acceptPackage = act({
   gate: { never: 'the publisher has decided to offer the package' },
 
   /** Needs an open offer of the package to this account. */
-  async perform(tx, { package: subject, accountId, everybody }: WithPublisher, { at, note }): Promise<void> {
+  async perform(tx, { package: subject, accountId, defaultQuota }: WithPublisher, { at, note }): Promise<void> {
     const offer = await tx.packageOffers.find(subject.id, at);
     const latest = await tx.packages.byId(subject.id);
     if (latest === undefined || offer?.accountId !== accountId) throw noOffer();
     note({ from: latest.publisherId, to: accountId });
-    await handOver(tx, latest, { accountId, everybody });
+    await handOver(tx, latest, { accountId, defaultQuota });
   },
 });
 
@@ -135,10 +135,14 @@ export const handOverPackage = act({
   object,
   gate: { never: 'releases by the new publisher need the same approvals as all releases' },
 
-  async perform(tx, { package: subject, accountId, everybody }: WithPublisher, { note }): Promise<{ before: string }> {
+  async perform(
+    tx,
+    { package: subject, accountId, defaultQuota }: WithPublisher,
+    { note },
+  ): Promise<{ before: string }> {
     const latest = await requireCurrentPackage(tx, subject);
     note({ from: latest.publisherId, to: accountId });
-    await handOver(tx, latest, { accountId, everybody });
+    await handOver(tx, latest, { accountId, defaultQuota });
     return { before: latest.publisherId };
   },
 });
@@ -153,12 +157,12 @@ const noOffer = (): Refusal =>
 async function handOver(
   tx: ChangeRecords,
   subject: PublishedPackage,
-  { accountId, everybody }: Pick<WithPublisher, 'accountId' | 'everybody'>,
+  { accountId, defaultQuota }: Pick<WithPublisher, 'accountId' | 'defaultQuota'>,
 ): Promise<void> {
   await refuseReceiver(tx, subject, accountId);
   const before = await tx.quotas.bytes(accountId);
   await tx.packages.setPublisher(subject.id, accountId);
-  await refuseReceivedBeyond(tx, { publisherId: accountId, everybody, before });
+  await refuseReceivedBeyond(tx, { publisherId: accountId, defaultQuota, before });
   await tx.collaborators.remove(subject.id, accountId);
   await tx.invites.removeOpen(subject.id, accountId);
   await tx.packageOffers.remove(subject.id);

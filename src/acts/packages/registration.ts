@@ -24,7 +24,7 @@ export interface NewName {
   /** The names that cannot be registered this way. */
   reserved: readonly string[];
   /** The quota of publishers without a quota of their own. */
-  everybody: Quota;
+  defaultQuota: Quota;
 }
 
 export const registerName = act({

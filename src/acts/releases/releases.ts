@@ -1,7 +1,13 @@
 // Releases: change what the channels of a package give to clients.
 import { changedLines, lineText, type ApprovalLine } from '#domain/approvals/approval-policy.ts';
 import { parseChannel, type Channel } from '#domain/releases/channel.ts';
-import { everybody, isProgressive, isWholeChannel, slotsOf, type ReleaseReach } from '#domain/releases/channel-map.ts';
+import {
+  everyDevice,
+  isProgressive,
+  isWholeChannel,
+  slotsOf,
+  type ReleaseReach,
+} from '#domain/releases/channel-map.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { slotText } from '#domain/releases/release-text.ts';
@@ -212,7 +218,7 @@ export async function recordEndedReleases(
 ): Promise<void> {
   for (const { packageId, channel, slot, revision, progressive } of ended) {
     if (isProgressive(progressive)) continue;
-    const emptied = { packageId, channel, slot, revision: null, before: revision, ...everybody };
+    const emptied = { packageId, channel, slot, revision: null, before: revision, ...everyDevice };
     const when = { releasedAt: doing.at, releasedBy: doing.actor };
     await tx.pastReleases.add({ ...emptied, resources: [], expiresAt: null, ...when });
   }

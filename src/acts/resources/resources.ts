@@ -63,7 +63,7 @@ export const updateResourceRevisions = act({
       if (existing.bases === null)
         throw new Refusal('api-error', `The resource '${name}' is a component of a snap and has no bases.`);
       const changed = { packageId: subject.id, name, revision, bases: mergeBases(bases) };
-      await tx.resourceRevisions.rebase({ ...changed, at, actor: actor });
+      await tx.resourceRevisions.rebase({ ...changed, at, actor });
     }
   },
 });

@@ -173,7 +173,7 @@ export const revokeToken = act({
   gate: { never: 'a token in the wrong hands must stop working at once' },
 
   async perform(tx, { sessionId }: OfSession, { at, actor, note }): Promise<OwnedMacaroon> {
-    const ended = await tx.macaroons.end(sessionId, { at, actor: actor });
+    const ended = await tx.macaroons.end(sessionId, { at, actor });
     if (ended === undefined) {
       throw new Refusal(
         'resource-not-found',
@@ -199,7 +199,7 @@ export const endTokens = act({
     { actor, note },
   ): Promise<number> {
     await requireAccount(tx, id);
-    const ended = await tx.macaroons.endAll(id, { at: moment, actor: actor, issuedBefore });
+    const ended = await tx.macaroons.endAll(id, { at: moment, actor, issuedBefore });
     note({ ...(issuedBefore !== null && { 'issued-before': issuedBefore }), 'ended-tokens': ended });
     return ended;
   },

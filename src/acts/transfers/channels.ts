@@ -1,7 +1,7 @@
 // Plans the channel changes of one package of a transfer, and checks that each release is possible here.
 import type { TransferPackage, TransferRelease } from '#contract/wire.ts';
 import type { ApprovalLine } from '#domain/approvals/approval-policy.ts';
-import { everybody, isProgressive, isWholeChannel, slotsOf } from '#domain/releases/channel-map.ts';
+import { everyDevice, isProgressive, isWholeChannel, slotsOf } from '#domain/releases/channel-map.ts';
 import { parseChannel } from '#domain/releases/channel.ts';
 import { riskProblem } from '#domain/releases/risk-problem.ts';
 import type { Release } from '#records/releases/releases.ts';
@@ -83,7 +83,7 @@ export function toRelease(packageId: string, release: TransferRelease, at: strin
     revision: release.revision,
     baseName: base?.name ?? null,
     baseChannel: base?.channel ?? null,
-    progressive: progressive ?? everybody,
+    progressive: progressive ?? everyDevice,
     // With the members in a fixed order, independent of the order in the transfer.
     resources: resources.map(({ name, revision, type }) => ({ name, type, revision })),
     releasedAt: at,

@@ -18,7 +18,7 @@ interface UploadPush {
   /** The id of the account that it is pushed for, if that is not the actor: a command on the host has no account. */
   pushedBy?: string;
   /** The quota of publishers without a quota of their own. */
-  everybody: Quota;
+  defaultQuota: Quota;
 }
 
 /** A follow-up for when the upload has become a revision. */
@@ -82,7 +82,7 @@ export async function areFollowUpsRecorded(
 /** Claims an upload. Returns whether it was unclaimed; a retry finds it claimed. */
 async function claim(
   tx: ChangeRecords,
-  { upload: id, package: subject, pushedBy, everybody }: UploadPush,
+  { upload: id, package: subject, pushedBy, defaultQuota }: UploadPush,
   { at, actor, note }: ActContext,
   resource?: { name: string; request: ResourceRequest },
 ): Promise<boolean> {
@@ -90,7 +90,7 @@ async function claim(
   const sent = await tx.uploads.find(id);
   if (sent?.packageId === null) {
     const { publisherId } = await requireCurrentPackage(tx, subject);
-    await refuseBytesBeyond(tx, { publisherId, everybody, ...sent });
+    await refuseBytesBeyond(tx, { publisherId, defaultQuota, ...sent });
   }
   const claimed = { packageId: subject.id, pushedBy: pushedBy ?? actor, pushedAt: at, ...(resource && { resource }) };
   if (sent !== undefined && (await tx.uploads.claim(id, claimed))) {

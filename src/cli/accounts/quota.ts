@@ -1,7 +1,7 @@
 // larder account quota
 import { setQuota } from '#acts/accounts/quotas.ts';
 import type { AccountQuota, Limit } from '#contract/wire.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { limitExamples, readLimit } from '#operations/accounts/quota-limits.ts';
 import { toStoredLimit, presentQuota } from '#operations/accounts/present-quota.ts';
 import { command, UsageError } from '../frame/command.ts';
@@ -33,7 +33,7 @@ export const accountQuota = command({
     return withStore({ data, world }, async ({ records, acts, person, config }) => {
       const account = await findAccount(records, id);
       if (Object.keys(quota).length > 0) await acts.do(setQuota, person, { id, quota });
-      const quotaUse = await presentQuota(records, account, quotaOfEverybody(config.quotas));
+      const quotaUse = await presentQuota(records, account, readDefaultQuota(config.quotas));
       return { text: `The account ${id} (${account.username}) has ${describeQuota(quotaUse)}.`, json: quotaUse };
     });
   },
@@ -42,7 +42,7 @@ export const accountQuota = command({
 /** The use of a quota: `1.2 GiB of 20.0 GiB, and 3 packages`. */
 export const describeQuota = (quota: AccountQuota): string => {
   const of = ({ limit, own }: Limit, show: (count: number) => string): string =>
-    limit === null ? '' : ` of ${show(limit)}${own ? '' : ' as everybody'}`;
+    limit === null ? '' : ` of ${show(limit)}${own ? '' : ' (default)'}`;
   return (
     `${formatBytes(quota.bytes.used)}${of(quota.bytes, formatBytes)}, and ` +
     `${String(quota.packages.used)}${of(quota.packages, String)} packages`

@@ -1,5 +1,5 @@
 // larder account show
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { presentQuota } from '#operations/accounts/present-quota.ts';
 import { command } from '../frame/command.ts';
 import { findAccount, withStore } from '../frame/store.ts';
@@ -19,7 +19,7 @@ export const accountShow = command({
       const [roles, disabledAt, quota] = await Promise.all([
         records.accounts.rolesOf(id),
         records.accounts.disabledAt(id),
-        presentQuota(records, account, quotaOfEverybody(config.quotas)),
+        presentQuota(records, account, readDefaultQuota(config.quotas)),
       ]);
       const rows: [string, string][] = [
         ['Account', `${account.username} (${id})`],

@@ -1,24 +1,16 @@
 // larder device days
 import { deviceDays } from '#operations/packages/usage.ts';
-import { daysKept } from '#records/packages/package-days.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
+import { daysOption } from '../packages/usage.ts';
 
 export const deviceDaysCommand = command({
   name: 'device days',
   summary: 'Show how many devices called on each of the last days, and how many refreshes they installed.',
   description:
     'Days are in UTC and are kept for 90 days. Devices are counted while devices.remember is on, each once a day.',
-  options: {
-    days: {
-      type: 'integer',
-      value: 'COUNT',
-      minimum: 1,
-      maximum: daysKept,
-      summary: 'The number of days. Default: 30.',
-    },
-  },
+  options: { days: daysOption },
   examples: ['larder device days', 'larder device days --days 90 --json'],
 
   run: ({ options: { days = 30 }, data, world }) =>

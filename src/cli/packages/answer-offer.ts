@@ -1,6 +1,6 @@
 // larder package accept-offer, larder package reject-offer
 import { acceptPackage, rejectPackage } from '#acts/packages/ownership.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { command } from '../frame/command.ts';
 import { findAccount, withStore } from '../frame/store.ts';
 import { publisherChangeConfirmation, packageArgument, findPackage } from './package-argument.ts';
@@ -19,8 +19,8 @@ export const packageAcceptOffer = command({
     withStore({ data, world }, async ({ records, acts, person, config }) => {
       const subject = await findPackage(records, positionals.package);
       const { id: to, username } = await findAccount(records, positionals.account);
-      const everybody = quotaOfEverybody(config.quotas);
-      await acts.do(acceptPackage, person, { package: subject, accountId: to, everybody });
+      const defaultQuota = readDefaultQuota(config.quotas);
+      await acts.do(acceptPackage, person, { package: subject, accountId: to, defaultQuota });
       const { namespace, name, publisherId: from } = subject;
       return {
         text: `The package ${namespace}/${name} is published by ${to} (${username}) now, and was by ${from}.`,

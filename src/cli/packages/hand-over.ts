@@ -1,6 +1,6 @@
 // larder package hand-over
 import { handOverPackage } from '#acts/packages/ownership.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { command } from '../frame/command.ts';
 import { findAccount, withStore } from '../frame/store.ts';
 import { publisherChangeConfirmation, packageArgument, findPackage } from './package-argument.ts';
@@ -20,8 +20,12 @@ export const packageHandOver = command({
     withStore({ data, world }, async ({ records, acts, person, config }) => {
       const subject = await findPackage(records, positionals.package);
       const { id: to, username } = await findAccount(records, positionals.account);
-      const everybody = quotaOfEverybody(config.quotas);
-      const { before: from } = await acts.do(handOverPackage, person, { package: subject, accountId: to, everybody });
+      const defaultQuota = readDefaultQuota(config.quotas);
+      const { before: from } = await acts.do(handOverPackage, person, {
+        package: subject,
+        accountId: to,
+        defaultQuota,
+      });
       const { namespace, name } = subject;
       return {
         text: `The package ${namespace}/${name} is published by ${to} (${username}) now, and was by ${from}.`,

@@ -2,7 +2,7 @@
 import { registerName } from '#acts/packages/registration.ts';
 import { isPackageId } from '#domain/ids.ts';
 import { defaultType, packageTypes } from '#domain/packages/namespace.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { parsePackageName } from './package-argument.ts';
 import { findAccount, withStore } from '../frame/store.ts';
@@ -45,7 +45,7 @@ export const packageRegister = command({
         private: options.private,
         freshId: newId.id(),
         reserved: [],
-        everybody: quotaOfEverybody(config.quotas),
+        defaultQuota: readDefaultQuota(config.quotas),
       };
       const chosenId = options.id === undefined ? {} : { id: options.id };
       const { id } = await acts.do(registerName, { actor }, { ...registration, ...chosenId });

@@ -7,6 +7,15 @@ import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 import { packageArgument, findPackage } from './package-argument.ts';
 
+/** The option of commands that show one row per day. */
+export const daysOption = {
+  type: 'integer',
+  value: 'COUNT',
+  minimum: 1,
+  maximum: daysKept,
+  summary: 'The number of days. Default: 30.',
+} as const;
+
 export const packageUsageCommand = command({
   name: 'package usage',
   summary: 'Show the usage of a package by day: downloads, devices that have it, and refreshes that they installed.',
@@ -14,15 +23,7 @@ export const packageUsageCommand = command({
     'Days are in UTC and are kept for 90 days. Devices are counted while devices.remember is on. A device that ' +
     'called, and reported the package then or before, counts once a day.',
   positionals: [packageArgument],
-  options: {
-    days: {
-      type: 'integer',
-      value: 'COUNT',
-      minimum: 1,
-      maximum: daysKept,
-      summary: 'The number of days. Default: 30.',
-    },
-  },
+  options: { days: daysOption },
   examples: ['larder package usage snap/hello', 'larder package usage charm/hello-operator --days 90 --json'],
 
   run: ({ positionals: { package: packageText }, options: { days = 30 }, data, world }) =>

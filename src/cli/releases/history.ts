@@ -52,7 +52,7 @@ export const releaseHistory = command({
 });
 
 const row = ({ releasedAt, releasedBy, channel, slot, before, ...past }: PastRelease): string[] => [
-  ...[releasedAt, releasedBy ?? '-', channel, slot === '*' ? 'everybody' : slot],
+  ...[releasedAt, releasedBy ?? '-', channel, slot === '*' ? 'all devices' : slot],
   ...[pastReleaseText(past) ?? 'closed', before === null ? '-' : String(before)],
 ];
 

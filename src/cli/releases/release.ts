@@ -1,6 +1,6 @@
 // larder release
 import { pushReleases } from '#acts/releases/releases.ts';
-import { everybody, readProgress } from '#domain/releases/channel-map.ts';
+import { everyDevice, readProgress } from '#domain/releases/channel-map.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { packageArgument, findPackage } from '../packages/package-argument.ts';
@@ -87,7 +87,12 @@ export const close = command({
     if (channels.length === 0) throw new UsageError('a channel is needed, such as edge');
     return withStore({ data, world }, async ({ records, acts, actor }) => {
       const subject = await findPackage(records, positionals.package);
-      const releases = channels.map((channel) => ({ channel, revision: null, progressive: everybody, resources: [] }));
+      const releases = channels.map((channel) => ({
+        channel,
+        revision: null,
+        progressive: everyDevice,
+        resources: [],
+      }));
       const closed = await acts.do(pushReleases, { actor }, { package: subject, releases });
       const object = `${subject.namespace}/${subject.name}`;
       const names = closed.map(({ channel }) => channel);

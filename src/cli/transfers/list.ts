@@ -36,7 +36,7 @@ function left({ folder }: Collector): CommandResult {
       rows.length === 0
         ? 'This collector has exported nothing.'
         : table(['AT', 'BY', 'NUMBER', 'PART', 'FOR', 'SIZE', 'MEDIUM', 'SHA-256'], rows),
-    json: { exports: exports },
+    json: { exports },
   };
 }
 

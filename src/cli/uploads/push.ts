@@ -2,10 +2,10 @@
 import { pushReleases } from '#acts/releases/releases.ts';
 import { pushResource, pushRevision } from '#acts/uploads/uploads.ts';
 import { resourceRequest } from '#acts/resources/resources.ts';
-import { everybody } from '#domain/releases/channel-map.ts';
+import { everyDevice } from '#domain/releases/channel-map.ts';
 import type { Channel } from '#domain/releases/channel.ts';
 import { nameProblem } from '#domain/packages/package-name.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { withBlobs } from '#data/blobs.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
@@ -85,7 +85,7 @@ export const packagePush = command({
 /** The publisher, who counts as the author of the upload, with the default quota. */
 const behalf = ({ config }: OpenStore, { publisher }: PublishedPackage) => ({
   pushedBy: publisher.id,
-  everybody: quotaOfEverybody(config.quotas),
+  defaultQuota: readDefaultQuota(config.quotas),
 });
 
 export const packagePushResource = command({
@@ -241,7 +241,7 @@ async function release(
   channels: readonly Channel[],
 ): Promise<string[]> {
   if (channels.length === 0) return [];
-  const releases = channels.map((channel) => ({ channel, revision, progressive: everybody, resources: [] }));
+  const releases = channels.map((channel) => ({ channel, revision, progressive: everyDevice, resources: [] }));
   try {
     return (await acts.do(pushReleases, person, { package: subject, releases })).map(({ channel }) => channel);
   } catch (error) {

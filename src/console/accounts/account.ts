@@ -4,7 +4,7 @@ import type { HandlerRecords } from '#http/handler-records.ts';
 import { html, nothing, type HtmlContent, type Html } from '#http/pages/html.ts';
 import type { AccountQuota, Limit } from '#contract/wire.ts';
 import { timestamp } from '#domain/clock.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { limitExamples, writeLimit } from '#operations/accounts/quota-limits.ts';
 import { presentQuota } from '#operations/accounts/present-quota.ts';
@@ -44,7 +44,7 @@ export const consolePerson = screen({
       throw new Refusal('resource-not-found', `There is no account with the id '${id.slice(0, 64)}'.`);
     }
     const now = authority.latestTime();
-    const quota = await presentQuota(records, person, quotaOfEverybody(config.quotas));
+    const quota = await presentQuota(records, person, readDefaultQuota(config.quotas));
     const filter = { accountId: id, includeInactive: false, now: timestamp(now), before: undefined };
     const tokens = await records.macaroons.page(filter, maxShownTokens + 1);
     const { purpose, may, until, used, end } = tokenColumns({

@@ -2,7 +2,7 @@
 import { acceptInvite, rejectInvite } from '#acts/packages/collaborators.ts';
 import { acceptPackage, rejectPackage } from '#acts/packages/ownership.ts';
 import { invited, packageNotFound } from '#access/access-rules.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { caller } from '#operations/caller.ts';
 import { withMessage } from '../messages.ts';
 import { formHandler } from '../screen.ts';
@@ -40,7 +40,7 @@ export const consoleAnswerOffer = formHandler({
       await acts.do(rejectPackage, caller(call), answer);
       return withMessage('/console/waiting', 'offer-left');
     }
-    await acts.do(acceptPackage, caller(call), { ...answer, everybody: quotaOfEverybody(config.quotas) });
+    await acts.do(acceptPackage, caller(call), { ...answer, defaultQuota: readDefaultQuota(config.quotas) });
     return withMessage('/console/waiting', 'offer-taken');
   },
 });

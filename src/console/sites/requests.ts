@@ -39,7 +39,7 @@ export const consoleRequests = screen({
             { heading: 'Package', cell: (subscription) => `${subscription.namespace}/${subscription.name}` },
             { heading: 'Channels', cell: ({ channels }) => channels.join(', ') },
             { heading: 'Architectures', cell: ({ architectures }) => architectures.join(', ') },
-            { heading: 'Because of', cell: ({ because }) => because ?? 'somebody’s wish' },
+            { heading: 'Because of', cell: ({ because }) => because ?? 'a subscription' },
           ],
         })}
         ${nextPage(subscriptions.length > pageSize && last !== undefined ? `/console/carry/requests?cursor=${writeCursor([last.namespace, last.name])}` : undefined)}

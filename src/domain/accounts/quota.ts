@@ -13,7 +13,7 @@ export interface Quota {
 export const unlimited = Number.MAX_SAFE_INTEGER;
 
 /** The default quota, from the configuration. */
-export const quotaOfEverybody = ({
+export const readDefaultQuota = ({
   bytes = unlimited,
   packages = unlimited,
 }: {
@@ -22,7 +22,7 @@ export const quotaOfEverybody = ({
 }): Quota => ({ bytes, packages });
 
 /** The quota of one publisher: their own limits, else the default. */
-export const quotaOf = (own: { [Member in keyof Quota]: number | null } | undefined, everybody: Quota): Quota => ({
-  bytes: own?.bytes ?? everybody.bytes,
-  packages: own?.packages ?? everybody.packages,
+export const quotaOf = (own: { [Member in keyof Quota]: number | null } | undefined, defaultQuota: Quota): Quota => ({
+  bytes: own?.bytes ?? defaultQuota.bytes,
+  packages: own?.packages ?? defaultQuota.packages,
 });

@@ -30,12 +30,12 @@ export interface SlotRelease extends ChannelSlot {
   expiresAt: string | null;
 }
 
-export const everybody: ReleaseReach = { paused: null, percentage: null };
+export const everyDevice: ReleaseReach = { paused: null, percentage: null };
 
 /** A release to 100 % of the devices, or without a percentage, is a full release. */
 export function readProgress(progress: Partial<ReleaseReach> | undefined): ReleaseReach {
   const { percentage = null, paused = null } = progress ?? {};
-  return percentage === null || percentage === 100 ? everybody : { paused: paused ?? false, percentage };
+  return percentage === null || percentage === 100 ? everyDevice : { paused: paused ?? false, percentage };
 }
 
 export const isProgressive = ({ percentage }: ReleaseReach): boolean => percentage !== null;

@@ -127,7 +127,7 @@ export class PostgresConnection {
       user,
       password,
       ssl: tlsOf(address),
-      types: types,
+      types,
       application_name: 'larder',
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,

@@ -120,7 +120,7 @@ async function interactionRequired(
   call: Pick<Services, 'identity' | 'config'> & { address: string; request: IncomingMessage },
 ): Promise<OperationResponse> {
   const { identity, config, address, request } = call;
-  const interaction = await identity.interactions.begin({ caveat: caveat, address });
+  const interaction = await identity.interactions.begin({ caveat, address });
   const message = 'Log in at the identity provider of this store.';
   return bakeryError('interaction required', message, waysToLogIn(interaction, config.http.base_url), request);
 }

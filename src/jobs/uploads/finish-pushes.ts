@@ -6,7 +6,7 @@ import type { Acts, Actor } from '#acts/act.ts';
 import { holdFollowUp, refuseFollowUp } from '#acts/uploads/follow-ups.ts';
 import { pushReleases } from '#acts/releases/releases.ts';
 import { pushResource } from '#acts/uploads/uploads.ts';
-import { everybody } from '#domain/releases/channel-map.ts';
+import { everyDevice } from '#domain/releases/channel-map.ts';
 import { parseChannel } from '#domain/releases/channel.ts';
 import { seconds } from '#domain/clock.ts';
 import type { Quota } from '#domain/accounts/quota.ts';
@@ -85,7 +85,7 @@ async function finish({ id, packageId, revision }: Due, options: Tracked): Promi
   for (const wish of wishes.filter(({ kind, settled }) => kind === 'component' && !settled)) {
     const component = { package: subject, resource: wish.name, upload: wish.component ?? '', revision };
     await attempt({ subject, wish, options }, (actor) =>
-      acts.do(pushResource, actor, { ...component, followUp: wish, everybody: quota() }),
+      acts.do(pushResource, actor, { ...component, followUp: wish, defaultQuota: quota() }),
     );
     reviewSoon();
   }
@@ -103,7 +103,7 @@ async function finish({ id, packageId, revision }: Due, options: Tracked): Promi
       const channel = parseChannel(wish.name);
       if (channel === undefined) throw new Refusal('api-error', `'${wish.name}' is not a channel.`);
       const { onlyIfNewer } = wish;
-      const release = { channel, revision, progressive: everybody, resources, onlyIfNewer };
+      const release = { channel, revision, progressive: everyDevice, resources, onlyIfNewer };
       return acts.do(pushReleases, actor, { package: subject, releases: [release], followUp: wish });
     });
   }

@@ -6,10 +6,10 @@ import type { StoreRecords } from '#records/index.ts';
 export async function presentQuota(
   { quotas }: Pick<StoreRecords, 'quotas'>,
   { id, username }: { id: string; username: string },
-  everybody: Quota,
+  defaultQuota: Quota,
 ): Promise<AccountQuota> {
   const [own, bytes, packages] = await Promise.all([quotas.find(id), quotas.bytes(id), quotas.packages(id)]);
-  const effectiveQuota = quotaOf(own, everybody);
+  const effectiveQuota = quotaOf(own, defaultQuota);
   const limit = (of: keyof Quota, used: number): Limit => ({
     used,
     limit: effectiveQuota[of] >= unlimited ? null : effectiveQuota[of],

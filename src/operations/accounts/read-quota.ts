@@ -1,6 +1,6 @@
 import { storeAdministrator } from '#access/access-rules.ts';
 import { operation } from '#http/operation.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { findAccount } from './present.ts';
 import { presentQuota } from './present-quota.ts';
 
@@ -14,5 +14,5 @@ export const readQuota = operation({
   response: 'AccountQuota',
 
   handle: async ({ params, records, config }) =>
-    presentQuota(records, await findAccount(params.account_id, records), quotaOfEverybody(config.quotas)),
+    presentQuota(records, await findAccount(params.account_id, records), readDefaultQuota(config.quotas)),
 });

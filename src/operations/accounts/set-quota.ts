@@ -1,7 +1,7 @@
 import { setQuota as act } from '#acts/accounts/quotas.ts';
 import { storeAdministrator } from '#access/access-rules.ts';
 import { operation } from '#http/operation.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { caller } from '../caller.ts';
 import { findAccount } from './present.ts';
 import { toStoredLimit, presentQuota } from './present-quota.ts';
@@ -25,6 +25,6 @@ export const setQuota = operation({
       ...(packages !== undefined && { packages: toStoredLimit(packages) }),
     };
     await acts.do(act, caller(call), { id: account.id, quota });
-    return presentQuota(records, account, quotaOfEverybody(config.quotas));
+    return presentQuota(records, account, readDefaultQuota(config.quotas));
   },
 });

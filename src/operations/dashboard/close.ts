@@ -2,7 +2,7 @@ import { gateErrorCodes } from '#acts/gate.ts';
 import { pushReleases } from '#acts/releases/releases.ts';
 import { operation } from '#http/operation.ts';
 import { onSnapOfId } from '#access/snap-access.ts';
-import { everybody } from '#domain/releases/channel-map.ts';
+import { everyDevice } from '#domain/releases/channel-map.ts';
 import { caller } from '../caller.ts';
 import { readChannel, refuseOutOfReach } from '../releases/channels.ts';
 import { channelMapTree } from './channel-map-tree.ts';
@@ -24,7 +24,7 @@ export const dashboardClose = operation({
     const releases = body.channels.map((channel) => ({
       channel: readChannel(channel),
       revision: null,
-      progressive: everybody,
+      progressive: everyDevice,
       resources: [],
     }));
     for (const { channel } of releases) refuseOutOfReach(principal, channel);

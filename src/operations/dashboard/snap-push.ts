@@ -3,7 +3,7 @@ import { OperationResponse, operation } from '#http/operation.ts';
 import { snapsInBody } from '#access/snap-access.ts';
 import type { DashboardSnapPushRequest } from '#contract/wire.ts';
 import { parseChannel } from '#domain/releases/channel.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { caller } from '../caller.ts';
 import { refuseOutOfReach } from '../releases/channels.ts';
@@ -37,7 +37,7 @@ export const dashboardSnapPush = operation({
       const channel = kind === 'channel' ? parseChannel(name) : undefined;
       if (channel !== undefined) refuseOutOfReach(principal, channel);
     }
-    const input = { package: subject, upload, then, everybody: quotaOfEverybody(config.quotas) };
+    const input = { package: subject, upload, then, defaultQuota: readDefaultQuota(config.quotas) };
     if (!(await wasPushed(records, input)) || !(await areFollowUpsRecorded(records, upload, then))) {
       await acts.do(pushRevision, caller(call), input);
     }

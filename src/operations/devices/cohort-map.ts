@@ -1,6 +1,6 @@
 // Reads the channel map of a snap as it was when a cohort key was made. Devices that show the key keep getting these revisions.
 import { branchExpiry } from '#acts/releases/releases.ts';
-import { everybody, slotsOf } from '#domain/releases/channel-map.ts';
+import { everyDevice, slotsOf } from '#domain/releases/channel-map.ts';
 import { parseChannel } from '#domain/releases/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
@@ -18,6 +18,6 @@ export async function readChannelMapAt(
     const [slot] = slotsOf('snap', { architectures: [name] });
     if (read === undefined || slot === undefined) return [];
     const ends = { expiresAt: expiresAt ?? branchExpiry(read, releasedAt) };
-    return { ...slot, channel, revision, progressive: everybody, ...ends, resources: resources ?? [] };
+    return { ...slot, channel, revision, progressive: everyDevice, ...ends, resources: resources ?? [] };
   });
 }

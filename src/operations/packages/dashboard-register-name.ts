@@ -2,7 +2,7 @@ import { refuseName, registerName as act } from '#acts/packages/registration.ts'
 import { account, packageOutOfScope } from '#access/access-rules.ts';
 import { operation } from '#http/operation.ts';
 import { reachesPackage } from '#domain/tokens/principal.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { caller } from '../caller.ts';
 
 export const dashboardRegisterName = operation({
@@ -31,7 +31,7 @@ export const dashboardRegisterName = operation({
       ...registration,
       freshId: newId.id(),
       reserved,
-      everybody: quotaOfEverybody(config.quotas),
+      defaultQuota: readDefaultQuota(config.quotas),
     });
     return { snap_id: id, snap_name: name };
   },

@@ -3,7 +3,7 @@ import { inNamespace, packageOutOfScope } from '#access/access-rules.ts';
 import { operation } from '#http/operation.ts';
 import { defaultType, packageTypes } from '#domain/packages/namespace.ts';
 import { reachesPackage } from '#domain/tokens/principal.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { caller } from '../caller.ts';
 
@@ -37,7 +37,7 @@ export const registerName = operation({
       ...registration,
       freshId: newId.id(),
       reserved,
-      everybody: quotaOfEverybody(config.quotas),
+      defaultQuota: readDefaultQuota(config.quotas),
     });
   },
 });

@@ -6,7 +6,7 @@ import { createSizeCheck } from '#acts/accounts/quotas.ts';
 import { OperationResponse, operation } from '#http/operation.ts';
 import { apiVersion, locationFor, onRepository, type RepositoryEvidence } from '#access/registry-access.ts';
 import type { Services } from '#http/services.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { digestText, readDigest, type Digest } from '#registry/repository.ts';
 import { isGranted } from '#registry/tokens.ts';
@@ -241,7 +241,10 @@ async function append(
   let size = upload.size;
   try {
     // Refuse a blob beyond the quota as soon as its size is known; `pushImageBlob` decides at the end.
-    const refuseBeyond = await createSizeCheck(records, { ...repository, everybody: quotaOfEverybody(config.quotas) });
+    const refuseBeyond = await createSizeCheck(records, {
+      ...repository,
+      defaultQuota: readDefaultQuota(config.quotas),
+    });
     refuseBeyond(size + Number(length ?? 0));
     const chunks = readChunks(request, (more) => {
       registry.credentials.moves(repository.id);
@@ -265,8 +268,8 @@ async function finish(call: RegistryUploadCall, upload: BlobUpload, digest: Dige
   const { sha256, sha512 = null, sha3_384, size } = await upload.finish(digest, call.config.uploads.max_size);
   const { acts, repository, requestId, config } = call;
   const blob = { sha256, sha512, sha3_384, size };
-  const everybody = quotaOfEverybody(config.quotas);
-  await acts.do(pushImageBlob, pusher(repository, requestId), { credential: repository, blob, everybody });
+  const defaultQuota = readDefaultQuota(config.quotas);
+  await acts.do(pushImageBlob, pusher(repository, requestId), { credential: repository, blob, defaultQuota });
   return stored(call, digest);
 }
 

@@ -6,7 +6,7 @@ import { attachment } from '#http/response/content-disposition.ts';
 import { isManifestType, manifestShapes, readManifest } from '#registry/image-manifest.ts';
 import { OperationResponse, operation } from '#http/operation.ts';
 import { apiVersion, locationFor, onRepository } from '#access/registry-access.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ImageManifest } from '#records/images/images.ts';
 import { noteDownload } from '#records/packages/downloads.ts';
@@ -108,7 +108,7 @@ export const putImageManifest = operation({
     const { sha3_384, size } = await blobs.put(bytes, { id: newId.uuid() });
     await acts.do(pushImageManifest, pusher(repository, requestId), {
       credential: repository,
-      everybody: quotaOfEverybody(config.quotas),
+      defaultQuota: readDefaultQuota(config.quotas),
       manifest: { sha256, sha512: digest.algorithm === 'sha512' ? digits : null, sha3_384, size, mediaType },
       ...contents,
       digest: digestText(digest),

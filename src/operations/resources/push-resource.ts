@@ -2,7 +2,7 @@ import { resourceRequest } from '#acts/resources/resources.ts';
 import { pushResource as push, wasPushed } from '#acts/uploads/uploads.ts';
 import { onPackage } from '#access/access-rules.ts';
 import { operation } from '#http/operation.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { caller } from '../caller.ts';
 import { statusUrl } from '../revisions/present.ts';
 
@@ -20,8 +20,8 @@ export const pushResource = operation({
   async handle(call) {
     const { package: subject, params, body, records, acts, config, reviewSoon } = call;
     const { 'upload-id': upload, type, bases, 'package-revision': revision } = body;
-    const everybody = quotaOfEverybody(config.quotas);
-    const input = { package: subject, resource: params.resource_name, upload, type, bases, revision, everybody };
+    const defaultQuota = readDefaultQuota(config.quotas);
+    const input = { package: subject, resource: params.resource_name, upload, type, bases, revision, defaultQuota };
     // A retry is checked by the same rules, but changes nothing.
     if (await wasPushed(records, input)) await resourceRequest(records, input);
     else await acts.do(push, caller(call), input);

@@ -1,7 +1,7 @@
 import { pushRevision as push, wasPushed } from '#acts/uploads/uploads.ts';
 import { onPackage } from '#access/access-rules.ts';
 import { operation } from '#http/operation.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { caller } from '../caller.ts';
 import { statusUrl } from './present.ts';
 
@@ -18,7 +18,7 @@ export const pushRevision = operation({
 
   async handle(call) {
     const { package: subject, body, records, acts, config, reviewSoon } = call;
-    const input = { package: subject, upload: body['upload-id'], everybody: quotaOfEverybody(config.quotas) };
+    const input = { package: subject, upload: body['upload-id'], defaultQuota: readDefaultQuota(config.quotas) };
     if (!(await wasPushed(records, input))) await acts.do(push, caller(call), input);
     reviewSoon();
     return { 'status-url': statusUrl(subject, input.upload) };

@@ -3,7 +3,7 @@ import t from 'tap';
 
 import {
   chooseRelease,
-  everybody,
+  everyDevice,
   newestOfSlots,
   readProgress,
   slotsOf,
@@ -23,7 +23,7 @@ const snap = (name: string, architecture: string, revision: number, more: Partia
   baseName: null,
   baseChannel: null,
   revision,
-  progressive: everybody,
+  progressive: everyDevice,
   expiresAt: null,
   ...more,
 });
@@ -92,8 +92,8 @@ t.test('a progressive release reaches its share of the devices, and nobody new w
 });
 
 t.test('a release to everybody is an ordinary one', (t) => {
-  t.same(readProgress(undefined), everybody);
-  t.same(readProgress({ percentage: 100, paused: true }), everybody);
+  t.same(readProgress(undefined), everyDevice);
+  t.same(readProgress({ percentage: 100, paused: true }), everyDevice);
   t.same(readProgress({ percentage: 0 }), { percentage: 0, paused: false });
   t.end();
 });
@@ -125,7 +125,7 @@ const held = fc
   })
   .map(({ risk, branch, architecture, revision, percentage, paused, expired }) =>
     snap(channel('latest', risk, branch).name, architecture, revision, {
-      progressive: percentage === null ? everybody : { percentage, paused },
+      progressive: percentage === null ? everyDevice : { percentage, paused },
       expiresAt: branch === null ? null : expired ? now : later,
     }),
   );

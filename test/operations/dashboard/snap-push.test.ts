@@ -3,7 +3,7 @@ import pino from 'pino';
 import t from 'tap';
 
 import { seconds } from '#domain/clock.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { createPushFinisher } from '#jobs/uploads/finish-pushes.ts';
 import { snapFixture, startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { componentFile } from '#test/fixtures/components.ts';
@@ -427,7 +427,7 @@ t.test('what a command approves beside the server is done within a second', asyn
     acts,
     log: pino({ enabled: false }),
     reviewSoon: () => undefined,
-    quota: () => quotaOfEverybody({}),
+    quota: () => readDefaultQuota({}),
   });
   t.ok(job.every <= seconds(1) && job.oncePer === 'process', 'each process looks so often');
   await job.run();

@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { pushRevision } from '#acts/uploads/uploads.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { addCollaborator } from '#test/fixtures/packages.ts';
@@ -47,7 +47,7 @@ t.test('pushing again is safe: it answers the same and makes nothing new', async
   t.equal((await ada.get('/v1/bin/hello/revisions')).body.revisions.length, 1);
 
   const { acts, records } = store.beside;
-  const wanted = { upload, package: (await records.packages.byId(id))!, everybody: quotaOfEverybody({}) };
+  const wanted = { upload, package: (await records.packages.byId(id))!, defaultQuota: readDefaultQuota({}) };
   await acts.do(pushRevision, { actor: store.ids.ada }, wanted);
   t.match(await records.uploads.review(id, upload), { status: 'approved', revision: 1 }, 'nor at the same moment');
 

@@ -77,7 +77,7 @@ t.test('what is unpacked has the names that people know, and is packed again to 
   const folder = t.testdir();
   const [snap, charm, resource, layer] = [randomBytes(700), randomBytes(5 * mebibyte), randomBytes(9), randomBytes(99)];
   const files = [snap, charm, resource, layer, Buffer.from('type: account\n')];
-  const packages = [helloWith([snap]), charmWith('postgresql-k8s', { charm: charm, resource: resource, layer: layer })];
+  const packages = [helloWith([snap]), charmWith('postgresql-k8s', { charm, resource, layer })];
   for (const partSize of [undefined, 3 * mebibyte]) {
     const at = join(folder, String(partSize ?? 'whole'));
     mkdirSync(at);

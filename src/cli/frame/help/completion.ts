@@ -27,7 +27,7 @@ export const completion = (groups: readonly CommandGroup[]): Command =>
       const { shell, words } = call.positionals;
       if (shell === 'suggest') {
         const candidates = await suggest(groups, words, call);
-        return { text: candidates.join('\n'), json: { candidates: candidates } };
+        return { text: candidates.join('\n'), json: { candidates } };
       }
       const shellName = shells.find((each) => each === shell);
       if (shellName === undefined || words.length > 0) {

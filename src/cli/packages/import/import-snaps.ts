@@ -2,7 +2,7 @@
 import { importPackage } from '#acts/packages/imports.ts';
 import { pushReleases } from '#acts/releases/releases.ts';
 import { withFile, type Blobs } from '#blobs/blobs.ts';
-import { everybody, newestOfSlots, slotsOf } from '#domain/releases/channel-map.ts';
+import { everyDevice, newestOfSlots, slotsOf } from '#domain/releases/channel-map.ts';
 import type { Channel } from '#domain/releases/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -92,10 +92,10 @@ export async function releaseImported(
       const isOlder = ({ slot }: { slot: string }): boolean =>
         held.every((current) => current.slot !== slot || current.revision < revision);
       if (!slotsOf('snap', { architectures }).some(isOlder)) continue;
-      releases.push({ channel, revision, progressive: everybody, resources: [], onlyIfNewer: true });
+      releases.push({ channel, revision, progressive: everyDevice, resources: [], onlyIfNewer: true });
     }
   }
   if (releases.length === 0) return undefined;
-  await acts.do(pushReleases, person, { package: subject, releases: releases });
+  await acts.do(pushReleases, person, { package: subject, releases });
   return { package: `snap/${name}`, revisions: [...new Set(releases.map(({ revision }) => revision))] };
 }

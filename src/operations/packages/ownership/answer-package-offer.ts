@@ -1,7 +1,7 @@
 import { acceptPackage, rejectPackage } from '#acts/packages/ownership.ts';
 import { invited, packageNotFound } from '#access/access-rules.ts';
 import { operation } from '#http/operation.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { caller } from '../../caller.ts';
 
 export const answerPackageOffer = operation({
@@ -20,7 +20,7 @@ export const answerPackageOffer = operation({
     if (subject === undefined) throw packageNotFound(params);
     const answer = { package: subject, accountId: principal.accountId };
     if (!body.accept) await acts.do(rejectPackage, caller(call), answer);
-    else await acts.do(acceptPackage, caller(call), { ...answer, everybody: quotaOfEverybody(config.quotas) });
+    else await acts.do(acceptPackage, caller(call), { ...answer, defaultQuota: readDefaultQuota(config.quotas) });
     return undefined;
   },
 });

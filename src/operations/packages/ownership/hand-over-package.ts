@@ -1,7 +1,7 @@
 import { handOverPackage as act } from '#acts/packages/ownership.ts';
 import { storeAdministratorOnPackage } from '#access/access-rules.ts';
 import { operation } from '#http/operation.ts';
-import { quotaOfEverybody } from '#domain/accounts/quota.ts';
+import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { caller } from '../../caller.ts';
 
 export const handOverPackage = operation({
@@ -19,8 +19,8 @@ export const handOverPackage = operation({
     const { package: subject, body, acts, config } = call;
     const { namespace, name } = subject;
     const to = body['account-id'];
-    const everybody = quotaOfEverybody(config.quotas);
-    const { before } = await acts.do(act, caller(call), { package: subject, accountId: to, everybody });
+    const defaultQuota = readDefaultQuota(config.quotas);
+    const { before } = await acts.do(act, caller(call), { package: subject, accountId: to, defaultQuota });
     return { namespace, name, from: before, to };
   },
 });

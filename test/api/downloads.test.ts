@@ -10,7 +10,7 @@ import { consoleSection } from '#console/index.ts';
 import { identitySection } from '#identity/operations.ts';
 import { sections } from '#operations/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
-import { anyCharacter } from '#test/fixtures/characters.ts';
+import { anyCharacter, quoteInAscii } from '#test/fixtures/characters.ts';
 import { fault } from '#test/fixtures/contract.ts';
 import { declare, digestOf, imageOf, logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
 
@@ -64,7 +64,7 @@ t.test('a name becomes one that is safe on every file system', (t) => {
   fc.assert(
     fc.property(fc.string({ unit: anyCharacter }), (name) => {
       const safe = safeFileName(name);
-      t.equal(/^\w[\w.-]{0,199}$/.test(safe) && !safe.endsWith('.'), true, JSON.stringify(name));
+      t.equal(/^\w[\w.-]{0,199}$/.test(safe) && !safe.endsWith('.'), true, quoteInAscii(name));
       t.equal(safeFileName(safe), safe);
     }),
     { numRuns: 200 },

@@ -10,9 +10,9 @@ import { grants, permissions, type Permission } from '#domain/tokens/permission.
 import { operations } from '#operations/index.ts';
 import { startStore, type Client, type Reply } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';
-import { exchange } from '#test/fixtures/exchange.ts';
+import { exchange } from '#test/fixtures/clients/exchange.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
-import { bodyOf, inNoNamespace, needsToken, pathOf } from '#test/fixtures/requests.ts';
+import { bodyOf, inNoNamespace, needsToken, pathOf } from '#test/fixtures/contract/requests.ts';
 
 const switches = [...new Set(operations.flatMap(({ enabledBy }) => enabledBy ?? []))];
 const switched =

@@ -14,8 +14,8 @@ import { identitySection } from '#identity/operations.ts';
 import { sections as ours } from '#operations/index.ts';
 import { everyAct } from '#acts/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
-import { asRead } from '#test/fixtures/html.ts';
-import { fault } from '#test/fixtures/contract.ts';
+import { asRead } from '#test/fixtures/clients/html.ts';
+import { fault } from '#test/fixtures/contract/contract.ts';
 
 /** What a store serves: its own operations and those of the identity provider inside. */
 const sections = [...ours, identitySection, consoleSection];

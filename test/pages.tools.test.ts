@@ -4,7 +4,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 
 import { hours } from '#domain/clock.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
-import { faultsOf, needsBrowser, openBrowser, tooWide, views } from '#test/fixtures/browser.ts';
+import { faultsOf, needsBrowser, openBrowser, tooWide, views } from '#test/fixtures/clients/browser.ts';
 import { begin, password, startIdentity, waysIn } from '#test/identity/world.ts';
 
 const long = process.env['LARDER_LONG'] === '1';

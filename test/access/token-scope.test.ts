@@ -6,7 +6,7 @@ import { identityOperations } from '#identity/operations.ts';
 import { operations } from '#operations/index.ts';
 import { startStore, type Attenuated, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';
-import { bodyOf, pathOf } from '#test/fixtures/requests.ts';
+import { bodyOf, pathOf } from '#test/fixtures/contract/requests.ts';
 import { operationTable, rowOf } from '#test/operation-table/index.ts';
 
 /** Whether the rule keeps out a token that names another package, or one that names channels alone. */

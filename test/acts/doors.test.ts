@@ -9,13 +9,13 @@ import { toAssertionRecord } from '#acts/assertions/assertions.ts';
 import { approveProposal } from '#acts/approvals/proposals.ts';
 import { approvalKinds } from '#domain/approvals/approval-policy.ts';
 import { changeConfig } from '#configuration/config.ts';
-import { offered, download, rootsFile, snapOf } from '#test/fixtures/online-store.ts';
-import { explained, rowsOf, unapproved } from '#test/fixtures/approved-rows.ts';
-import { askingSite, configure } from '#test/fixtures/approvers.ts';
+import { offered, download, rootsFile, snapOf } from '#test/fixtures/packages/online-store.ts';
+import { explained, rowsOf, unapproved } from '#test/fixtures/records/approved-rows.ts';
+import { askingSite, configure } from '#test/fixtures/accounts/approvers.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
-import { sshKeyPair } from '#test/fixtures/ssh-keys.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
+import { sshKeyPair } from '#test/fixtures/accounts/ssh-keys.ts';
 import { until } from '#test/fixtures/until.ts';
 import { folder } from '#test/cli/process.ts';
 import { accountKey } from '#test/assertions/world.ts';
@@ -24,7 +24,7 @@ import { days } from '#domain/clock.ts';
 import { signEnvelope } from '#transfers/statement/envelopes.ts';
 import { idOf } from '#transfers/statement/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
-import { example, helloWith, seedOf, written } from '#test/transfers/example.ts';
+import { example, helloWith, seedOf, written } from '#test/transfers/statement/example.ts';
 
 t.setTimeout(600_000);
 

@@ -7,7 +7,7 @@ import t from 'tap';
 import { everyAct } from '#acts/index.ts';
 import { minutes } from '#domain/clock.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 import { accountRows } from './undo/accounts.ts';
 import { brandRows } from './undo/brands.ts';
 import { deviceRows } from './undo/devices.ts';
@@ -34,7 +34,7 @@ const rows: Readonly<Record<string, UndoRow>> = {
 /** Undoing acts whose tests, with the events between, are elsewhere: the file, and the name of a test in it. */
 const elsewhere: Record<string, readonly [file: string, test: string]> = {
   remove_approver_key: [
-    'acts/signed-approvals.test.ts',
+    'acts/approvals/signed-approvals.test.ts',
     'a signature counts no more once its key was removed, whatever happens in between',
   ],
   restore_missing: [

@@ -9,8 +9,8 @@ import { SpilledAssertions } from '#assertions/spilled-assertions.ts';
 import { nameOf } from '#assertions/format/types.ts';
 import { PackedList } from '#domain/sequence.ts';
 import { SpillFile } from '#files/spill-file.ts';
-import { assertionsOf, offered } from '#test/fixtures/online-store.ts';
-import { openRecords } from '#test/fixtures/records.ts';
+import { assertionsOf, offered } from '#test/fixtures/packages/online-store.ts';
+import { openRecords } from '#test/fixtures/records/records.ts';
 import { accountKey, adasAccount, adasKey, made, now, roots, storeKey, timestamp } from './world.ts';
 
 const at = now.toISOString();

@@ -7,7 +7,7 @@ import { readForeignSnap, delegates, disagreement, type ForeignSnap } from '#ass
 import { AssertionPool } from '#assertions/assertion-pool.ts';
 import { prerequisitesOf } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/format/types.ts';
-import { assertionsOf, declaration, offered, publisher, snapRevision } from '#test/fixtures/online-store.ts';
+import { assertionsOf, declaration, offered, publisher, snapRevision } from '#test/fixtures/packages/online-store.ts';
 import { adasAccount, adasKey, storeKey } from './world.ts';
 
 const finder = (assertions: readonly Assertion[]) => (name: string) => assertions.find((one) => nameOf(one) === name);

@@ -7,8 +7,8 @@ import SQLite from 'better-sqlite3';
 
 import { lockBackups } from '#data/lock.ts';
 import { hasContent, readContent, removeContent, writeContent } from '#test/fixtures/contents.ts';
-import { filler } from '#test/fixtures/filler.ts';
-import { openStore } from '#test/fixtures/writable.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
+import { openStore } from '#test/fixtures/records/writable.ts';
 import { newStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { endedBy } from './ended-by.ts';

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 
 import { onDisk, type Files } from '#files/durable-streams.ts';
 import { makeBackup, type BackupOptions, type BackupResult } from '#backup/make.ts';
-import { lendCopies } from '#test/fixtures/lent-copies.ts';
+import { lendCopies } from '#test/fixtures/packages/lent-copies.ts';
 import { copyForBackup } from '#data/copies.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { changeConfig } from '#configuration/config.ts';

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { changeConfig } from '#configuration/config.ts';
-import { startPostgres } from '#test/fixtures/postgres.ts';
-import { serve } from '#test/fixtures/served.ts';
-import { placeIn, sharedSwift } from '#test/fixtures/swift.ts';
+import { startPostgres } from '#test/fixtures/servers/postgres.ts';
+import { serve } from '#test/fixtures/processes/served.ts';
+import { placeIn, sharedSwift } from '#test/fixtures/servers/swift.ts';
 import { commandsOn, folder } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { saved } from './saved.ts';

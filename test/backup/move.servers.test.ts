@@ -9,11 +9,11 @@ import SQLite from 'better-sqlite3';
 import t, { type Test } from 'tap';
 
 import { changeConfig } from '#configuration/config.ts';
-import { rowsOfFile, rowsOfServer } from '#test/fixtures/all-rows.ts';
+import { rowsOfFile, rowsOfServer } from '#test/fixtures/records/all-rows.ts';
 import { examplesIn } from '#test/fixtures/guides.ts';
-import { runKilledAt, someOf, stepsOf } from '#test/fixtures/killed-command.ts';
-import { startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
-import { placeIn, sharedSwift } from '#test/fixtures/swift.ts';
+import { runKilledAt, someOf, stepsOf } from '#test/fixtures/processes/killed-command.ts';
+import { startPostgres, type PostgresServer } from '#test/fixtures/servers/postgres.ts';
+import { placeIn, sharedSwift } from '#test/fixtures/servers/swift.ts';
 import { commandsOn, folder, serve, type NewStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { endedBy } from './ended-by.ts';

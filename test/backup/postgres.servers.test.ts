@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import t, { type Test } from 'tap';
 
-import { rowsOfFile, rowsOfServer } from '#test/fixtures/all-rows.ts';
-import { runKilledAt, someOf, stepsOf } from '#test/fixtures/killed-command.ts';
-import { startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
+import { rowsOfFile, rowsOfServer } from '#test/fixtures/records/all-rows.ts';
+import { runKilledAt, someOf, stepsOf } from '#test/fixtures/processes/killed-command.ts';
+import { startPostgres, type PostgresServer } from '#test/fixtures/servers/postgres.ts';
 import { until } from '#test/fixtures/until.ts';
 import { commandsOn, folder, serve, type NewStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';

@@ -12,7 +12,7 @@ import { sql } from '#engine/database.ts';
 import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { migrations } from '#data/upgrade.ts';
-import { olderStore as keptStore } from '#test/fixtures/older-stores.ts';
+import { olderStore as keptStore } from '#test/fixtures/records/older-stores.ts';
 import { lockDirectory } from '#data/lock.ts';
 import { watched } from '#test/files/ordered-disk.ts';
 import { newStore, serve, start, type NewStore } from '../cli/process.ts';

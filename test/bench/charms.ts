@@ -7,9 +7,9 @@ import { pino } from 'pino';
 
 import { createCatalogKeeper } from '#jobs/packages/keep-catalog.ts';
 import { changeConfig } from '#configuration/config.ts';
-import { filler } from '#test/fixtures/filler.ts';
-import { median, processorTime, startServer, stopServer, watchMachine } from './measure.ts';
-import { fillStore, type FilledStore } from './store.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
+import { median, processorTime, startServer, stopServer, watchMachine } from './harness/measure.ts';
+import { fillStore, type FilledStore } from './harness/store.ts';
 
 const charms = 10_000;
 const rounds = 7;

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { consoleOperations } from '#console/index.ts';
-import { openStore } from '#test/fixtures/writable.ts';
-import { grow } from './grow.ts';
-import { makeMeasured } from './measured.ts';
-import { median, processorTime, startServer, stopServer, watchMachine } from './measure.ts';
+import { openStore } from '#test/fixtures/records/writable.ts';
+import { grow } from './harness/grow.ts';
+import { makeMeasured } from './harness/measured.ts';
+import { median, processorTime, startServer, stopServer, watchMachine } from './harness/measure.ts';
 
 const packages = 10_000;
 /** Milliseconds of the processors, and bytes. */

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { median } from './measure.ts';
+import { median } from './harness/measure.ts';
 
 const programs = [
   ...[
@@ -134,7 +134,7 @@ function measured(trees: readonly string[], compression: string): Measured {
   const began = performance.now();
   execFileSync('xdelta3', ['-3', '-e', '-f', '-S', 'none', '-s', older, newer, theirs]);
   const seconds = (performance.now() - began) / 1000;
-  const encoder = join(import.meta.dirname, 'delta-encoder.ts');
+  const encoder = join(import.meta.dirname, 'harness/delta-encoder.ts');
   const said = execFileSync(process.execPath, [encoder, older, newer, ours], { encoding: 'utf8' });
   const cost = JSON.parse(said) as { seconds: number; megabytes: number };
   return {

@@ -4,10 +4,18 @@ import { join } from 'node:path';
 
 import { changeConfig } from '#configuration/config.ts';
 import { deviceHeaders, fields } from '#test/fixtures/devices.ts';
-import { filler, snapDetails } from '#test/fixtures/filler.ts';
-import { median, openLoad, processorTime, startServer, stopServer, watchMachine, type Client } from './measure.ts';
+import { filler, snapDetails } from '#test/fixtures/records/filler.ts';
+import {
+  median,
+  openLoad,
+  processorTime,
+  startServer,
+  stopServer,
+  watchMachine,
+  type Client,
+} from './harness/measure.ts';
 import { question } from './permissions.ts';
-import { fillStore, type FilledStore } from './store.ts';
+import { fillStore, type FilledStore } from './harness/store.ts';
 
 export const items = 30;
 const rounds = 7;

@@ -10,7 +10,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { changeConfig } from '#configuration/config.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
-import { busyness, costTo, median, medianCost, peakMemory, startServer, stopServer, type Cost } from './measure.ts';
+import {
+  busyness,
+  costTo,
+  median,
+  medianCost,
+  peakMemory,
+  startServer,
+  stopServer,
+  type Cost,
+} from './harness/measure.ts';
 import { ours, push } from './registry.ts';
 
 const rounds = 5;

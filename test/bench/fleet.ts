@@ -24,8 +24,8 @@ import {
   startServer,
   stopServer,
   watchMachine,
-} from './measure.ts';
-import { fillStore, type FilledStore } from './store.ts';
+} from './harness/measure.ts';
+import { fillStore, type FilledStore } from './harness/store.ts';
 
 /**
  * How many come within how many seconds. The whole of a fleet takes ten minutes, of which a tenth comes as densely; or all of it comes

@@ -9,8 +9,8 @@ import { readTerms } from '#macaroons/caveats.ts';
 import { createAuthority } from '#macaroons/authority.ts';
 import { conditionsOf, signatureMatches, type DecodedMacaroon } from '#macaroons/codec/macaroon.ts';
 import { readToken } from '#macaroons/codec/text.ts';
-import { median, startServer, stopServer } from './measure.ts';
-import { fillStore } from './store.ts';
+import { median, startServer, stopServer } from './harness/measure.ts';
+import { fillStore } from './harness/store.ts';
 
 export async function identity(): Promise<void> {
   await tokens();

@@ -9,7 +9,7 @@ import type { StoredBlob } from '#blobs/blobs.ts';
 import { verifyAudit } from '#records/audit/audit-verdict.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { verifyBlob } from '#integrity/verify-blob.ts';
-import { fillStore } from './store.ts';
+import { fillStore } from './harness/store.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const size = { packages: long ? 10_000 : 2000, blobs: long ? 1000 : 200, blobBytes: 1024 * 1024, audit: 100_000 };

@@ -5,9 +5,17 @@ import { join } from 'node:path';
 
 import { initialConfig } from '#configuration/config.ts';
 import { makeAuthority, makeServerCertificate } from '#tls/certificates.ts';
-import type { Load, Measured, Turns } from './load.ts';
-import { median, openLoad, processorTime, startServer, stopServer, watchMachine, type Client } from './measure.ts';
-import { fillStore, firstSettings, type FilledStore } from './store.ts';
+import type { Load, Measured, Turns } from './harness/load.ts';
+import {
+  median,
+  openLoad,
+  processorTime,
+  startServer,
+  stopServer,
+  watchMachine,
+  type Client,
+} from './harness/measure.ts';
+import { fillStore, firstSettings, type FilledStore } from './harness/store.ts';
 
 /** Slices of a second, of each server in turn; a server that is not compiled yet costs three times as much. */
 const rounds = 7;

@@ -3,11 +3,11 @@ import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 
 import { randomIds } from '#domain/ids.ts';
-import { filler } from '#test/fixtures/filler.ts';
-import type { WritableStore } from '#test/fixtures/writable.ts';
-import { measure, median, processorTime, startServer, stopServer } from './measure.ts';
-import type { Measured } from './load.ts';
-import { addMeasured, fillStore } from './store.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
+import type { WritableStore } from '#test/fixtures/records/writable.ts';
+import { measure, median, processorTime, startServer, stopServer } from './harness/measure.ts';
+import type { Measured } from './harness/load.ts';
+import { addMeasured, fillStore } from './harness/store.ts';
 
 const rounds = 5;
 const allowed = 1.3;

@@ -8,13 +8,13 @@ import { join } from 'node:path';
 
 import { identityOperations } from '#identity/operations.ts';
 import { operations } from '#operations/index.ts';
-import { engine } from '#test/fixtures/engines.ts';
-import { logIn } from '#test/fixtures/images.ts';
-import { endShared, type PostgresServer } from '#test/fixtures/postgres.ts';
+import { engine } from '#test/fixtures/records/engines.ts';
+import { logIn } from '#test/fixtures/packages/images.ts';
+import { endShared, type PostgresServer } from '#test/fixtures/servers/postgres.ts';
 import { missingLine } from '#test/operation-table/missing-row.ts';
 import type { Visit } from '#test/operation-table/reads.ts';
-import { grow } from './grow.ts';
-import { makeMeasured, type World } from './measured.ts';
+import { grow } from './harness/grow.ts';
+import { makeMeasured, type World } from './harness/measured.ts';
 import {
   median,
   pin,
@@ -24,9 +24,9 @@ import {
   startServer,
   stopServer,
   watchMachine,
-} from './measure.ts';
-import { bringIntoFile, moveRecords, startMeasuredServer } from './on-postgres.ts';
-import { questions, type Question } from './questions.ts';
+} from './harness/measure.ts';
+import { bringIntoFile, moveRecords, startMeasuredServer } from './harness/on-postgres.ts';
+import { questions, type Question } from './harness/questions.ts';
 
 const sizes = { small: 100, large: 100_000 };
 const rounds = 7;

@@ -11,8 +11,8 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { freePort } from '#test/fixtures/free-port.ts';
-import { median, startServer, stopServer } from './measure.ts';
-import { fillStore } from './store.ts';
+import { median, startServer, stopServer } from './harness/measure.ts';
+import { fillStore } from './harness/store.ts';
 
 const rounds = 3;
 const size = 2 * 1024 ** 3;

@@ -4,10 +4,10 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { changeConfig } from '#configuration/config.ts';
-import { filler } from '#test/fixtures/filler.ts';
-import { moveRecords, startMeasuredServer } from './on-postgres.ts';
-import { begin, compare, connections, end, type Side, type Work } from './sides.ts';
-import { fillStore, type FilledStore } from './store.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
+import { moveRecords, startMeasuredServer } from './harness/on-postgres.ts';
+import { begin, compare, connections, end, type Side, type Work } from './harness/sides.ts';
+import { fillStore, type FilledStore } from './harness/store.ts';
 
 /**
  * Prints rates and what a request costs on both sides. LARDER_ONLY='engines|hosts' leaves out what is not named, such as `workers`, and

@@ -9,8 +9,8 @@ import { acceptUpload } from '#assertions/chain.ts';
 import { makeSealedKey } from '#assertions/keys/sealed-keys.ts';
 import { readMasterKey } from '#data/secrets.ts';
 import { adasAccount, adasKey, nothingKnown, storeKey } from '#test/assertions/world.ts';
-import { measure, processorTime, row, startServer, stopServer } from './measure.ts';
-import { fillStore } from './store.ts';
+import { measure, processorTime, row, startServer, stopServer } from './harness/measure.ts';
+import { fillStore } from './harness/store.ts';
 
 /** Prints requests per second and what /healthz takes meanwhile (wanted: 200, p99 50 ms), and the time of a chain check (20 ms). */
 export async function signing(): Promise<void> {

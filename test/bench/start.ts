@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { freePort } from '#test/fixtures/free-port.ts';
-import { grow } from './grow.ts';
-import { median, processorTime, watchMachine } from './measure.ts';
-import { fillStore } from './store.ts';
+import { grow } from './harness/grow.ts';
+import { median, processorTime, watchMachine } from './harness/measure.ts';
+import { fillStore } from './harness/store.ts';
 
 const rounds = 7;
 const root = join(import.meta.dirname, '../..');

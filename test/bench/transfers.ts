@@ -16,11 +16,18 @@ import { withBlobs } from '#data/blobs.ts';
 import { newWrappingKey } from '#data/secrets.ts';
 import { changeConfig, initialConfig } from '#configuration/config.ts';
 import { storeKey } from '#test/assertions/world.ts';
-import { filler, snapDetails } from '#test/fixtures/filler.ts';
-import { declaration, offered, publisher, rootsFile, snapOf, snapRevision } from '#test/fixtures/online-store.ts';
-import { openStore } from '#test/fixtures/writable.ts';
-import { peakMemory, watchMachine } from './measure.ts';
-import { firstSettings } from './store.ts';
+import { filler, snapDetails } from '#test/fixtures/records/filler.ts';
+import {
+  declaration,
+  offered,
+  publisher,
+  rootsFile,
+  snapOf,
+  snapRevision,
+} from '#test/fixtures/packages/online-store.ts';
+import { openStore } from '#test/fixtures/records/writable.ts';
+import { peakMemory, watchMachine } from './harness/measure.ts';
+import { firstSettings } from './harness/store.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 /** Each snap has so many bytes; and one file beside them that is larger than any memory should be. */

@@ -11,7 +11,7 @@ import { pino } from 'pino';
 
 import { toBlockList } from '#http/request/client-address.ts';
 import { operations } from '#operations/index.ts';
-import { median } from './measure.ts';
+import { median } from './harness/measure.ts';
 
 /** Prints microseconds of each way. */
 export async function tricks(): Promise<void> {

@@ -5,8 +5,17 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 
-import { busyness, costTo, median, medianCost, peakMemory, startServer, stopServer, type Cost } from './measure.ts';
-import { fillStore } from './store.ts';
+import {
+  busyness,
+  costTo,
+  median,
+  medianCost,
+  peakMemory,
+  startServer,
+  stopServer,
+  type Cost,
+} from './harness/measure.ts';
+import { fillStore } from './harness/store.ts';
 
 const rounds = 3;
 const size = 1024 ** 3;

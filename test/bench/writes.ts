@@ -7,12 +7,12 @@ import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 
-import { filler } from '#test/fixtures/filler.ts';
-import { logFrames } from '#test/fixtures/log-frames.ts';
-import type { Measured, Turns } from './load.ts';
-import { median, openLoad, processorTime, startServer, stopServer, watchMachine } from './measure.ts';
-import type { RawWrites } from './raw-writes.ts';
-import { fillStore } from './store.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
+import { logFrames } from '#test/fixtures/records/log-frames.ts';
+import type { Measured, Turns } from './harness/load.ts';
+import { median, openLoad, processorTime, startServer, stopServer, watchMachine } from './harness/measure.ts';
+import type { RawWrites } from './harness/raw-writes.ts';
+import { fillStore } from './harness/store.ts';
 
 /** Changes in a slice. */
 const slice = 400;

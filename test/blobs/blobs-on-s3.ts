@@ -18,7 +18,7 @@ const patterns = [
   // The tests on PostgreSQL and those above show most of what these do: kills between two requests, and temporary local copies.
   ...(isLong
     ? [
-        'operations/devices/deltas.test.ts',
+        'operations/devices/deltas/deltas.test.ts',
         'jobs/devices/make-deltas.test.ts',
         'journeys/{carry-in,crash.long,twice-and-killed.long,two-processes.servers}.test.ts',
       ]

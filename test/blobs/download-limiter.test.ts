@@ -4,8 +4,8 @@ import t from 'tap';
 import { minutes, seconds } from '#domain/clock.ts';
 import { createDownloadLimiter, type DownloadLimits } from '#blobs/download-limiter.ts';
 import { processName } from '#shared/processes.ts';
-import { sharesOf } from '#test/fixtures/shares.ts';
-import { openRecords } from '#test/fixtures/records.ts';
+import { sharesOf } from '#test/fixtures/processes/shares.ts';
+import { openRecords } from '#test/fixtures/records/records.ts';
 import { until } from '#test/fixtures/until.ts';
 
 const refused = { code: 'too-many-requests', status: 429 };

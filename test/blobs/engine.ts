@@ -11,7 +11,7 @@ import { createDigestPool } from '#blobs/digests.ts';
 import { diskBlobs, type DiskBlobs } from '#blobs/disk.ts';
 import type { BucketAddress } from '#contract/bucket-address.ts';
 import { s3Blobs, type S3Blobs, type S3BlobsOptions } from '#blobs/s3.ts';
-import { sharedSwift, type SwiftServer } from '#test/fixtures/swift.ts';
+import { sharedSwift, type SwiftServer } from '#test/fixtures/servers/swift.ts';
 import { filesBelow, startDigestWorker } from './store.ts';
 
 export const blobEngine = process.env['LARDER_BLOBS'] === 's3' ? 's3' : 'disk';

@@ -5,8 +5,8 @@ import t from 'tap';
 import { soleProcessShares } from '#blobs/shares.ts';
 import { SharedDiskSpace, type SpaceClaim } from '#blobs/space.ts';
 import { processName } from '#shared/processes.ts';
-import { sharesOf } from '#test/fixtures/shares.ts';
-import { openRecords } from '#test/fixtures/records.ts';
+import { sharesOf } from '#test/fixtures/processes/shares.ts';
+import { openRecords } from '#test/fixtures/records/records.ts';
 
 const MiB = 1024 * 1024;
 const isLong = process.env['LARDER_LONG'] === '1';

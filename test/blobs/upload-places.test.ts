@@ -4,8 +4,8 @@ import t from 'tap';
 
 import { minutes, seconds } from '#domain/clock.ts';
 import { processName } from '#shared/processes.ts';
-import { sharesOf } from '#test/fixtures/shares.ts';
-import { openRecords } from '#test/fixtures/records.ts';
+import { sharesOf } from '#test/fixtures/processes/shares.ts';
+import { openRecords } from '#test/fixtures/records/records.ts';
 import type { Chunks } from '#blobs/blobs.ts';
 import { UploadPlaces, type UploadPlace } from '#blobs/upload-places.ts';
 

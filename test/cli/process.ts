@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { initOptions, nameBlobs } from '#test/fixtures/engines.ts';
-import { kill } from '#test/fixtures/kill.ts';
+import { initOptions, nameBlobs } from '#test/fixtures/records/engines.ts';
+import { kill } from '#test/fixtures/processes/kill.ts';
 import { larder, type Outcome } from './world.ts';
 
 const main = join(import.meta.dirname, '../../src/main.ts');

@@ -4,10 +4,10 @@ import { request } from 'node:https';
 import t from 'tap';
 
 import { consoleOperations } from '#console/index.ts';
-import { schemaOf } from '#test/fixtures/shapes.ts';
+import { schemaOf } from '#test/fixtures/contract/shapes.ts';
 import { password } from '#test/identity/world.ts';
-import { pathOf } from '#test/fixtures/requests.ts';
-import { receiving } from './carrying.ts';
+import { pathOf } from '#test/fixtures/contract/requests.ts';
+import { receiving } from './transfers/carrying.ts';
 import { startConsole } from './world.ts';
 
 const screens = consoleOperations.filter(

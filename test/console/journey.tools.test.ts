@@ -16,11 +16,11 @@ import { hours, minutes, seconds } from '#domain/clock.ts';
 import { codeAt } from '#identity/credentials/totp.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, servingSnaps } from '#test/fixtures/devices.ts';
-import { needsBrowser, openBrowser } from '#test/fixtures/browser.ts';
+import { needsBrowser, openBrowser } from '#test/fixtures/clients/browser.ts';
 import { password } from '#test/identity/world.ts';
 import { larder } from '#test/cli/world.ts';
 import { withoutPythonPackages } from '#test/fixtures/programs.ts';
-import { receiving } from './carrying.ts';
+import { receiving } from './transfers/carrying.ts';
 import { startConsole, type ConsoleStore } from './world.ts';
 
 const run = promisify(execFile);

@@ -4,7 +4,7 @@ import t from 'tap';
 import { changeRole } from '#acts/accounts/accounts.ts';
 import { itself } from '#acts/act.ts';
 import { readGuide } from '#test/fixtures/guides.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 import { startConsole, type Visitor } from './world.ts';
 
 /** A publisher, an approver, an auditor and an administrator, each with a package and a token. */

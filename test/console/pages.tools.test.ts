@@ -7,8 +7,8 @@ import { consoleOperations } from '#console/index.ts';
 import { minutes } from '#domain/clock.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
-import { faultsOf, needsBrowser, openBrowser, tooWide, views } from '#test/fixtures/browser.ts';
-import { pathOf } from '#test/fixtures/requests.ts';
+import { faultsOf, needsBrowser, openBrowser, tooWide, views } from '#test/fixtures/clients/browser.ts';
+import { pathOf } from '#test/fixtures/contract/requests.ts';
 import { larder } from '#test/cli/world.ts';
 import { startConsole, type ConsoleStore } from './world.ts';
 

@@ -13,9 +13,9 @@ import { newWrappingKey } from '#data/secrets.ts';
 import { sql, type Database } from '#engine/database.ts';
 import { changeConfig, initialConfig } from '#configuration/config.ts';
 import { createLog } from '#platform/log.ts';
-import { makeStore, openPostgres } from '#test/fixtures/engines.ts';
-import { startPostgres } from '#test/fixtures/postgres.ts';
-import { startProxy } from '#test/fixtures/postgres-proxy.ts';
+import { makeStore, openPostgres } from '#test/fixtures/records/engines.ts';
+import { startPostgres } from '#test/fixtures/servers/postgres.ts';
+import { startProxy } from '#test/fixtures/servers/postgres-proxy.ts';
 import { until } from '#test/fixtures/until.ts';
 
 async function serving(t: Test, postgres: string) {

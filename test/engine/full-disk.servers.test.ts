@@ -14,8 +14,8 @@ import { beginSealing } from '#records/audit/audit-seals.ts';
 import { changeConfig, initialConfig } from '#configuration/config.ts';
 import { createLog } from '#platform/log.ts';
 import { larder } from '#test/cli/world.ts';
-import { makeStore } from '#test/fixtures/engines.ts';
-import { startPostgres, whoever, type PostgresServer } from '#test/fixtures/postgres.ts';
+import { makeStore } from '#test/fixtures/records/engines.ts';
+import { startPostgres, whoever, type PostgresServer } from '#test/fixtures/servers/postgres.ts';
 import { fill, noSmallDisk, smallDisk } from '#test/fixtures/small-disk.ts';
 import { until } from '#test/fixtures/until.ts';
 

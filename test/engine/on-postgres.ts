@@ -10,7 +10,7 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   journeys: ['journeys/*.test.ts'],
   // A container with an installed snapd is tried on one engine.
   // The other two hold every row that a gated act changes against the lines that were approved.
-  operations: ['operations/**/!(snapd-installs.long).test.ts', 'acts/doors.test.ts', 'transfers/lines.test.ts'],
+  operations: ['operations/**/!(snapd-installs.long).test.ts', 'acts/doors.test.ts', 'transfers/accept/lines.test.ts'],
 };
 
 const named = process.argv.slice(2);

@@ -21,9 +21,9 @@ import { openPostgres } from '#engine/postgres/driver.ts';
 import { postgresTarget } from '#engine/postgres/rows.ts';
 import { postgresText, prepareStatement } from '#engine/postgres/statements.ts';
 import { Versions } from '#engine/postgres/versions.ts';
-import { sharedPostgres, startPostgres, type PostgresServer } from '#test/fixtures/postgres.ts';
-import { startProxy, type AtCommit } from '#test/fixtures/postgres-proxy.ts';
-import { sourceStatements } from '#test/fixtures/statements.ts';
+import { sharedPostgres, startPostgres, type PostgresServer } from '#test/fixtures/servers/postgres.ts';
+import { startProxy, type AtCommit } from '#test/fixtures/servers/postgres-proxy.ts';
+import { sourceStatements } from '#test/fixtures/records/statements.ts';
 import { until } from '#test/fixtures/until.ts';
 
 /** A database with a table of its own, reached through a proxy. */

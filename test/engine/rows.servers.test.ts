@@ -10,8 +10,8 @@ import t, { type Test } from 'tap';
 import { postgresSource, postgresTarget, settleAttempt } from '#engine/postgres/rows.ts';
 import { copyRows, type Cell, type RowTarget } from '#engine/rows.ts';
 import { sqliteSource, sqliteTarget } from '#engine/sqlite/rows.ts';
-import { allRows, rowsOfFile } from '#test/fixtures/all-rows.ts';
-import { sharedPostgres } from '#test/fixtures/postgres.ts';
+import { allRows, rowsOfFile } from '#test/fixtures/records/all-rows.ts';
+import { sharedPostgres } from '#test/fixtures/servers/postgres.ts';
 
 const root = t;
 

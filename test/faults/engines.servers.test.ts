@@ -7,7 +7,7 @@ import t from 'tap';
 
 import { changeConfig, readConfig } from '#configuration/config.ts';
 import type { FaultCode } from '#platform/faults.ts';
-import { startHosts, type Host, type Hosts } from '#test/fixtures/hosts.ts';
+import { startHosts, type Host, type Hosts } from '#test/fixtures/processes/hosts.ts';
 import { until } from '#test/fixtures/until.ts';
 import { showsEverywhere, showsNowhere, type Places, type Test } from './places.ts';
 import { placesOfProcesses } from './processes.ts';

@@ -8,10 +8,10 @@ import t from 'tap';
 
 import type { FaultCode } from '#platform/faults.ts';
 import { newStore, start, type NewStore, type Running } from '#test/cli/process.ts';
-import { kill } from '#test/fixtures/kill.ts';
+import { kill } from '#test/fixtures/processes/kill.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 import { until } from '#test/fixtures/until.ts';
-import { ask } from '#test/fixtures/workers.ts';
+import { ask } from '#test/fixtures/processes/workers.ts';
 import { showsEverywhere, showsNowhere, type Places, type Test } from './places.ts';
 import { placesOfProcesses } from './processes.ts';
 

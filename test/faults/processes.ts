@@ -3,8 +3,8 @@ import { timestamp } from '#domain/clock.ts';
 import { openStore } from '#data/store.ts';
 import { sitePasswords } from '#identity/identity.ts';
 import { browse } from '#test/console/world.ts';
-import { ask } from '#test/fixtures/workers.ts';
-import { writable } from '#test/fixtures/writable.ts';
+import { ask } from '#test/fixtures/processes/workers.ts';
+import { writable } from '#test/fixtures/records/writable.ts';
 import { password } from '#test/identity/world.ts';
 import { messagesIn, type Places } from './places.ts';
 

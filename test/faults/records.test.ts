@@ -6,7 +6,7 @@ import SQLite from 'better-sqlite3';
 
 import { larder } from '#test/cli/world.ts';
 import type { ConsoleStore } from '#test/console/world.ts';
-import { onSqlite } from '#test/fixtures/engines.ts';
+import { onSqlite } from '#test/fixtures/records/engines.ts';
 import { trustCommand } from '#test/transfers/two-of-three.ts';
 import { testRows, type Row } from './rows.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { larder } from '#test/cli/world.ts';
 import { folder } from '#test/cli/process.ts';
 import type { ConsoleStore } from '#test/console/world.ts';
-import { rootsFile } from '#test/fixtures/online-store.ts';
+import { rootsFile } from '#test/fixtures/packages/online-store.ts';
 import { first, rotateCommand, second, sent, thief, third, trustCommand } from '#test/transfers/two-of-three.ts';
 import type { Test } from './places.ts';
 import { reconfigure, testRows, type Row } from './rows.ts';

@@ -8,7 +8,7 @@ import t from 'tap';
 
 import type { FaultCode } from '#platform/faults.ts';
 import { newStore } from '#test/cli/process.ts';
-import { serveByWorkers, type Workers } from '#test/fixtures/workers.ts';
+import { serveByWorkers, type Workers } from '#test/fixtures/processes/workers.ts';
 import { until } from '#test/fixtures/until.ts';
 import { showsEverywhere, showsNowhere } from './places.ts';
 import { placesOfProcesses } from './processes.ts';

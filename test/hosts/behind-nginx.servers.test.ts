@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { examplesIn } from '#test/fixtures/guides.ts';
-import { startHosts } from '#test/fixtures/hosts.ts';
-import { startNginx } from '#test/fixtures/nginx.ts';
+import { startHosts } from '#test/fixtures/processes/hosts.ts';
+import { startNginx } from '#test/fixtures/servers/nginx.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 import { until } from '#test/fixtures/until.ts';
 

@@ -2,9 +2,9 @@
 
 import t from 'tap';
 
-import { startHosts } from '#test/fixtures/hosts.ts';
+import { startHosts } from '#test/fixtures/processes/hosts.ts';
 import { until } from '#test/fixtures/until.ts';
-import { ask } from '#test/fixtures/workers.ts';
+import { ask } from '#test/fixtures/processes/workers.ts';
 
 t.setTimeout(1_800_000);
 

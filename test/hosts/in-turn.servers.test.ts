@@ -8,9 +8,9 @@ import t from 'tap';
 
 process.env['LARDER_RECORDS'] = 'postgres';
 process.env['LARDER_BLOBS'] = 's3';
-const { journeysInTurn, storeBehind } = await import('#test/fixtures/in-turn.ts');
-const { pass, startFront } = await import('#test/fixtures/front.ts');
-const { furtherHostHas, newHost } = await import('#test/fixtures/hosts.ts');
+const { journeysInTurn, storeBehind } = await import('#test/fixtures/processes/in-turn.ts');
+const { pass, startFront } = await import('#test/fixtures/servers/front.ts');
+const { furtherHostHas, newHost } = await import('#test/fixtures/processes/hosts.ts');
 
 t.setTimeout(1_800_000);
 

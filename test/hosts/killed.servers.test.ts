@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import t from 'tap';
 
-import { startHosts, type Hosts } from '#test/fixtures/hosts.ts';
-import { count, startClients, wrongIn, type Asking } from '#test/fixtures/killed-workers.ts';
-import { larder } from '#test/fixtures/served.ts';
+import { startHosts, type Hosts } from '#test/fixtures/processes/hosts.ts';
+import { count, startClients, wrongIn, type Asking } from '#test/fixtures/processes/killed-workers.ts';
+import { larder } from '#test/fixtures/processes/served.ts';
 import { until } from '#test/fixtures/until.ts';
 
 const long = process.env['LARDER_LONG'] === '1';

@@ -9,9 +9,9 @@ import { newWrappingKey } from '#data/secrets.ts';
 import { openStore } from '#data/store.ts';
 import { changeConfig, initialConfig } from '#configuration/config.ts';
 import { processName } from '#shared/processes.ts';
-import { makeStore } from '#test/fixtures/engines.ts';
-import { beforeLicenses } from '#test/fixtures/older-records.ts';
-import { sharedPostgres } from '#test/fixtures/postgres.ts';
+import { makeStore } from '#test/fixtures/records/engines.ts';
+import { beforeLicenses } from '#test/fixtures/records/older-records.ts';
+import { sharedPostgres } from '#test/fixtures/servers/postgres.ts';
 
 t.setTimeout(1_800_000);
 

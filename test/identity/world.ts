@@ -7,7 +7,7 @@ import { sitePasswords } from '#identity/identity.ts';
 import { setUpDigest, totpPurpose } from '#identity/login/logins.ts';
 import { newTotpSecret } from '#identity/credentials/totp.ts';
 import { seal } from '#macaroons/sealing.ts';
-import { useCheapPasswords } from '#test/fixtures/cheap-passwords.ts';
+import { useCheapPasswords } from '#test/fixtures/accounts/cheap-passwords.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 

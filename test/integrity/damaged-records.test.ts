@@ -6,8 +6,8 @@ import t from 'tap';
 
 import { checkDatabase } from '#engine/sqlite/check.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { declare, logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { declare, logIn, pushImage, uploadLogin } from '#test/fixtures/packages/images.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 /** Changes the last character of a text in one row, as a bit that turned over would. */
 function damage(store: TestAppliance, table: string, column: string): void {

@@ -9,8 +9,8 @@ import { createDigestPool } from '#blobs/digests.ts';
 import { verifyBlob, type ReadContinuation } from '#integrity/verify-blob.ts';
 import { larder } from '#test/cli/world.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/images.ts';
-import { lendCopies } from '#test/fixtures/lent-copies.ts';
+import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/packages/images.ts';
+import { lendCopies } from '#test/fixtures/packages/lent-copies.ts';
 import { contentOf, startDigestWorker, store as blobStore } from '#test/blobs/store.ts';
 
 const quiet = (text: string): string => text.replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0');

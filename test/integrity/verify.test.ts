@@ -19,7 +19,7 @@ import { basename, join } from 'node:path';
 
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { larder } from '#test/cli/world.ts';
-import { declare, logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
+import { declare, logIn, pushImage, uploadLogin } from '#test/fixtures/packages/images.ts';
 import { until } from '#test/fixtures/until.ts';
 
 const flips = process.env['LARDER_LONG'] === '1' ? 200 : 40;

@@ -8,10 +8,17 @@ import t, { type Test } from 'tap';
 import { stream } from '#assertions/format/assertion.ts';
 import { commandsOn, folder } from '#test/cli/process.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
-import { askingSite } from '#test/fixtures/approvers.ts';
+import { askingSite } from '#test/fixtures/accounts/approvers.ts';
 import { refresh, servingSnaps } from '#test/fixtures/devices.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
-import { assertionsOf, download, offered, rootsFile, snapOf, type Offered } from '#test/fixtures/online-store.ts';
+import {
+  assertionsOf,
+  download,
+  offered,
+  rootsFile,
+  snapOf,
+  type Offered,
+} from '#test/fixtures/packages/online-store.ts';
 import { snapPath } from '#test/review/fixtures.ts';
 import { site } from '#test/transfers/sites.ts';
 import { readRequest } from '#transfers/request/request-file.ts';

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { kill } from '#test/fixtures/kill.ts';
-import { larder, serve } from '#test/fixtures/served.ts';
+import { kill } from '#test/fixtures/processes/kill.ts';
+import { larder, serve } from '#test/fixtures/processes/served.ts';
 
 t.test('a store that was killed is looked over soon after its next start', async (t) => {
   const data = join(t.testdir(), 'data');

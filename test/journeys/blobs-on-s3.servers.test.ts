@@ -11,10 +11,10 @@ import t, { type Test } from 'tap';
 import { changeConfig } from '#configuration/config.ts';
 import { larder } from '#test/cli/world.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { startCable } from '#test/fixtures/cable.ts';
-import { pass, startFront } from '#test/fixtures/front.ts';
-import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/images.ts';
-import { sharedSwift, startSwift, type SwiftServer } from '#test/fixtures/swift.ts';
+import { startCable } from '#test/fixtures/servers/cable.ts';
+import { pass, startFront } from '#test/fixtures/servers/front.ts';
+import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/packages/images.ts';
+import { sharedSwift, startSwift, type SwiftServer } from '#test/fixtures/servers/swift.ts';
 import { until } from '#test/fixtures/until.ts';
 
 process.env['LARDER_BLOBS'] = 's3';

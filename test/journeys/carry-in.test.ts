@@ -13,7 +13,7 @@ import { changeConfig } from '#configuration/config.ts';
 import { requestedJudge } from '#test/assertions/judge.ts';
 import { folder, newStore, serve, start } from '#test/cli/process.ts';
 import { contentsOf, halfReceived } from '#test/fixtures/contents.ts';
-import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
+import { download, offered, rootsFile } from '#test/fixtures/packages/online-store.ts';
 import { until } from '#test/fixtures/until.ts';
 
 const long = process.env['LARDER_LONG'] === '1';

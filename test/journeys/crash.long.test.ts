@@ -12,10 +12,10 @@ import { recordsPlace } from '#data/records-place.ts';
 import { inspectDatabase } from '#engine/place.ts';
 import { auditHash, type AuditRow } from '#records/audit/audit.ts';
 import { readConfig } from '#configuration/config.ts';
-import { rowsIn } from '#test/fixtures/behind.ts';
+import { rowsIn } from '#test/fixtures/records/behind.ts';
 import { halfReceived, readContent } from '#test/fixtures/contents.ts';
-import { kill } from '#test/fixtures/kill.ts';
-import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
+import { kill } from '#test/fixtures/processes/kill.ts';
+import { dataFolder, larder, serve } from '#test/fixtures/processes/served.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { until } from '#test/fixtures/until.ts';
 

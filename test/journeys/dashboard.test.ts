@@ -9,9 +9,9 @@ import { signAssertion } from '#assertions/keys/signer.ts';
 import { hours } from '#domain/clock.ts';
 import * as world from '#test/assertions/world.ts';
 import { snapFixture, startStore, type Reply } from '#test/fixtures/appliance.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
-import { snapcraft, Stopped } from '#test/fixtures/snapcraft.ts';
-import { snapcraftEdits } from '#test/fixtures/snapcraft-edits.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
+import { snapcraft, Stopped } from '#test/fixtures/clients/snapcraft.ts';
+import { snapcraftEdits } from '#test/fixtures/clients/snapcraft-edits.ts';
 import { larder } from '../cli/world.ts';
 import { password, startIdentity } from '../identity/world.ts';
 

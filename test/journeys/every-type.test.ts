@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import { packageTypes, namespaces, type PackageNamespace, type PackageType } from '#domain/packages/namespace.ts';
-import { charm, rock, zip } from '#test/fixtures/archives.ts';
+import { charm, rock, zip } from '#test/fixtures/packages/archives.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 
 /** Two contents that the store takes for a package of the type called tiny-app. */

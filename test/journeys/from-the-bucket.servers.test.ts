@@ -11,10 +11,10 @@ import { changeConfig } from '#configuration/config.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 import { reachable } from '#test/fixtures/free-port.ts';
 import { servingSnaps } from '#test/fixtures/devices.ts';
-import { writeLayout } from '#test/fixtures/image-layout.ts';
-import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/images.ts';
+import { writeLayout } from '#test/fixtures/packages/image-layout.ts';
+import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/packages/images.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
-import { sharedSwift } from '#test/fixtures/swift.ts';
+import { sharedSwift } from '#test/fixtures/servers/swift.ts';
 
 const root = t;
 const sha3 = (content: Uint8Array): string => createHash('sha3-384').update(content).digest('hex');

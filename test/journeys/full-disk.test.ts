@@ -8,10 +8,10 @@ import t, { type Test } from 'tap';
 import { sealEvery } from '#records/audit/audit-seals.ts';
 import { larder } from '#test/cli/world.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { engine } from '#test/fixtures/engines.ts';
-import { sharedSwift } from '#test/fixtures/swift.ts';
-import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/images.ts';
-import { sharedPostgres } from '#test/fixtures/postgres.ts';
+import { engine } from '#test/fixtures/records/engines.ts';
+import { sharedSwift } from '#test/fixtures/servers/swift.ts';
+import { declare, digestOf, logIn, uploadLogin } from '#test/fixtures/packages/images.ts';
+import { sharedPostgres } from '#test/fixtures/servers/postgres.ts';
 import { fill, noSmallDisk, smallDisk } from '#test/fixtures/small-disk.ts';
 
 const root = t;

@@ -11,11 +11,11 @@ import { sweepBlobs } from '#jobs/store/sweep-blobs.ts';
 import { openStore } from '#data/store.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { after, hours } from '#domain/clock.ts';
-import { charm } from '#test/fixtures/archives.ts';
+import { charm } from '#test/fixtures/packages/archives.ts';
 import { contentsOf, halfReceived, readContent } from '#test/fixtures/contents.ts';
-import { descriptor, digestOf, mediaTypes } from '#test/fixtures/images.ts';
-import { kill } from '#test/fixtures/kill.ts';
-import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
+import { descriptor, digestOf, mediaTypes } from '#test/fixtures/packages/images.ts';
+import { kill } from '#test/fixtures/processes/kill.ts';
+import { dataFolder, larder, serve } from '#test/fixtures/processes/served.ts';
 import { until } from '#test/fixtures/until.ts';
 
 const kills = process.env['LARDER_LONG'] === '1' ? 30 : 3;

@@ -1,8 +1,8 @@
 // A track within its guardrails: the store administrator sets them on the host, the publisher opens the track and releases to it.
 import t from 'tap';
 
-import { charm } from '#test/fixtures/archives.ts';
-import { charmcraft } from '#test/fixtures/charmcraft.ts';
+import { charm } from '#test/fixtures/packages/archives.ts';
+import { charmcraft } from '#test/fixtures/clients/charmcraft.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { larder } from '../cli/world.ts';
 

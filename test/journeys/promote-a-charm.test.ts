@@ -1,8 +1,8 @@
 // From edge to stable: what was tried in one channel is released to the next, with its resources, as charmcraft promotes.
 import t from 'tap';
 
-import { charm } from '#test/fixtures/archives.ts';
-import { charmcraft } from '#test/fixtures/charmcraft.ts';
+import { charm } from '#test/fixtures/packages/archives.ts';
+import { charmcraft } from '#test/fixtures/clients/charmcraft.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 
 t.test('what edge holds is promoted to stable, and edge goes on', async (t) => {

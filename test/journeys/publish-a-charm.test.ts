@@ -1,8 +1,8 @@
 // A charm with a file and an image, from its registration to a release, in the requests that charmcraft sends.
 import t from 'tap';
 
-import { charm } from '#test/fixtures/archives.ts';
-import { charmcraft } from '#test/fixtures/charmcraft.ts';
+import { charm } from '#test/fixtures/packages/archives.ts';
+import { charmcraft } from '#test/fixtures/clients/charmcraft.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 
 t.test('a charm that needs a file and an image goes from registration to a release', async (t) => {

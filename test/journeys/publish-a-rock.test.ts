@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 
 import t from 'tap';
 
-import { rock } from '#test/fixtures/archives.ts';
+import { rock } from '#test/fixtures/packages/archives.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 
 t.test('a rock goes from registration to stable', async (t) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { snapFixture } from '#test/fixtures/appliance.ts';
-import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
+import { dataFolder, larder, serve } from '#test/fixtures/processes/served.ts';
 
 interface Reply {
   status: number;

@@ -1,9 +1,9 @@
 // A charm that runs an image: declared by a revision, pushed to the registry, uploaded as its resource, and fetched.
 import t from 'tap';
 
-import { charm } from '#test/fixtures/archives.ts';
+import { charm } from '#test/fixtures/packages/archives.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
-import { logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
+import { logIn, pushImage, uploadLogin } from '#test/fixtures/packages/images.ts';
 
 t.test(
   'an image is pushed for the charm that declares it, and a deployment fetches what the resource says',

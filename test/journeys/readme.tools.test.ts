@@ -6,11 +6,11 @@ import { promisify } from 'node:util';
 
 import t from 'tap';
 
-import { engine } from '#test/fixtures/engines.ts';
+import { engine } from '#test/fixtures/records/engines.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
-import { kill } from '#test/fixtures/kill.ts';
+import { kill } from '#test/fixtures/processes/kill.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
-import { larder } from '#test/fixtures/served.ts';
+import { larder } from '#test/fixtures/processes/served.ts';
 
 const root = join(import.meta.dirname, '../..');
 

@@ -10,9 +10,9 @@ import t from 'tap';
 
 import { processName } from '#shared/processes.ts';
 import { minutes } from '#domain/clock.ts';
-import { declare, digestOf, logIn as logInToRegistry, uploadLogin } from '#test/fixtures/images.ts';
-import { journeysInTurn, namesSite } from '#test/fixtures/in-turn.ts';
-import { startTwoProcesses } from '#test/fixtures/two-processes.ts';
+import { declare, digestOf, logIn as logInToRegistry, uploadLogin } from '#test/fixtures/packages/images.ts';
+import { journeysInTurn, namesSite } from '#test/fixtures/processes/in-turn.ts';
+import { startTwoProcesses } from '#test/fixtures/processes/two-processes.ts';
 import { until } from '#test/fixtures/until.ts';
 
 const { store, urls, given, turnTo, advance, kill, again } = await startTwoProcesses(t, (text) =>

@@ -1,8 +1,8 @@
 // Two people on one charm: the publisher invites, the other accepts, pushes and releases, and cannot give the name away.
 import t from 'tap';
 
-import { charm } from '#test/fixtures/archives.ts';
-import { charmcraft } from '#test/fixtures/charmcraft.ts';
+import { charm } from '#test/fixtures/packages/archives.ts';
+import { charmcraft } from '#test/fixtures/clients/charmcraft.ts';
 import { startStore, type Client } from '#test/fixtures/appliance.ts';
 
 const invites = '/publishergw/v1/charm/hello/collaborators/invites';

@@ -4,7 +4,7 @@ import t from 'tap';
 import type { Operation } from '#http/operation.ts';
 import { identityOperations } from '#identity/operations.ts';
 import { operations } from '#operations/index.ts';
-import type { World } from '#test/bench/measured.ts';
+import type { World } from '#test/bench/harness/measured.ts';
 import { operationTable, rowsBySubject } from './index.ts';
 import { isRead, isTriedTwice, missingLine, missingRow, readsToCopy, rowToCopy, writesToCopy } from './missing-row.ts';
 import type { OperationRow } from './row.ts';

@@ -1,6 +1,6 @@
 // The requests that `npm run bench -- reads` sends for a GET.
-import type { Login } from '#test/fixtures/images.ts';
-import type { World } from '#test/bench/measured.ts';
+import type { Login } from '#test/fixtures/packages/images.ts';
+import type { World } from '#test/bench/harness/measured.ts';
 
 /** A client of the image registry: its token, and an upload that it has begun. */
 export interface Visit {

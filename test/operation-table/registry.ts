@@ -1,5 +1,5 @@
 // Rows of the operations about registry.
-import { digestOf, imageOf } from '#test/fixtures/images.ts';
+import { digestOf, imageOf } from '#test/fixtures/packages/images.ts';
 import { basic, bearer } from './reads.ts';
 import type { OperationRows } from './row.ts';
 import { each, makeRepository, once } from './writes.ts';

@@ -18,18 +18,18 @@ export const transfersRows: OperationRows = {
     about: 'store',
     callers: 'store administrator',
     needs: ['store-manage'],
-    writes: 'two at once in test/console/carry.test.ts',
+    writes: 'two at once in test/console/transfers/carry.test.ts',
   },
   withdraw_transfer: {
     about: 'store',
     callers: 'store administrator',
     needs: ['store-manage'],
-    writes: 'two at once in test/console/carry.test.ts',
+    writes: 'two at once in test/console/transfers/carry.test.ts',
   },
   discard_transfer: {
     about: 'store',
     callers: 'store administrator',
     needs: ['store-manage'],
-    writes: 'two at once in test/console/carry.test.ts',
+    writes: 'two at once in test/console/transfers/carry.test.ts',
   },
 };

@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 
 import type { Client, Reply, TestAppliance } from '#test/fixtures/appliance.ts';
-import { filler } from '#test/fixtures/filler.ts';
-import { declare, logIn, uploadLogin } from '#test/fixtures/images.ts';
-import { addCollaborator } from '#test/fixtures/packages.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
+import { declare, logIn, uploadLogin } from '#test/fixtures/packages/images.ts';
+import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 import { until } from '#test/fixtures/until.ts';
 
 /** A request that can be sent again, byte by byte. */

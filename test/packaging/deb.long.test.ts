@@ -11,7 +11,7 @@ import { gunzipSync } from 'node:zlib';
 import t from 'tap';
 
 import { snapFixture } from '#test/fixtures/appliance.ts';
-import { boot, inPath, makeSystem, missingForContainer, type Container } from '#test/fixtures/container.ts';
+import { boot, inPath, makeSystem, missingForContainer, type Container } from '#test/fixtures/servers/container.ts';
 import { copySources } from '#test/fixtures/sources.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';

@@ -3,7 +3,7 @@
 import type { Test } from 'tap';
 
 import { errorNameIn } from '#test/fixtures/system-words.ts';
-import type { Container } from '#test/fixtures/container.ts';
+import type { Container } from '#test/fixtures/servers/container.ts';
 
 export interface Host {
   /** Where the store is served. */

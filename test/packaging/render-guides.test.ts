@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { guides } from '#documents/guides.ts';
-import { asRead } from '#test/fixtures/html.ts';
+import { asRead } from '#test/fixtures/clients/html.ts';
 import { guideFolder } from '#test/fixtures/guides.ts';
 import { renderGuides, writeGuides } from '../../packaging/render-guides.ts';
 

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 
 import { freePort } from '#test/fixtures/free-port.ts';
-import { kill } from '#test/fixtures/kill.ts';
+import { kill } from '#test/fixtures/processes/kill.ts';
 
 const script = join(import.meta.dirname, '../../packaging/start.ts');
 

@@ -3,7 +3,7 @@
 import type { Test } from 'tap';
 
 import type { FaultCode } from '#platform/faults.ts';
-import type { Container } from '#test/fixtures/container.ts';
+import type { Container } from '#test/fixtures/servers/container.ts';
 import { doctorShows, faultsIn, has } from '#test/faults/places.ts';
 
 const code: FaultCode = 'service-down';

@@ -8,7 +8,7 @@ import t from 'tap';
 import fc from 'fast-check';
 import { createLog, isForPeople, logAnswered } from '#platform/log.ts';
 import { anyCharacter } from '#test/fixtures/characters.ts';
-import { kill } from '#test/fixtures/kill.ts';
+import { kill } from '#test/fixtures/processes/kill.ts';
 import { fill, noSmallDisk, smallDisk } from '#test/fixtures/small-disk.ts';
 
 function logged(write: (log: ReturnType<typeof createLog>) => void, text = true): string {

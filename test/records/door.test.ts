@@ -11,7 +11,7 @@ import t from 'tap';
 import { columns, list, sql, type Database, type Queries } from '#engine/database.ts';
 import { openPostgres } from '#engine/postgres/driver.ts';
 import { openSqlite, type SqliteOptions } from '#engine/sqlite/driver.ts';
-import { emptyPlace, onSqlite } from '#test/fixtures/engines.ts';
+import { emptyPlace, onSqlite } from '#test/fixtures/records/engines.ts';
 
 interface Account {
   name: string;

@@ -9,7 +9,7 @@ import t from 'tap';
 import { migrations } from '#data/upgrade.ts';
 import { migrate } from '#engine/migrate.ts';
 import type { Database, SqlStatement } from '#engine/database.ts';
-import { databaseOf, engine, statement } from '#test/fixtures/engines.ts';
+import { databaseOf, engine, statement } from '#test/fixtures/records/engines.ts';
 
 const at = '2026-03-01T12:00:00.000Z';
 const people = ['ada', 'bob'];

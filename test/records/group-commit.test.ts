@@ -14,8 +14,8 @@ import t from 'tap';
 
 import { sql, type Database, type Queries } from '#engine/database.ts';
 import { openSqlite, type SqliteOptions } from '#engine/sqlite/driver.ts';
-import { kill } from '#test/fixtures/kill.ts';
-import { logFrames } from '#test/fixtures/log-frames.ts';
+import { kill } from '#test/fixtures/processes/kill.ts';
+import { logFrames } from '#test/fixtures/records/log-frames.ts';
 import { noSmallDisk, smallDisk } from '#test/fixtures/small-disk.ts';
 
 type Test = { teardown(work: () => unknown): void };
@@ -234,7 +234,7 @@ t.test('a disk that is too small for what ten write together', async (t) => {
 
 /** Starts `writing-process.ts`, which writes nothing to a file behind so many KiB. */
 function startWriting(t: Test, args: string[], mostKiB = 0): { child: ChildProcess; lines: AsyncIterable<string> } {
-  const program = join(import.meta.dirname, '../fixtures/writing-process.ts');
+  const program = join(import.meta.dirname, '../fixtures/processes/writing-process.ts');
   // A limit that is met sends a signal; ignored, it is an error of the write like any other.
   const limit = mostKiB === 0 ? '' : `trap "" XFSZ; ulimit -f ${String(mostKiB)};`;
   const child = spawn('bash', ['-c', `${limit} exec "$0" "$@"`, process.execPath, program, ...args], {

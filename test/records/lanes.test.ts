@@ -3,8 +3,8 @@ import t from 'tap';
 
 import { until } from '#test/fixtures/until.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
-import { databaseOf, statement } from '#test/fixtures/engines.ts';
-import { openStore } from '#test/fixtures/writable.ts';
+import { databaseOf, statement } from '#test/fixtures/records/engines.ts';
+import { openStore } from '#test/fixtures/records/writable.ts';
 
 t.test('notes are gathered, written a moment later, and the last of them when the store closes', async (t) => {
   const { directory, clock, beside } = await startStore(t);

@@ -16,8 +16,8 @@ import { cachedTables, records } from '#records/index.ts';
 import { createGenerationReader, memo, memoOfEach } from '#records/memo.ts';
 import { nounVersions } from '#records/noun-versions.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
-import { databaseOf, onSqlite, statement } from '#test/fixtures/engines.ts';
-import { addCollaborator } from '#test/fixtures/packages.ts';
+import { databaseOf, onSqlite, statement } from '#test/fixtures/records/engines.ts';
+import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 
 /** Versions that a test raises by hand. */
 const byHand = (nouns: Record<string, number> = { a: 1 }) => {

@@ -5,9 +5,9 @@ import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { columnsOf, databaseOf, engine, statement, tablesOf } from '#test/fixtures/engines.ts';
-import { filler } from '#test/fixtures/filler.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { columnsOf, databaseOf, engine, statement, tablesOf } from '#test/fixtures/records/engines.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 /** Writes a row of a table by itself, whatever its rules say. */
 async function unruled(

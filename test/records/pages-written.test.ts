@@ -11,8 +11,8 @@ import { pushReleases } from '#acts/releases/releases.ts';
 import { channel } from '#domain/releases/channel.ts';
 import type { randomIds } from '#domain/ids.ts';
 import { unlimited } from '#domain/accounts/quota.ts';
-import { fillStore } from '#test/bench/store.ts';
-import { logFrames } from '#test/fixtures/log-frames.ts';
+import { fillStore } from '#test/bench/harness/store.ts';
+import { logFrames } from '#test/fixtures/records/log-frames.ts';
 
 const changes = 40;
 

@@ -8,7 +8,7 @@ import type { Database } from '#engine/database.ts';
 import { copyDatabase } from '#engine/sqlite/check.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { sweepEphemeralRows } from '#jobs/store/sweep-ephemeral-rows.ts';
-import { databaseOf, engine, statement, tablesOf } from '#test/fixtures/engines.ts';
+import { databaseOf, engine, statement, tablesOf } from '#test/fixtures/records/engines.ts';
 import { begin, discharge, logInAt, password, startIdentity, waysIn } from '#test/identity/world.ts';
 
 /** How many rows each of the tables has that hold what passes. */

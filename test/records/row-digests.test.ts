@@ -15,9 +15,9 @@ import type { ChangeRecords } from '#records/index.ts';
 import type { SqlStatement } from '#engine/database.ts';
 import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
-import { openRecords } from '#test/fixtures/writable.ts';
+import { openRecords } from '#test/fixtures/records/writable.ts';
 import { migrations } from '#data/upgrade.ts';
-import { filler } from '#test/fixtures/filler.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const flips = long ? 2000 : 80;

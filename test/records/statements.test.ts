@@ -9,7 +9,7 @@ import t from 'tap';
 import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { migrations } from '#data/upgrade.ts';
-import { columnLists, sourceStatements } from '#test/fixtures/statements.ts';
+import { columnLists, sourceStatements } from '#test/fixtures/records/statements.ts';
 
 /** Tables that stay small whatever is published: to read all of one is no harm. */
 const small = new Set([

@@ -11,7 +11,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { readChunks } from '#operations/registry/chunks.ts';
 import { createBlobUploads, type BlobUploads } from '#registry/uploads.ts';
 import type { ReceiveBlob, Stored } from '#registry/blob-upload-receiver.ts';
-import { openRecords } from '#test/fixtures/records.ts';
+import { openRecords } from '#test/fixtures/records/records.ts';
 
 const sender = { packageId: 'A'.repeat(32), resource: 'image', accountId: 'ada' };
 const idle = 250;

@@ -12,11 +12,11 @@ import { kindOf } from '#jobs/uploads/findings.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import type { ReviewUpload, ReviewVerdict } from '#review/verdict.ts';
 import { startWorker } from '#platform/embedded.ts';
-import { charm, rock, sha256, tar, zip, type TarEntry, type ZipEntry } from '#test/fixtures/archives.ts';
+import { charm, rock, sha256, tar, zip, type TarEntry, type ZipEntry } from '#test/fixtures/packages/archives.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
-import { componentFile } from '#test/fixtures/components.ts';
+import { componentFile } from '#test/fixtures/packages/components.ts';
 import { cpuWatch } from '#test/fixtures/cpu.ts';
-import { squashfsImage, type FileTree } from '#test/fixtures/squashfs-image.ts';
+import { squashfsImage, type FileTree } from '#test/fixtures/packages/squashfs-image.ts';
 
 /** How a file is pushed: as a package, or as a component of a snap. */
 type PushedAs = PackageType | 'component';

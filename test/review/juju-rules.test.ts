@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { readBundle, readCharm } from '#review/charms/charm.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
-import { zip } from '#test/fixtures/archives.ts';
+import { zip } from '#test/fixtures/packages/archives.ts';
 import { filesOf, jujuVectors } from './juju-vectors.ts';
 
 /** What is told of a charm or a bundle; nothing where it is taken. */

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import type { Test } from 'tap';
 
 import { withoutPrograms } from '#test/fixtures/programs.ts';
-import type { FileTree } from '#test/fixtures/squashfs-image.ts';
+import type { FileTree } from '#test/fixtures/packages/squashfs-image.ts';
 
 export const withoutSquashfsTools = withoutPrograms('mksquashfs');
 export const withoutXz = withoutPrograms('xz');

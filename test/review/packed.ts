@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 
 import { fileSource, type UploadBytes } from '#review/squashfs/source.ts';
-import { squashfsImage, type EntryTree } from '#test/fixtures/squashfs-image.ts';
+import { squashfsImage, type EntryTree } from '#test/fixtures/packages/squashfs-image.ts';
 
 /** Whether tests run with the large numbers that take minutes. */
 export const long = process.env['LARDER_LONG'] === '1';

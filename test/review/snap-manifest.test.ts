@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 
 import { readSnap } from '#review/snaps/snap.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
-import type { EntryTree } from '#test/fixtures/squashfs-image.ts';
+import type { EntryTree } from '#test/fixtures/packages/squashfs-image.ts';
 import { opened, pack, snapYaml } from './packed.ts';
 
 /** The sentences with which a snap with these files is refused; none if it is taken. */

@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 
 import fc from 'fast-check';
 
-import type { EntryTree, FileEntry } from '#test/fixtures/squashfs-image.ts';
+import type { EntryTree, FileEntry } from '#test/fixtures/packages/squashfs-image.ts';
 import { snapYamlText } from './snap-yaml-arbitrary.ts';
 
 export interface GeneratedSnap {

@@ -12,7 +12,7 @@ import { readEpoch } from '#domain/revisions/epoch.ts';
 import { startWorker } from '#platform/embedded.ts';
 import { buildSnapJudge, snapJudgeMissing, type SnapAnswer } from '#test/assertions/judge.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
-import { squashfsImage } from '#test/fixtures/squashfs-image.ts';
+import { squashfsImage } from '#test/fixtures/packages/squashfs-image.ts';
 import { expected, snapNames, snapPath } from './fixtures.ts';
 import { long } from './packed.ts';
 import { fileRules, newerRules, type SnapdException } from './snapd-exceptions.ts';

@@ -7,7 +7,7 @@ import './kept-workers.ts';
 import './without-promise-hooks.ts';
 import t from 'tap';
 
-import { useRealPasswords } from '../fixtures/cheap-passwords.ts';
+import { useRealPasswords } from '#test/fixtures/accounts/cheap-passwords.ts';
 import { root } from './lanes.ts';
 import { beginMark, drainTitle, endMark } from './marks.ts';
 

@@ -6,7 +6,7 @@ import t from 'tap';
 import { seconds } from '#domain/clock.ts';
 import { createLeases } from '#shared/leases.ts';
 import { chooseProcess } from '#shared/chosen-process.ts';
-import { openRecords } from '#test/fixtures/records.ts';
+import { openRecords } from '#test/fixtures/records/records.ts';
 
 t.test('of several processes one does it, and when that one ends another one', async (t) => {
   const [records] = await openRecords(t);

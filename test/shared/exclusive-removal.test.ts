@@ -7,7 +7,7 @@ import { seconds } from '#domain/clock.ts';
 import { leaseLifeMs } from '#shared/leases.ts';
 import { endDeadProcesses } from '#shared/processes.ts';
 import { createExclusiveRemoval } from '#shared/exclusive-removal.ts';
-import { openRecords } from '#test/fixtures/records.ts';
+import { openRecords } from '#test/fixtures/records/records.ts';
 
 type Test = Parameters<typeof openRecords>[0];
 

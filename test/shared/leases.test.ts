@@ -5,7 +5,7 @@ import t from 'tap';
 
 import { minutes } from '#domain/clock.ts';
 import { createLeases, leaseLifeMs } from '#shared/leases.ts';
-import { openRecords } from '#test/fixtures/records.ts';
+import { openRecords } from '#test/fixtures/records/records.ts';
 import { until } from '#test/fixtures/until.ts';
 
 type Test = Parameters<typeof openRecords>[0];

@@ -7,7 +7,7 @@ import t from 'tap';
 
 import { isRunning, createLivenessCheck, processName, registerProcess, endDeadProcesses } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
-import { openRecords } from '#test/fixtures/records.ts';
+import { openRecords } from '#test/fixtures/records/records.ts';
 import { until } from '#test/fixtures/until.ts';
 
 const program = `

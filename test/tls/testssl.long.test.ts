@@ -6,8 +6,8 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { kill } from '#test/fixtures/kill.ts';
-import { dataFolder, larder, serve } from '#test/fixtures/served.ts';
+import { kill } from '#test/fixtures/processes/kill.ts';
+import { dataFolder, larder, serve } from '#test/fixtures/processes/served.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 import { withoutPackages } from '#test/fixtures/programs.ts';
 

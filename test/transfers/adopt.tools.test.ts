@@ -7,7 +7,7 @@ import t from 'tap';
 
 import { changeConfig } from '#configuration/config.ts';
 import { folder, newStore } from '#test/cli/process.ts';
-import { rootsFile } from '#test/fixtures/online-store.ts';
+import { rootsFile } from '#test/fixtures/packages/online-store.ts';
 import { fetchTools as skip, oldStore } from './old-store.ts';
 
 t.setTimeout(1_200_000);

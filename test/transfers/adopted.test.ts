@@ -8,9 +8,9 @@ import { trustSource } from '#acts/sites/sites.ts';
 import { openStore } from '#data/store.ts';
 import { changeConfig } from '#configuration/config.ts';
 import { folder } from '#test/cli/process.ts';
-import { askingSite } from '#test/fixtures/approvers.ts';
-import { download, rootsFile } from '#test/fixtures/online-store.ts';
-import { seedOf } from './example.ts';
+import { askingSite } from '#test/fixtures/accounts/approvers.ts';
+import { download, rootsFile } from '#test/fixtures/packages/online-store.ts';
+import { seedOf } from './statement/example.ts';
 import { offered, site } from './sites.ts';
 
 t.setTimeout(600_000);

@@ -9,8 +9,8 @@ import { recordLatestTime } from '#acts/store/clock.ts';
 import { openStore } from '#data/store.ts';
 import { commandsOn, folder, start } from '#test/cli/process.ts';
 import { serializeSignatures, addSignature, mergeSignatures } from '#transfers/statement/signatures.ts';
-import { example, goodNow, seedOf, written } from './example.ts';
-import { receiver } from './receiver.ts';
+import { example, goodNow, seedOf, written } from './statement/example.ts';
+import { receiver } from './receive/receiver.ts';
 import { offered, site, twoSites } from './sites.ts';
 
 t.setTimeout(600_000);

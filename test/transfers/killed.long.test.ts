@@ -11,8 +11,8 @@ import t from 'tap';
 import { stream } from '#assertions/format/assertion.ts';
 import { openStore } from '#data/store.ts';
 import { commandsOn, folder } from '#test/cli/process.ts';
-import { assertionsOf, snapOf } from '#test/fixtures/online-store.ts';
-import { larderCommand } from '#test/fixtures/served.ts';
+import { assertionsOf, snapOf } from '#test/fixtures/packages/online-store.ts';
+import { larderCommand } from '#test/fixtures/processes/served.ts';
 import { offered, twoSites } from './sites.ts';
 
 t.setTimeout(3_600_000);

@@ -6,7 +6,7 @@ import t from 'tap';
 
 import { folder } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
-import { download } from '#test/fixtures/online-store.ts';
+import { download } from '#test/fixtures/packages/online-store.ts';
 import { offered, site, trust, twoSites } from './sites.ts';
 
 t.setTimeout(600_000);

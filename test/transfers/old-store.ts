@@ -3,12 +3,12 @@
 import { startNow } from '#test/acts/ways.ts';
 import { commandsOn, folder } from '#test/cli/process.ts';
 import type { TestAppliance } from '#test/fixtures/appliance.ts';
-import { charm } from '#test/fixtures/archives.ts';
+import { charm } from '#test/fixtures/packages/archives.ts';
 import { servingSnaps } from '#test/fixtures/devices.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
-import { logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
-import { servingCharms } from '#test/fixtures/juju.ts';
-import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
+import { logIn, pushImage, uploadLogin } from '#test/fixtures/packages/images.ts';
+import { servingCharms } from '#test/fixtures/clients/juju.ts';
+import { download, offered, rootsFile } from '#test/fixtures/packages/online-store.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 
 /** The value of tap's `skip`: the programs that the script of a request starts. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { folder } from '#test/cli/process.ts';
-import { askingSite } from '#test/fixtures/approvers.ts';
+import { askingSite } from '#test/fixtures/accounts/approvers.ts';
 import { site, twoSites, offered } from './sites.ts';
 import { sent, trustCommand } from './two-of-three.ts';
 

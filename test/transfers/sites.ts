@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { changeConfig } from '#configuration/config.ts';
 import { folder, newStore, type NewStore } from '#test/cli/process.ts';
-import { download, offered, rootsFile, type Offered } from '#test/fixtures/online-store.ts';
+import { download, offered, rootsFile, type Offered } from '#test/fixtures/packages/online-store.ts';
 
 interface Test {
   teardown(work: () => unknown): void;

@@ -6,8 +6,8 @@ import { restore } from '#acts/store/appliance.ts';
 import { openStore } from '#data/store.ts';
 import { readContent, writeContent } from '#test/fixtures/contents.ts';
 import { site } from './sites.ts';
-import { contentOf } from './example.ts';
-import { offered, snapOf } from '#test/fixtures/online-store.ts';
+import { contentOf } from './statement/example.ts';
+import { offered, snapOf } from '#test/fixtures/packages/online-store.ts';
 import { first, rotateCommand, second, sent, thief, third, trustCommand } from './two-of-three.ts';
 
 t.setTimeout(600_000);

@@ -8,12 +8,12 @@ import { approveProposal } from '#acts/approvals/proposals.ts';
 import type { TransferSource } from '#records/sites/transfer-sources.ts';
 import { changeConfig } from '#configuration/config.ts';
 import { folder } from '#test/cli/process.ts';
-import { askingSite, configure } from '#test/fixtures/approvers.ts';
-import { offered, snapOf } from '#test/fixtures/online-store.ts';
+import { askingSite, configure } from '#test/fixtures/accounts/approvers.ts';
+import { offered, snapOf } from '#test/fixtures/packages/online-store.ts';
 import { serializeSignatures, addSignature, mergeSignatures } from '#transfers/statement/signatures.ts';
 import { idOf } from '#transfers/statement/statement.ts';
 import { twoSites, trust } from './sites.ts';
-import { example, goodNow, helloWith, seedOf, written } from './example.ts';
+import { example, goodNow, helloWith, seedOf, written } from './statement/example.ts';
 
 t.setTimeout(600_000);
 

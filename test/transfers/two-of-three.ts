@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import type { TransferPackage } from '#contract/wire.ts';
 import { folder } from '#test/cli/process.ts';
-import { offered, snapOf } from '#test/fixtures/online-store.ts';
+import { offered, snapOf } from '#test/fixtures/packages/online-store.ts';
 import { signEnvelope } from '#transfers/statement/envelopes.ts';
 import {
   serializeSignatures,
@@ -14,7 +14,7 @@ import {
 } from '#transfers/statement/signatures.ts';
 import { idOf } from '#transfers/statement/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
-import { example, goodNow, helloWith, seedOf, written } from './example.ts';
+import { example, goodNow, helloWith, seedOf, written } from './statement/example.ts';
 
 type Test = Parameters<typeof folder>[0];
 

@@ -13,7 +13,7 @@ import { changeConfig } from '#configuration/config.ts';
 import { newStore, serve, start } from '#test/cli/process.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 import type { WorkerReport } from '#workers/messages.ts';
-import { ask, serveByWorkers } from '#test/fixtures/workers.ts';
+import { ask, serveByWorkers } from '#test/fixtures/processes/workers.ts';
 import { until } from '#test/fixtures/until.ts';
 
 const byTwo = (data: string): void => changeConfig(join(data, 'larder.toml'), { 'http.workers': 2 });

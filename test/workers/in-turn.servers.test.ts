@@ -2,9 +2,9 @@
 
 import t from 'tap';
 
-import { journeysInTurn, storeBehind } from '#test/fixtures/in-turn.ts';
-import { pass, startFront } from '#test/fixtures/front.ts';
-import { serveByWorkers } from '#test/fixtures/workers.ts';
+import { journeysInTurn, storeBehind } from '#test/fixtures/processes/in-turn.ts';
+import { pass, startFront } from '#test/fixtures/servers/front.ts';
+import { serveByWorkers } from '#test/fixtures/processes/workers.ts';
 
 /** What each request was called, in the order in which they came to the front; each goes on by a connection of its own. */
 const requests: Promise<string>[] = [];

@@ -7,11 +7,18 @@ import type { AddressInfo } from 'node:net';
 
 import t, { type Test } from 'tap';
 
-import { askingFile, count, killWorkers, startClients, wrongIn, type Told } from '#test/fixtures/killed-workers.ts';
+import {
+  askingFile,
+  count,
+  killWorkers,
+  startClients,
+  wrongIn,
+  type Told,
+} from '#test/fixtures/processes/killed-workers.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
-import { dataFolder, larder } from '#test/fixtures/served.ts';
+import { dataFolder, larder } from '#test/fixtures/processes/served.ts';
 import { until } from '#test/fixtures/until.ts';
-import { ask, serveByWorkers } from '#test/fixtures/workers.ts';
+import { ask, serveByWorkers } from '#test/fixtures/processes/workers.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const kills = long ? 200 : 2;

@@ -10,9 +10,9 @@ import t from 'tap';
 import { changeConfig, readConfig } from '#configuration/config.ts';
 import { commandsOn } from '#test/cli/process.ts';
 import { examplesIn } from '#test/fixtures/guides.ts';
-import { dataFolder, larder } from '#test/fixtures/served.ts';
+import { dataFolder, larder } from '#test/fixtures/processes/served.ts';
 import { until } from '#test/fixtures/until.ts';
-import { serveByWorkers } from '#test/fixtures/workers.ts';
+import { serveByWorkers } from '#test/fixtures/processes/workers.ts';
 
 const data = dataFolder(t);
 await larder('init', '--data', data);

@@ -16,7 +16,7 @@ import { readSerialRequest } from '#assertions/signing.ts';
 import { chain } from '#test/assertions/vectors.ts';
 import type { TestAppliance } from '#test/fixtures/appliance.ts';
 import { addBrand, addOnlineBrand, addSigningKey, trustingVectors } from '#test/fixtures/brands.ts';
-import { device } from '../../operations/device-service/device.ts';
+import { device } from '#test/operations/devices/service/device.ts';
 import { command, newest, startNow } from '../ways.ts';
 
 /** The code and the sentence of an operation's refusal, or of a command's. */

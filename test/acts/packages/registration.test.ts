@@ -3,7 +3,7 @@
 import t from 'tap';
 
 import type { Client, Reply, TestAppliance } from '#test/fixtures/appliance.ts';
-import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
+import { addCollaborator, addRevision } from '#test/fixtures/packages/packages.ts';
 
 import { command, newest, startNow } from '../ways.ts';
 

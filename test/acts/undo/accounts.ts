@@ -4,7 +4,7 @@ import { registerAgent, removeAgent } from '#acts/accounts/agents.ts';
 import { days, minutes } from '#domain/clock.ts';
 import { forgetSessions } from '#jobs/tokens/forget-sessions.ts';
 import type { Client } from '#test/fixtures/appliance.ts';
-import { addCollaborator } from '#test/fixtures/packages.ts';
+import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 import { release, status, statusOf, type UndoRow, type World } from './world.ts';
 
 /** Bob's tokens by case and name. */

@@ -15,7 +15,7 @@ import {
   uploadLogin,
   type Login,
   type RegistryClient,
-} from '#test/fixtures/images.ts';
+} from '#test/fixtures/packages/images.ts';
 import { status, statusOf, type UndoRow, type World } from './world.ts';
 
 /** The clients of the repositories, by case. */

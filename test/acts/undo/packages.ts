@@ -1,6 +1,6 @@
 // Undoing what was done with people and devices of a package.
 import { days, minutes } from '#domain/clock.ts';
-import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
+import { addCollaborator, addRevision } from '#test/fixtures/packages/packages.ts';
 import { handOver, held, release, status, type UndoRow, type World } from './world.ts';
 
 const grant = ({ root, at }: World, devices: object) => root.post(`${at}/device-grants`, devices);

@@ -2,7 +2,7 @@
 import { days } from '#domain/clock.ts';
 import { handOver, held, release, status, type UndoRow, type World } from './world.ts';
 import type { Client } from '#test/fixtures/appliance.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 const withdraw = (client: Client, { at }: World, revision: number, reason = 'It loses data.') =>
   client.post(`${at}/revisions/${String(revision)}/withdraw`, { reason });

@@ -8,7 +8,7 @@ import t from 'tap';
 import { readSshKey, sshField } from '#domain/approvals/ssh-key.ts';
 import { readSshSignature } from '#domain/approvals/ssh-signature.ts';
 import { folder } from '#test/cli/process.ts';
-import { sshKeyPair, sshSigned } from '#test/fixtures/ssh-keys.ts';
+import { sshKeyPair, sshSigned } from '#test/fixtures/accounts/ssh-keys.ts';
 import { armoured, blobOf, isTaken, kinds, message, token } from '../ssh-signatures.ts';
 
 function signedBy(t: Parameters<typeof folder>[0], kind: string, hash?: 'sha256') {

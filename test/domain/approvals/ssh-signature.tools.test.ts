@@ -8,8 +8,8 @@ import { readSshKey } from '#domain/approvals/ssh-key.ts';
 import { readSshSignature } from '#domain/approvals/ssh-signature.ts';
 import { folder } from '#test/cli/process.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
-import { sshKeygenPair, sshKeygenSigned, sshKeygenVerifies } from '#test/fixtures/ssh-keygen.ts';
-import { sshKeyPair, sshSigned } from '#test/fixtures/ssh-keys.ts';
+import { sshKeygenPair, sshKeygenSigned, sshKeygenVerifies } from '#test/fixtures/accounts/ssh-keygen.ts';
+import { sshKeyPair, sshSigned } from '#test/fixtures/accounts/ssh-keys.ts';
 import { isTaken, kinds, message, token } from '../ssh-signatures.ts';
 
 const skip = withoutPrograms('ssh-keygen');

@@ -8,7 +8,7 @@ import t from 'tap';
 import { migrations } from '#data/upgrade.ts';
 import { pastReleaseText, releaseText, slotText, type DescribedRelease } from '#domain/releases/release-text.ts';
 import { migrate } from '#engine/migrate.ts';
-import { columnsOf, databaseOf, engine } from '#test/fixtures/engines.ts';
+import { columnsOf, databaseOf, engine } from '#test/fixtures/records/engines.ts';
 
 const release: DescribedRelease = {
   revision: 7,

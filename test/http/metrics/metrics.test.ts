@@ -1,6 +1,6 @@
 import t from 'tap';
 import { startStore } from '#test/fixtures/appliance.ts';
-import { engine } from '#test/fixtures/engines.ts';
+import { engine } from '#test/fixtures/records/engines.ts';
 
 t.test('Prometheus sees what was answered and refused, and how full the store is', async (t) => {
   const store = await startStore(t);

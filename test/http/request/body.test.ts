@@ -7,7 +7,7 @@ import t from 'tap';
 
 import { readBody } from '#http/request/body.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
-import { raw } from '#test/fixtures/raw.ts';
+import { raw } from '#test/fixtures/clients/raw.ts';
 
 t.test('a body is read the same whether it comes with its headers, byte by byte, or in chunks', async (t) => {
   const store = await startStore(t);

@@ -14,7 +14,7 @@ import t, { type Test } from 'tap';
 import { lengthOf, type Chunks } from '#blobs/blobs.ts';
 import { closeAfterResponse, receiveUpload } from '#http/request/multipart.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { piece, sendLargeUpload, startUploadServer } from '../../api/large-upload.ts';
+import { piece, sendLargeUpload, startUploadServer } from './large-upload.ts';
 
 const MiB = 1024 * 1024;
 const long = process.env['LARDER_LONG'] === '1';

@@ -18,8 +18,8 @@ import { openSqlite } from '#engine/sqlite/driver.ts';
 import { cachedTables, records } from '#records/index.ts';
 import { sections } from '#operations/index.ts';
 import { startStore, type Client } from '#test/fixtures/appliance.ts';
-import { request } from '#test/fixtures/raw.ts';
-import { startTwoProcesses } from '#test/fixtures/two-processes.ts';
+import { request } from '#test/fixtures/clients/raw.ts';
+import { startTwoProcesses } from '#test/fixtures/processes/two-processes.ts';
 
 const path = '/internal/v1/package-permissions';
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { days, minutes, seconds } from '#domain/clock.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import { createBackOff } from '#identity/login/back-off.ts';
-import { openRecords } from '#test/fixtures/records.ts';
+import { openRecords } from '#test/fixtures/records/records.ts';
 
 type Test = Parameters<typeof openRecords>[0];
 

@@ -5,8 +5,8 @@ import type { Interactions, ProvenAccount } from '#http/identity-provider.ts';
 import { minutes } from '#domain/clock.ts';
 import { createInteractions } from '#identity/login/interactions.ts';
 import type { AddressedCaveat } from '#macaroons/discharger.ts';
-import { filler } from '#test/fixtures/filler.ts';
-import { openRecords } from '#test/fixtures/records.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
+import { openRecords } from '#test/fixtures/records/records.ts';
 
 const account = (id: string): ProvenAccount => ({
   passwordSetAt: '2026-01-01T00:00:00.000Z',

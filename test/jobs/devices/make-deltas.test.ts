@@ -6,7 +6,7 @@ import { days, hours } from '#domain/clock.ts';
 import { sweepBlobs } from '#jobs/store/sweep-blobs.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { clockWhenOld } from '#test/fixtures/contents.ts';
-import { deltaWork, noise, offeringDeltas, snapOf } from '#test/fixtures/deltas.ts';
+import { deltaWork, noise, offeringDeltas, snapOf } from '#test/fixtures/packages/deltas.ts';
 import { pack } from '#test/review/packed.ts';
 import { readFileSync } from 'node:fs';
 import { larder } from '../../cli/world.ts';

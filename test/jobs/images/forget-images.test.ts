@@ -22,7 +22,7 @@ import {
   remove,
   uploadLogin,
   type RegistryClient,
-} from '#test/fixtures/images.ts';
+} from '#test/fixtures/packages/images.ts';
 
 interface Site {
   store: TestAppliance;

@@ -3,7 +3,7 @@ import t from 'tap';
 import { expireBranches } from '#jobs/releases/expire-branches.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 t.test('branches leave the records when nobody sees them any more', async (t) => {
   const store = await startStore(t);

@@ -10,9 +10,9 @@ import { readCharms } from '#jobs/revisions/read-charms.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import { startWorker } from '#platform/embedded.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
-import { charm } from '#test/fixtures/archives.ts';
-import { filler } from '#test/fixtures/filler.ts';
-import { askedOne, servingCharms } from '#test/fixtures/juju.ts';
+import { charm } from '#test/fixtures/packages/archives.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
+import { askedOne, servingCharms } from '#test/fixtures/clients/juju.ts';
 
 t.test('a charm of an older release is read once, and until then juju is told to come back', async (t) => {
   const store = await startStore(t, servingCharms);

@@ -20,7 +20,7 @@ import { now } from '#test/assertions/world.ts';
 import { larder } from '#test/cli/world.ts';
 import { snapFixture, startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addOnlineBrand, addSigningKey, trustingVectors } from '#test/fixtures/brands.ts';
-import { filler } from '#test/fixtures/filler.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
 
 t.setTimeout(600_000);
 const judge = requestedJudge();

@@ -15,8 +15,8 @@ import type { Reviewer } from '#review/reviewer.ts';
 import { createLeases, leaseLifeMs } from '#shared/leases.ts';
 import { textOf } from '#platform/faults.ts';
 import { createHealth } from '#platform/health.ts';
-import { filler } from '#test/fixtures/filler.ts';
-import { openRecords } from '#test/fixtures/records.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
+import { openRecords } from '#test/fixtures/records/records.ts';
 
 const at = '2026-03-01T12:00:00.000Z';
 const entry = { at, actor: 'test', action: 'try', object: 'x' };

@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { command, newest, startNow } from '#test/acts/ways.ts';
 import { commandsOn } from '#test/cli/process.ts';
-import { addCollaborator } from '#test/fixtures/packages.ts';
+import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 
 const first = (body: Record<string, { code: string; message: string }[]>) => body['error-list']?.[0];
 

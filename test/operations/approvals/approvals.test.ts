@@ -14,13 +14,13 @@ import { addApproverKey } from '#acts/approvals/approver-keys.ts';
 import { nameSite } from '#acts/sites/sites.ts';
 import { readSshKey } from '#domain/approvals/ssh-key.ts';
 import { folder } from '#test/cli/process.ts';
-import { sshKeyPair, sshSigned } from '#test/fixtures/ssh-keys.ts';
+import { sshKeyPair, sshSigned } from '#test/fixtures/accounts/ssh-keys.ts';
 import { sitePasswords } from '#identity/identity.ts';
 import { totpPurpose } from '#identity/login/logins.ts';
 import { codeAt, newTotpSecret } from '#identity/credentials/totp.ts';
 import { seal } from '#macaroons/sealing.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 const password = 'four pumps at the harbour, 9';
 

@@ -4,7 +4,7 @@ import { mediaType, parseAssertion, stream } from '#assertions/format/assertion.
 import { bytesOf, chain, requests } from '#test/assertions/vectors.ts';
 import { account, accountKey, now, storeKey } from '#test/assertions/world.ts';
 import { startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { changeIn, rowsIn } from '#test/fixtures/behind.ts';
+import { changeIn, rowsIn } from '#test/fixtures/records/behind.ts';
 import { addBrand, addOnlineBrand, addSigningKey, trustingVectors } from '#test/fixtures/brands.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { cpuWatch } from '#test/fixtures/cpu.ts';

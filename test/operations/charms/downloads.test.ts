@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
-import { pushCharm, pushResource, servingCharms } from '#test/fixtures/juju.ts';
+import { pushCharm, pushResource, servingCharms } from '#test/fixtures/clients/juju.ts';
 
 t.test('charms and resources are fetched whole, and caches may keep them for ever', async (t) => {
   const store = await startStore(t, servingCharms);

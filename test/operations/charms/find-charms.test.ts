@@ -6,9 +6,9 @@ import t from 'tap';
 import { createCatalogKeeper } from '#jobs/packages/keep-catalog.ts';
 import type { RevisionDetails } from '#records/revisions/revisions.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { zip } from '#test/fixtures/archives.ts';
-import { filler } from '#test/fixtures/filler.ts';
-import { askedOne, jammy, pushCharm, servingCharms } from '#test/fixtures/juju.ts';
+import { zip } from '#test/fixtures/packages/archives.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
+import { askedOne, jammy, pushCharm, servingCharms } from '#test/fixtures/clients/juju.ts';
 
 t.test(
   'charms are found by their names and summaries, the very name first, and narrowed by what they are',

@@ -8,10 +8,10 @@ import t from 'tap';
 
 import { buildJujuClient, jujuClientMissing } from '#test/assertions/judge.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
-import { zip } from '#test/fixtures/archives.ts';
+import { zip } from '#test/fixtures/packages/archives.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
-import { logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
-import { jammy, pushCharm, pushResource, recorded, servingCharms } from '#test/fixtures/juju.ts';
+import { logIn, pushImage, uploadLogin } from '#test/fixtures/packages/images.ts';
+import { jammy, pushCharm, pushResource, recorded, servingCharms } from '#test/fixtures/clients/juju.ts';
 import { withoutPackages } from '#test/fixtures/programs.ts';
 
 const skip = withoutPackages(...jujuClientMissing());

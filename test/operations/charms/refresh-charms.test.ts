@@ -12,7 +12,7 @@ import {
   pushCharm,
   recorded,
   servingCharms,
-} from '#test/fixtures/juju.ts';
+} from '#test/fixtures/clients/juju.ts';
 
 const noble = { ...jammy, channel: '24.04' };
 const manifest = (...bases: string[]): string =>

@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { days, hours } from '#domain/clock.ts';
 import { startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
+import { addCollaborator, addRevision } from '#test/fixtures/packages/packages.ts';
 
 async function withSnap(t: Parameters<typeof startStore>[0]) {
   const store = await startStore(t);

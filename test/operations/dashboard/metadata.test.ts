@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 
 import { startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { addCollaborator } from '#test/fixtures/packages.ts';
+import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 import { newest } from '../../acts/ways.ts';
 import { pack } from '../../review/packed.ts';
 

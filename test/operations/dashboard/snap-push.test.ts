@@ -6,10 +6,10 @@ import { seconds } from '#domain/clock.ts';
 import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { createPushFinisher } from '#jobs/uploads/finish-pushes.ts';
 import { snapFixture, startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { componentFile } from '#test/fixtures/components.ts';
+import { componentFile } from '#test/fixtures/packages/components.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
-import { addCollaborator } from '#test/fixtures/packages.ts';
-import { squashfsImage } from '#test/fixtures/squashfs-image.ts';
+import { addCollaborator } from '#test/fixtures/packages/packages.ts';
+import { squashfsImage } from '#test/fixtures/packages/squashfs-image.ts';
 import { larder } from '../../cli/world.ts';
 
 const base = 'http://127.0.0.1:8080';

@@ -3,7 +3,7 @@
 import t, { type Test } from 'tap';
 
 import { startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
+import { addCollaborator, addRevision } from '#test/fixtures/packages/packages.ts';
 import { newest } from '../../acts/ways.ts';
 
 interface Wanted {

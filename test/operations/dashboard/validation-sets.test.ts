@@ -4,7 +4,7 @@ import type { Headers } from '#assertions/format/assertion.ts';
 import type * as world from '#test/assertions/world.ts';
 import type { Reply } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';
-import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
+import { addCollaborator, addRevision } from '#test/fixtures/packages/packages.ts';
 import { larder } from '../../cli/world.ts';
 import { newest } from '../../acts/ways.ts';
 import { keys, at, build, withKey, sign, post } from './validation-sets-world.ts';

@@ -5,7 +5,7 @@ import t from 'tap';
 import { stream, type Headers } from '#assertions/format/assertion.ts';
 import { buildJudge, snapdMissing } from '#test/assertions/judge.ts';
 import * as world from '#test/assertions/world.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 import { withoutPackages } from '#test/fixtures/programs.ts';
 import { larder } from '../../cli/world.ts';
 import { build, withKey, sign, post } from './validation-sets-world.ts';

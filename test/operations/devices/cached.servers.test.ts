@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { snapFixture, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { examplesIn } from '#test/fixtures/guides.ts';
-import { startNginx } from '#test/fixtures/nginx.ts';
+import { startNginx } from '#test/fixtures/servers/nginx.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 import { pumpDevice, startForDevices } from './world.ts';
 

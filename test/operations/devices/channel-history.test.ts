@@ -6,8 +6,8 @@ import t from 'tap';
 
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, refresh, servingSnaps } from '#test/fixtures/devices.ts';
-import { engine } from '#test/fixtures/engines.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { engine } from '#test/fixtures/records/engines.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 /** Counts from here on, until told to stop, how often past releases are read by what serves devices. */
 function countReads(t: { teardown(work: () => void): void }): () => number {

@@ -4,7 +4,7 @@ import t from 'tap';
 import type { RefreshAction } from '#contract/wire.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, refresh, servingSnaps } from '#test/fixtures/devices.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 type Test = Parameters<typeof startStore>[0];
 

@@ -6,9 +6,9 @@ import t, { type Test } from 'tap';
 
 import type { SnapResource } from '#contract/wire.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { componentFile } from '#test/fixtures/components.ts';
+import { componentFile } from '#test/fixtures/packages/components.ts';
 import { deviceHeaders, servingSnaps } from '#test/fixtures/devices.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 const install = { action: 'install', 'instance-key': 'install-1', name: 'tiny-app', channel: 'edge' };
 const packageYaml = `name: tiny-app

@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, fields, servingSnaps } from '#test/fixtures/devices.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 type Test = Parameters<typeof startStore>[0];
 type Details = NonNullable<Parameters<typeof addRevision>[3]>;

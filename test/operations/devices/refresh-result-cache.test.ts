@@ -5,7 +5,7 @@ import t from 'tap';
 
 import { days, minutes } from '#domain/clock.ts';
 import { deviceHeaders, refresh } from '#test/fixtures/devices.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 import { pumpDevice, startForDevices } from './world.ts';
 
 t.setTimeout(600_000);

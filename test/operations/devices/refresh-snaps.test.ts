@@ -9,7 +9,7 @@ import type { RefreshAction } from '#contract/wire.ts';
 import { days } from '#domain/clock.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, fields, refresh, servingSnaps } from '#test/fixtures/devices.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 import { startForDevices } from './world.ts';
 
 type Details = NonNullable<Parameters<typeof addRevision>[3]>;

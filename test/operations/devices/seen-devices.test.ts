@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { hours } from '#domain/clock.ts';
-import { rowsIn } from '#test/fixtures/behind.ts';
+import { rowsIn } from '#test/fixtures/records/behind.ts';
 import { refresh } from '#test/fixtures/devices.ts';
 import { examplesIn } from '#test/fixtures/guides.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 import { larder } from '../../cli/world.ts';
 import { until } from '#test/fixtures/until.ts';
 import { sessionOf, startForDevices } from './world.ts';

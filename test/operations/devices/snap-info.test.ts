@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, servingSnaps } from '#test/fixtures/devices.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 t.test('the default comes first, each track with its risks, and no branch', async (t) => {
   const store = await startStore(t, servingSnaps);

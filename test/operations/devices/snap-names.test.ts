@@ -7,7 +7,7 @@ import t from 'tap';
 
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 import { deviceHeaders, servingSnaps } from '#test/fixtures/devices.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 const path = '/api/v1/snaps/names';
 

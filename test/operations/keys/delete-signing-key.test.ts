@@ -6,7 +6,7 @@ import t from 'tap';
 import { mediaType, parseAssertion } from '#assertions/format/assertion.ts';
 import { checkSignature } from '#assertions/chain.ts';
 import { decodePublicKey } from '#assertions/format/openpgp.ts';
-import { bytesOf } from '#test/fixtures/behind.ts';
+import { bytesOf } from '#test/fixtures/records/behind.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { startTwoOfEverything } from '#test/fixtures/two-of-everything.ts';

@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
-import { addCollaborator } from '#test/fixtures/packages.ts';
+import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 import { larder as run } from '#test/cli/world.ts';
 import { commandsOn } from '#test/cli/process.ts';
 

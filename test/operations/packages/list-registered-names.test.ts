@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
-import { addCollaborator } from '#test/fixtures/packages.ts';
+import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 
 const names = (body: { results: { name: string }[] }): string[] => body.results.map(({ name }) => name);
 

@@ -4,7 +4,7 @@ import t from 'tap';
 
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { servingSnaps } from '#test/fixtures/devices.ts';
-import { squashfsImage } from '#test/fixtures/squashfs-image.ts';
+import { squashfsImage } from '#test/fixtures/packages/squashfs-image.ts';
 
 const drawing = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
-import { addCollaborator } from '#test/fixtures/packages.ts';
+import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 
 t.test('a package says everything about itself, with nothing null that clients cannot take', async (t) => {
   const store = await startStore(t);

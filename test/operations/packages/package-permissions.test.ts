@@ -1,8 +1,8 @@
 import t from 'tap';
 
-import { changeIn } from '#test/fixtures/behind.ts';
+import { changeIn } from '#test/fixtures/records/behind.ts';
 import { startStore, type Attenuated, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { addCollaborator } from '#test/fixtures/packages.ts';
+import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 
 const path = '/internal/v1/package-permissions';
 

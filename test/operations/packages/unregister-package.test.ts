@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
-import { addCollaborator } from '#test/fixtures/packages.ts';
+import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 import { contentFiles } from '#test/fixtures/contents.ts';
 
 const refused = (status: number, code: string, message: string) => ({

@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
-import { addCollaborator } from '#test/fixtures/packages.ts';
+import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 
 const refused = (message: RegExp) => ({ status: 400, body: { 'error-list': [{ code: 'api-error', message }] } });

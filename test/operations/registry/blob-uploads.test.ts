@@ -4,11 +4,11 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { declare, digestOf, logIn, uploadLogin, type RegistryClient } from '#test/fixtures/images.ts';
+import { declare, digestOf, logIn, uploadLogin, type RegistryClient } from '#test/fixtures/packages/images.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { contentFiles } from '#test/fixtures/contents.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
-import { raw } from '#test/fixtures/raw.ts';
+import { raw } from '#test/fixtures/clients/raw.ts';
 import { until } from '#test/fixtures/until.ts';
 
 async function adasClient(

@@ -15,7 +15,7 @@ import {
   uploadLogin,
   withToken,
   type RegistryClient,
-} from '#test/fixtures/images.ts';
+} from '#test/fixtures/packages/images.ts';
 
 async function adasClient(
   t: Parameters<typeof startStore>[0],

@@ -14,7 +14,7 @@ import {
   mediaTypes,
   pushImage,
   uploadLogin,
-} from '#test/fixtures/images.ts';
+} from '#test/fixtures/packages/images.ts';
 import { until } from '#test/fixtures/until.ts';
 
 t.test('what is pulled is counted by package, in all and of the last thirty days', async (t) => {

@@ -10,7 +10,7 @@ import {
   pushImage,
   repositoryOf,
   uploadLogin,
-} from '#test/fixtures/images.ts';
+} from '#test/fixtures/packages/images.ts';
 import { larder } from '#test/cli/world.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 

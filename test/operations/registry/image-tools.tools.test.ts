@@ -9,7 +9,7 @@ import t, { type Test } from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
 import { reachable } from '#test/fixtures/free-port.ts';
-import { declare, logIn, uploadLogin } from '#test/fixtures/images.ts';
+import { declare, logIn, uploadLogin } from '#test/fixtures/packages/images.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 
 const skip =

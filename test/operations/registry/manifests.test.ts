@@ -10,7 +10,7 @@ import {
   pushImage,
   uploadLogin,
   type RegistryClient,
-} from '#test/fixtures/images.ts';
+} from '#test/fixtures/packages/images.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 

@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { command, newest, startNow } from '#test/acts/ways.ts';
 import { hours } from '#domain/clock.ts';
-import { declare, fetchToken, logIn, pushImage, uploadLogin, type Login } from '#test/fixtures/images.ts';
+import { declare, fetchToken, logIn, pushImage, uploadLogin, type Login } from '#test/fixtures/packages/images.ts';
 
 interface Listed {
   id: string;

@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
-import { declare, digestOf, imageOf, logIn, uploadLogin, type RegistryReply } from '#test/fixtures/images.ts';
+import { declare, digestOf, imageOf, logIn, uploadLogin, type RegistryReply } from '#test/fixtures/packages/images.ts';
 
 const figures = ({ status, code, text }: RegistryReply) => ({
   status,

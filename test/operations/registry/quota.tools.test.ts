@@ -10,8 +10,8 @@ import t from 'tap';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { reachable } from '#test/fixtures/free-port.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
-import { writeLayout } from '#test/fixtures/image-layout.ts';
-import { declare, uploadLogin } from '#test/fixtures/images.ts';
+import { writeLayout } from '#test/fixtures/packages/image-layout.ts';
+import { declare, uploadLogin } from '#test/fixtures/packages/images.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 
 const skip = withoutPrograms('skopeo');

@@ -11,7 +11,7 @@ import {
   pushImage,
   uploadLogin,
   type RegistryClient,
-} from '#test/fixtures/images.ts';
+} from '#test/fixtures/packages/images.ts';
 
 const empty = 'application/vnd.oci.empty.v1+json';
 const subject = descriptor(imageOf('layer').manifest, mediaTypes.manifest);

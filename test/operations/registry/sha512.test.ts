@@ -5,7 +5,15 @@ import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
 import { contentFiles } from '#test/fixtures/contents.ts';
-import { declare, descriptor, digestOf, imageOf, logIn, mediaTypes, uploadLogin } from '#test/fixtures/images.ts';
+import {
+  declare,
+  descriptor,
+  digestOf,
+  imageOf,
+  logIn,
+  mediaTypes,
+  uploadLogin,
+} from '#test/fixtures/packages/images.ts';
 
 const sha512 = (content: string): string => `sha512:${createHash('sha512').update(content).digest('hex')}`;
 const in512 = (content: string, mediaType: string) => ({ ...descriptor(content, mediaType), digest: sha512(content) });

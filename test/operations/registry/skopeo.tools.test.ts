@@ -9,8 +9,8 @@ import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
 import { reachable } from '#test/fixtures/free-port.ts';
-import { writeLayout } from '#test/fixtures/image-layout.ts';
-import { declare, digestOf, mediaTypes, uploadLogin } from '#test/fixtures/images.ts';
+import { writeLayout } from '#test/fixtures/packages/image-layout.ts';
+import { declare, digestOf, mediaTypes, uploadLogin } from '#test/fixtures/packages/images.ts';
 import { contentFiles } from '#test/fixtures/contents.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 

@@ -13,8 +13,8 @@ import {
   uploadLogin,
   withToken,
   type Login,
-} from '#test/fixtures/images.ts';
-import { raw } from '#test/fixtures/raw.ts';
+} from '#test/fixtures/packages/images.ts';
+import { raw } from '#test/fixtures/clients/raw.ts';
 
 async function readLogin(
   store: Awaited<ReturnType<typeof startStore>>,

@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 const channel = (risk: string, fallback: string | null, branch: string | null = null, track = 'latest') => ({
   branch,

@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { snapFixture, startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
-import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
+import { addCollaborator, addRevision } from '#test/fixtures/packages/packages.ts';
 
 const refused = (message: RegExp | string) => ({
   status: 400,

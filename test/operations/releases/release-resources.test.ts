@@ -1,9 +1,9 @@
 // Releases that carry resources, progress by percentage, and end.
 import t from 'tap';
 
-import { charm } from '#test/fixtures/archives.ts';
+import { charm } from '#test/fixtures/packages/archives.ts';
 import { snapFixture, startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 const path = '/v1/charm/hello/releases';
 const declared =

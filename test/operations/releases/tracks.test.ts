@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { command, newest, startNow } from '#test/acts/ways.ts';
 import { commandsOn } from '#test/cli/process.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 t.test('tracks and guardrails', async (t) => {
   const store = await startNow(t);

@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { days } from '#domain/clock.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { declare, digestOf, logIn, pushImage, uploadLogin } from '#test/fixtures/images.ts';
+import { declare, digestOf, logIn, pushImage, uploadLogin } from '#test/fixtures/packages/images.ts';
 
 const path = (name = 'hello', resource = 'image'): string => `/v1/charm/${name}/resources/${resource}/oci-image/blob`;
 

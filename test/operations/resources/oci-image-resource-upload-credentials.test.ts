@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
-import { declare, logIn, repositoryOf, uploadLogin } from '#test/fixtures/images.ts';
+import { declare, logIn, repositoryOf, uploadLogin } from '#test/fixtures/packages/images.ts';
 
 const path = (resource: string, name = 'hello'): string =>
   `/v1/charm/${name}/resources/${resource}/oci-image/upload-credentials`;

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 
 import t from 'tap';
 
-import { charm } from '#test/fixtures/archives.ts';
+import { charm } from '#test/fixtures/packages/archives.ts';
 import { startStore, type Client, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
-import { componentFile } from '#test/fixtures/components.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { componentFile } from '#test/fixtures/packages/components.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 const declared =
   'resources:\n  config:\n    type: file\n    filename: config.txt\n    optional: true\n  image:\n    type: oci-image\n';

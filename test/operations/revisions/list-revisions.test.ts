@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
-import { addRevision } from '#test/fixtures/packages.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 import { pack, snapYaml } from '../../review/packed.ts';
 
 const slim = [

@@ -4,7 +4,7 @@ import { pushRevision } from '#acts/uploads/uploads.ts';
 import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
-import { addCollaborator } from '#test/fixtures/packages.ts';
+import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 
 const notThere = { status: 404, body: { 'error-list': [{ code: 'resource-not-found' }] } };
 

@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import { packageObject } from '#acts/packages/package.ts';
-import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
+import { addCollaborator, addRevision } from '#test/fixtures/packages/packages.ts';
 import { startTwoOfEverything } from '#test/fixtures/two-of-everything.ts';
 import { command, newest, startNow } from '#test/acts/ways.ts';
 import { commandsOn } from '#test/cli/process.ts';

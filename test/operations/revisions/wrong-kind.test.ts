@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import t from 'tap';
 
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
-import { charm, rock, tar, zip } from '#test/fixtures/archives.ts';
+import { charm, rock, tar, zip } from '#test/fixtures/packages/archives.ts';
 
 t.test('a file of another kind is called by its name', async (t) => {
   const store = await startStore(t);

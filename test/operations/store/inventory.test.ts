@@ -3,8 +3,8 @@ import t from 'tap';
 
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';
-import { filler } from '#test/fixtures/filler.ts';
-import { addCollaborator, addRevision } from '#test/fixtures/packages.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
+import { addCollaborator, addRevision } from '#test/fixtures/packages/packages.ts';
 import { commandsOn } from '#test/cli/process.ts';
 
 interface Listed {

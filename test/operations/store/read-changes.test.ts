@@ -6,7 +6,7 @@ import t from 'tap';
 
 import { acceptAudit } from '#acts/store/appliance.ts';
 import { createChangeFeed } from '#shared/change-feed.ts';
-import { rowsIn } from '#test/fixtures/behind.ts';
+import { rowsIn } from '#test/fixtures/records/behind.ts';
 import { startStore, type Reply, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { until } from '#test/fixtures/until.ts';
 import { larder } from '#test/cli/world.ts';

@@ -13,9 +13,9 @@ import { startWorker } from '#platform/embedded.ts';
 import { store as blobStore } from '#test/blobs/store.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { contentFiles } from '#test/fixtures/contents.ts';
-import { databaseOf, statement } from '#test/fixtures/engines.ts';
+import { databaseOf, statement } from '#test/fixtures/records/engines.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
-import { raw } from '#test/fixtures/raw.ts';
+import { raw } from '#test/fixtures/clients/raw.ts';
 import { until } from '#test/fixtures/until.ts';
 
 const boundary = 'b0undary';

@@ -12,7 +12,7 @@ import { auditHash } from '#records/audit/audit.ts';
 import { verifyAudit } from '#records/audit/audit-verdict.ts';
 import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
-import { openRecords } from '#test/fixtures/writable.ts';
+import { openRecords } from '#test/fixtures/records/writable.ts';
 import { migrations } from '#data/upgrade.ts';
 import { sealFileIn } from '#data/seal-file.ts';
 import {
@@ -26,7 +26,7 @@ import {
   tamper,
   verdictOn,
   writtenLog,
-} from '../audit-log.ts';
+} from './audit-log.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const entry = { at: '2026-03-01T12:00:00.000Z', actor: 'bob', action: 'try', object: 'x' };

@@ -9,8 +9,8 @@ import { auditHash, type AuditRow } from '#records/audit/audit.ts';
 import { verifyAudit } from '#records/audit/audit-verdict.ts';
 import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
-import { databaseOf, engine, onSqlite } from '#test/fixtures/engines.ts';
-import { openRecords } from '#test/fixtures/writable.ts';
+import { databaseOf, engine, onSqlite } from '#test/fixtures/records/engines.ts';
+import { openRecords } from '#test/fixtures/records/writable.ts';
 import { migrations } from '#data/upgrade.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 

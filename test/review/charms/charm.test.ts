@@ -5,7 +5,7 @@ import { readBundle, readCharm } from '#review/charms/charm.ts';
 import { readRock } from '#review/images/rock.ts';
 import { readSnapYaml } from '#review/snaps/snap-yaml.ts';
 import type { UploadBytes } from '#review/squashfs/source.ts';
-import { charm, rock, zip } from '#test/fixtures/archives.ts';
+import { charm, rock, zip } from '#test/fixtures/packages/archives.ts';
 
 const source = (bytes: Buffer): UploadBytes => ({
   size: bytes.length,

@@ -5,7 +5,7 @@ import t from 'tap';
 
 import { readRock } from '#review/images/rock.ts';
 import type { UploadBytes } from '#review/squashfs/source.ts';
-import { rock, tar, type TarEntry } from '#test/fixtures/archives.ts';
+import { rock, tar, type TarEntry } from '#test/fixtures/packages/archives.ts';
 import { inMemory } from '../packed.ts';
 
 const metadata = (name: string, version = '2.0'): TarEntry => ({

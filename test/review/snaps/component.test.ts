@@ -3,8 +3,8 @@ import t from 'tap';
 
 import { checkComponent } from '#review/snaps/component.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
-import { componentFile } from '#test/fixtures/components.ts';
-import { squashfsImage, type FileTree } from '#test/fixtures/squashfs-image.ts';
+import { componentFile } from '#test/fixtures/packages/components.ts';
+import { squashfsImage, type FileTree } from '#test/fixtures/packages/squashfs-image.ts';
 import { inMemory } from '../packed.ts';
 
 /** What is wrong with a file that is pushed as the component `words` of `tiny-app`. */

@@ -5,7 +5,7 @@ import type { UploadBytes } from '#review/squashfs/source.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
 import { asSnapPack, packWith, withoutSquashfsTools as skip } from '../mksquashfs.ts';
 import { opened, pack, snapYaml } from '../packed.ts';
-import type { FileTree } from '#test/fixtures/squashfs-image.ts';
+import type { FileTree } from '#test/fixtures/packages/squashfs-image.ts';
 
 /** The sentences with which a snap is refused; none when it is taken. */
 function sentences(source: UploadBytes, name: string): string[] {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { withoutPrograms } from '#test/fixtures/programs.ts';
-import { squashfsImage, type FileTree } from '#test/fixtures/squashfs-image.ts';
+import { squashfsImage, type FileTree } from '#test/fixtures/packages/squashfs-image.ts';
 import { noise } from '../packed.ts';
 
 t.test('unsquashfs reads every file of a packed image', { skip: withoutPrograms('unsquashfs') }, async (t) => {

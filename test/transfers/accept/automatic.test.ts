@@ -10,10 +10,10 @@ import type { PlanLine } from '#acts/transfers/plan-types.ts';
 import { noPolicy } from '#domain/approvals/approval-policy.ts';
 import { PackedList } from '#domain/sequence.ts';
 import { folder } from '#test/cli/process.ts';
-import { askingSite } from '#test/fixtures/approvers.ts';
-import { snapOf } from '#test/fixtures/online-store.ts';
+import { askingSite } from '#test/fixtures/accounts/approvers.ts';
+import { snapOf } from '#test/fixtures/packages/online-store.ts';
 import { fingerprintOf } from '#transfers/site.ts';
-import { example, goodNow, helloWith, seedOf, written, type Example } from '../example.ts';
+import { example, goodNow, helloWith, seedOf, written, type Example } from '../statement/example.ts';
 import { offered, site, trust, twoSites } from '../sites.ts';
 
 t.setTimeout(600_000);

@@ -19,7 +19,7 @@ import t from 'tap';
 import type { TransferPackage } from '#contract/wire.ts';
 import { pathsOf } from '#transfers/parts/paths.ts';
 import { larder } from '#test/cli/world.ts';
-import { contentOf, example, helloWith, partBytes, seedOf, written, type Example } from '../example.ts';
+import { contentOf, example, helloWith, partBytes, seedOf, written, type Example } from '../statement/example.ts';
 
 t.setTimeout(600_000);
 

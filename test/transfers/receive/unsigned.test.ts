@@ -6,12 +6,12 @@ import t, { type Test } from 'tap';
 
 import { changeConfig } from '#configuration/config.ts';
 import { folder } from '#test/cli/process.ts';
-import { askingSite, configure } from '#test/fixtures/approvers.ts';
-import { charm } from '#test/fixtures/archives.ts';
-import { fetchedCharm, writeCharm } from '#test/fixtures/fetched.ts';
-import { download, offered, rootsFile } from '#test/fixtures/online-store.ts';
+import { askingSite, configure } from '#test/fixtures/accounts/approvers.ts';
+import { charm } from '#test/fixtures/packages/archives.ts';
+import { fetchedCharm, writeCharm } from '#test/fixtures/packages/fetched.ts';
+import { download, offered, rootsFile } from '#test/fixtures/packages/online-store.ts';
 import { serializeSignatures } from '#transfers/statement/signatures.ts';
-import { example, seedOf, written } from '../example.ts';
+import { example, seedOf, written } from '../statement/example.ts';
 
 t.setTimeout(600_000);
 

@@ -13,13 +13,13 @@ import { changeConfig, readConfig } from '#configuration/config.ts';
 import { createHealth } from '#platform/health.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { folder } from '#test/cli/process.ts';
-import { snapOf } from '#test/fixtures/online-store.ts';
+import { snapOf } from '#test/fixtures/packages/online-store.ts';
 import type { OpenPart } from '#transfers/parts/open-part.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { receiveComplete } from '#transfers/receive/watched-files.ts';
 import { watchFolder } from '#transfers/receive/watch-folder.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { example, goodNow, helloWith, partBytes, seedOf, written } from '../example.ts';
+import { example, goodNow, helloWith, partBytes, seedOf, written } from '../statement/example.ts';
 import { offered, site } from '../sites.ts';
 
 t.setTimeout(600_000);
@@ -151,7 +151,7 @@ t.test('another thread takes it in: whoever serves goes on, and ends it when it 
   const codes: Promise<unknown[]>[] = [];
   const start = (argv: readonly string[], options: WorkerOptions): Worker => {
     const how = { ...options, argv: [...argv], stdout: true, stderr: true, workerData: { gate } };
-    const thread = new Worker(join(import.meta.dirname, '../held-command.ts'), how);
+    const thread = new Worker(join(import.meta.dirname, 'held-command.ts'), how);
     codes.push(once(thread, 'exit'));
     return thread;
   };

@@ -12,7 +12,7 @@ import { writeCursor } from '#operations/cursor.ts';
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addOnlineBrand, addSigningKey, trustingVectors } from '#test/fixtures/brands.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
-import { device } from '../../device-service/device.ts';
+import { device } from './device.ts';
 
 t.setTimeout(600_000);
 const judge = requestedJudge();

@@ -8,7 +8,7 @@ import { joined, type Assertion } from '#assertions/format/assertion.ts';
 import { days, hours, minutes } from '#domain/clock.ts';
 import { changeConfig } from '#configuration/config.ts';
 import { account, accountKey, keys, trusted } from '#test/assertions/world.ts';
-import { startTwoProcesses } from '#test/fixtures/two-processes.ts';
+import { startTwoProcesses } from '#test/fixtures/processes/two-processes.ts';
 import { trusting } from '#test/fixtures/brands.ts';
 import { servingSnaps } from '#test/fixtures/devices.ts';
 import { larder } from '../../../cli/world.ts';

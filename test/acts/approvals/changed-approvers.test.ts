@@ -1,0 +1,349 @@
+// Whoever changes an account could act as it. So after every act that changes an account, its roles or its credentials, its
+// approvals do not count for 72 hours, whoever does it.
+import t from 'tap';
+
+import { changeRole, createAccount, disableAccount, enableAccount } from '#acts/accounts/accounts.ts';
+import { updateAccount } from '#acts/accounts/details.ts';
+import { itself, type Act, type Actor } from '#acts/act.ts';
+import { registerAgent } from '#acts/accounts/agents.ts';
+import { addApproverKey, removeApproverKey } from '#acts/approvals/approver-keys.ts';
+import {
+  changeCredential,
+  changeOwnPassword,
+  inviteAccount,
+  renewRecoveryCodes,
+  setOwnPassword,
+  setPassword,
+  setTotpSecret,
+  switchOffTotp,
+  switchOnTotp,
+} from '#acts/accounts/credentials.ts';
+import { everyAct } from '#acts/index.ts';
+import { approveProposal, changeApprovalPolicy } from '#acts/approvals/proposals.ts';
+import { rotateToken, issueToken } from '#acts/tokens/tokens.ts';
+import { noPolicy, readReleaseRule } from '#domain/approvals/approval-policy.ts';
+import { days, hours } from '#domain/clock.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
+
+const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f';
+
+/** ada publishes snap/hello; bob, who has the role, approves of what goes to stable. */
+async function guarded(t: Parameters<typeof startStore>[0]) {
+  const store = await startStore(t);
+  const { ids, beside, clock } = store;
+  const { acts, records } = beside;
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
+  await addRevision(store, id, 1);
+  await acts.do(changeRole, itself, { id: ids.bob, role: 'transfer-approver', remove: false });
+  const policy = { ...noPolicy, releases: [readReleaseRule('1 for snap/*:*/stable')!] };
+  await acts.do(changeApprovalPolicy, itself, policy);
+  const change = (work: Parameters<typeof records.change>[1]) =>
+    records.change({ at: at(), actor: 'test', action: 'test', object: 'bob' }, work);
+  const at = (): string => clock.now.toISOString();
+  /** bob as an approver who is left in peace, whatever the act before has done. */
+  const restore = async (): Promise<void> => {
+    await change(async (tx) => {
+      await tx.accounts.enable(ids.bob);
+      await tx.accounts.assign(ids.bob, 'transfer-approver', at());
+      await tx.accounts.endStoreAdministrator(ids.bob);
+      await tx.totpSecrets.set(ids.bob, 'sealed', at());
+      await tx.passwords.set(ids.bob, 'hash', at());
+      await tx.accounts.touch(ids.bob, {
+        at: new Date(clock.now.getTime() - hours(73)).toISOString(),
+        by: 'x',
+        what: 'x',
+      });
+    });
+  };
+  /** The number of the proposal that waits for bob. */
+  const proposal = async (): Promise<number> => {
+    const { body } = await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision: 1 }]);
+    const said = (body as { 'error-list'?: { message: string }[] })['error-list']?.[0]?.message ?? '';
+    return Number(/proposal (\d+)/.exec(said)?.[1]);
+  };
+  const approve = async (): Promise<{ fell: boolean }> => {
+    const login = { accountId: ids.bob, at: at() };
+    return acts.do(approveProposal, { actor: ids.bob }, { number: await proposal(), login });
+  };
+  return { store, at, change, restore, approve };
+}
+
+type World = Awaited<ReturnType<typeof guarded>>;
+
+/** How an act changes bob's account; `by` is an administrator, and then bob himself. */
+type Doing = (world: World, by: Actor, bob: string) => Promise<unknown>;
+
+const session = (bob: string, at: string) => ({
+  sessionId: crypto.randomUUID(),
+  accountId: bob,
+  rootKeyId: 'none',
+  description: null,
+  validSince: at,
+  validUntil: new Date(new Date(at).getTime() + days(1)).toISOString(),
+  conditions: '{}',
+});
+
+async function rotated({ store: { beside }, at, change }: World, by: Actor, bob: string): Promise<void> {
+  const rootKeyId = (await beside.rootKeys.current()).id;
+  const [old, session_] = [
+    { ...session(bob, at()), rootKeyId },
+    { ...session(bob, at()), rootKeyId },
+  ];
+  await change((tx) => tx.macaroons.add(old));
+  const moment = at();
+  await beside.acts.do(rotateToken, by, { sessionId: old.sessionId, session: session_, moment, endsAt: moment });
+}
+
+/** Acts that change an account. With `onlyByOthers` the account itself may do it, and nothing new is proven by that. */
+const changing: Record<string, { act: Act<never, unknown>; doing: Doing; onlyByOthers?: true; notForOneself?: true }> =
+  {
+    'a role is given': {
+      act: changeRole,
+      doing: ({ store }, by, id) => store.beside.acts.do(changeRole, by, { id, role: 'auditor', remove: false }),
+    },
+    'store-admin is taken away again': {
+      act: changeRole,
+      doing: async ({ store, change, at }, by, id) => {
+        await change((tx) => tx.accounts.makeStoreAdministrator(id, at()));
+        await store.beside.acts.do(changeRole, by, { id, role: 'store-admin', remove: true });
+      },
+    },
+    'it is enabled': {
+      act: enableAccount,
+      doing: ({ store }, by, id) => store.beside.acts.do(enableAccount, by, { id }),
+    },
+    'its name or address is changed': {
+      act: updateAccount,
+      doing: ({ store }, by, id) => store.beside.acts.do(updateAccount, by, { id, email: 'bobby@example.com' }),
+    },
+    'its password is set': {
+      act: setPassword,
+      doing: ({ store }, by, id) => store.beside.acts.do(setPassword, by, { id, hash: 'h', endTokensAt: null }),
+    },
+    'a set-up link is made': {
+      act: inviteAccount,
+      notForOneself: true,
+      doing: ({ store }, by, id) =>
+        store.beside.acts.do(inviteAccount, by, { id, digest: 'd', until: '2027-01-01T00:00:00.000Z' }),
+    },
+    'its password is set with a link': {
+      act: setOwnPassword,
+      doing: async ({ store, change }, by, id) => {
+        await change((tx) => tx.setUpLinks.set(id, 'l', '2027-01-01T00:00:00.000Z'));
+        await store.beside.acts.do(setOwnPassword, by, { id, digest: 'l', hash: 'h', endTokens: false });
+      },
+    },
+    'its password is changed': {
+      act: changeOwnPassword,
+      doing: async ({ store }, by, id) => {
+        const provenAt = (await store.beside.records.passwords.find(id))?.changedAt ?? '';
+        await store.beside.acts.do(changeOwnPassword, by, { id, provenAt, hash: 'h', endTokensAt: null });
+      },
+    },
+    'its one-time password is set': {
+      act: setTotpSecret,
+      doing: ({ store }, by, id) => store.beside.acts.do(setTotpSecret, by, { id, secret: 's', replace: true }),
+    },
+    'its one-time password is removed and set again': {
+      act: setTotpSecret,
+      doing: async ({ store, change, at }, by, id) => {
+        await store.beside.acts.do(setTotpSecret, by, { id, secret: null, replace: false });
+        await change((tx) => tx.totpSecrets.set(id, 'sealed', at()));
+      },
+    },
+    'its one-time password is switched on': {
+      act: switchOnTotp,
+      doing: async ({ store, change }, by, id) => {
+        await change((tx) => tx.totpSecrets.remove(id));
+        await store.beside.acts.do(switchOnTotp, by, { id, secret: 's', step: 1, recovery: [] });
+      },
+    },
+    'its one-time password is switched off': {
+      act: switchOffTotp,
+      doing: async ({ store, change, at }, by, id) => {
+        await store.beside.acts.do(switchOffTotp, by, { id });
+        await change((tx) => tx.totpSecrets.set(id, 'sealed', at()));
+      },
+    },
+    'its recovery codes are renewed': {
+      act: renewRecoveryCodes,
+      doing: ({ store }, by, id) => store.beside.acts.do(renewRecoveryCodes, by, { id, recovery: [] }),
+    },
+    'a key to sign with is registered': {
+      act: addApproverKey,
+      doing: async ({ store, change }, by, id) => {
+        await change((tx) => tx.approverKeys.remove({ key, accountId: id }));
+        await change((tx) => tx.approvalPolicy.set(noPolicy, '2026-01-01T00:00:00.000Z'));
+        await store.beside.acts.do(addApproverKey, by, { id, key });
+        const releases = [readReleaseRule('1 for snap/*:*/stable')!];
+        await change((tx) => tx.approvalPolicy.set({ ...noPolicy, releases }, '2026-01-01T00:00:00.000Z'));
+      },
+    },
+    'a key to sign with is removed': {
+      act: removeApproverKey,
+      doing: async ({ store, change, at }, by, id) => {
+        await change(async (tx) => {
+          await tx.approverKeys.remove({ key, accountId: id });
+          await tx.approverKeys.add({ key, accountId: id, addedAt: at(), addedBy: 'test' });
+        });
+        await store.beside.acts.do(removeApproverKey, by, { id, key });
+      },
+    },
+    'a credential of an administrator is made for it': {
+      act: changeCredential,
+      doing: async ({ store, change, at }, by, id) => {
+        await change((tx) => tx.accounts.makeStoreAdministrator(id, at()));
+        await store.beside.acts.do(changeCredential, by, { id, digest: 'd', added: true });
+        await change((tx) => tx.accounts.endStoreAdministrator(id));
+      },
+    },
+    'an agent is registered for it': {
+      act: registerAgent,
+      doing: ({ store }, by, id) => {
+        const username = `agent-${crypto.randomUUID()}`;
+        return store.beside.acts.do(registerAgent, by, { username, accountId: id, publicKey: 'k' });
+      },
+    },
+    'a token is issued for it': {
+      act: issueToken,
+      onlyByOthers: true,
+      doing: async ({ store, at }, by, id) => {
+        const rootKeyId = (await store.beside.rootKeys.current()).id;
+        await store.beside.acts.do(issueToken, by, { session: { ...session(id, at()), rootKeyId } });
+      },
+    },
+    'a token is issued in the place of another one': { act: rotateToken, onlyByOthers: true, doing: rotated },
+  };
+
+/** Other acts on accounts, agents and sessions, and why an approval counts after them. */
+const others: Record<string, string> = {
+  'account create': 'tested below',
+  disable_account: 'a disabled account approves of nothing, and it counts as changed when it is enabled',
+  update_own_account: 'it changes the display name alone',
+  rehash_password: 'the password stays the same',
+  log_in: 'it changes nothing',
+  'agent remove': 'it only takes access away',
+  init: 'it makes the first accounts of a store, before anybody could misuse them',
+  set_quota: 'it bounds uploads',
+  dashboard_account_key: 'its key signs packages, not approvals',
+  exchange_macaroons: 'a login with the password of the account',
+  offline_exchange_macaroon: 'a login with the credential of the administrator; an approval also needs the password',
+  begin_browser_session: 'a login with the password of the account',
+  revoke_macaroon: 'it only takes access away',
+  revoke_token: 'it only takes access away',
+  end_tokens: 'approvals from before it do not count, and those after it need a new login',
+};
+
+t.test('every act on an account either keeps its approvals from counting, or says why not', (t) => {
+  const isAbout = ({ on }: Act<never, unknown>): boolean => /^(account|agent|session)\//.test(on);
+  const listed = new Set([...Object.values(changing).map(({ act }) => act.name), ...Object.keys(others)]);
+  const missing = everyAct.filter((one) => isAbout(one) && !listed.has(one.name)).map(({ name }) => name);
+  t.strictSame(missing, [], 'an act on accounts is missing from the lists of this file');
+  const names = new Set(everyAct.map(({ name }) => name));
+  t.strictSame(
+    [...listed].filter((name) => !names.has(name)),
+    [],
+    'and none is listed that is gone',
+  );
+  t.end();
+});
+
+t.test('an approval counts from an account that was left in peace for 72 hours', async (t) => {
+  const { restore, approve } = await guarded(t);
+  await restore();
+  t.strictSame(await approve(), { fell: false });
+});
+
+for (const [name, { doing, onlyByOthers, notForOneself }] of Object.entries(changing)) {
+  t.test(`an account's approvals do not count for 72 hours after ${name}`, async (t) => {
+    const world = await guarded(t);
+    const { store, restore, approve } = world;
+    const { bob } = store.ids;
+    for (const by of [store.ids.root, 'cli:root', bob]) {
+      await restore();
+      if (by === bob && notForOneself === true) {
+        await t.rejects(doing(world, { actor: by }, bob), { code: 'forbidden' });
+        continue;
+      }
+      await doing(world, { actor: by }, bob);
+      if (by === bob && onlyByOthers === true) {
+        t.strictSame(await approve(), { fell: false }, 'its own token counts as nothing new');
+        continue;
+      }
+      await t.rejects(approve(), { code: 'forbidden', message: /Your approvals count from/ }, `by ${by}`);
+      store.clock.advance(hours(71));
+      await t.rejects(approve(), { message: /Your approvals count from/ }, `by ${by}, 71 hours later`);
+      store.clock.advance(hours(1));
+      await approve().then(
+        () => t.pass('and counts after 72 hours'),
+        (error: unknown) => t.match(error, { message: /already/ }),
+      );
+      store.clock.advance(days(8));
+    }
+  });
+}
+
+t.test('one administrator cannot make an approver that counts at once', async (t) => {
+  const { store, change, approve } = await guarded(t);
+  const { acts } = store.beside;
+  const mallory = 'M'.repeat(32);
+  const root = { actor: store.ids.root };
+  const own = { actor: mallory };
+  const account = { id: mallory, username: 'mallory', displayName: 'Mallory', email: 'm@example.com' };
+  await acts.do(createAccount, root, { ...account, idMadeHere: true });
+  for (const role of ['transfer-approver', 'store-admin'] as const) {
+    await acts.do(changeRole, root, { id: mallory, role, remove: false });
+  }
+  await acts.do(switchOnTotp, own, { id: mallory, secret: 's', step: 1, recovery: [] });
+  await acts.do(changeRole, own, { id: mallory, role: 'store-admin', remove: true });
+  const ada = await store.as('ada');
+  const refused = await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision: 1 }]);
+  t.match(refused.body['error-list'][0].message, /Not yet: .*mallory \(from /);
+  const login = { accountId: mallory, at: store.clock.now.toISOString() };
+  await t.rejects(acts.do(approveProposal, own, { number: 1, login }), { message: /Your approvals count from/ });
+
+  // The same of an administrator who gives themself the role and gives up the other one.
+  await acts.do(changeRole, itself, { id: store.ids.bob, role: 'store-admin', remove: false });
+  await change((tx) => tx.totpSecrets.set(store.ids.root, 'sealed', store.clock.now.toISOString()));
+  await acts.do(changeRole, root, { id: store.ids.root, role: 'transfer-approver', remove: false });
+  await acts.do(changeRole, root, { id: store.ids.root, role: 'store-admin', remove: true });
+  const roots = { accountId: store.ids.root, at: store.clock.now.toISOString() };
+  await t.rejects(acts.do(approveProposal, root, { number: 1, login: roots }), {
+    message: /Your account was changed by you \(account role\)/,
+  });
+  await t.rejects(approve(), 'nor bob, who was just given store-admin');
+});
+
+t.test('a disabled account approves of nothing, and neither does a foreign one that is made an own one', async (t) => {
+  const { store, restore, approve, at, change } = await guarded(t);
+  const { acts } = store.beside;
+  const { bob } = store.ids;
+  await restore();
+  await acts.do(disableAccount, itself, { id: bob, moment: at(), endTokens: false });
+  await t.rejects(approve(), { code: 'forbidden', message: /does not ask you/ });
+  const foreign = { id: 'F'.repeat(32), username: 'fred', displayName: 'Fred', email: 'fred@example.com' };
+  await change((tx) => tx.accounts.addForeign({ ...foreign, validation: 'unproven', createdAt: at() }));
+  await acts.do(createAccount, itself, { ...foreign, idMadeHere: false });
+  t.match(await store.beside.records.accounts.touched(foreign.id), { what: 'account create' });
+});
+
+t.test('only the link that init made keeps the approvals, and no link that takes its place', async (t) => {
+  const { store, restore, approve, change } = await guarded(t);
+  const { acts } = store.beside;
+  const { bob, root } = store.ids;
+  const later = '2027-01-01T00:00:00.000Z';
+  await restore();
+  await change((tx) => tx.setUpLinks.set(bob, 'of init', later, { fromInit: true }));
+  await acts.do(setOwnPassword, { actor: bob }, { id: bob, digest: 'of init', hash: 'h', endTokens: false });
+  t.strictSame(await approve(), { fell: false }, 'the link of init');
+
+  store.clock.advance(days(8));
+  await restore();
+  await change((tx) => tx.setUpLinks.set(bob, 'of init', later, { fromInit: true }));
+  await acts.do(inviteAccount, { actor: root }, { id: bob, digest: 'of root', until: later });
+  store.clock.advance(hours(73));
+  await acts.do(setOwnPassword, { actor: bob }, { id: bob, digest: 'of root', hash: 'h', endTokens: false });
+  await t.rejects(approve(), { message: /was changed by a link \(set_password\).* Your approvals count from/ });
+});

@@ -1,0 +1,35 @@
+// The records of a data directory on a PostgreSQL server: the server as it is measured, and the move to it.
+import { copyFileSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { copyForBackup } from '#data/copies.ts';
+import { databaseFile, recordsPlace } from '#data/records-place.ts';
+import { changeConfig, readConfig } from '#configuration/config.ts';
+import { startPostgres, type PostgresServer } from '#test/fixtures/servers/postgres.ts';
+import { larder } from '#test/fixtures/processes/served.ts';
+
+/** A server with memory for what is measured, as one has that serves a store; nothing comes round there by itself. */
+export const startMeasuredServer = (): Promise<PostgresServer> =>
+  startPostgres({ settings: ['shared_buffers = 256MB', 'max_wal_size = 4GB', 'autovacuum = off'] });
+
+/** Moves the records from their file to a database of their own. */
+export async function moveRecords(directory: string, server: PostgresServer): Promise<void> {
+  const [current, wanted] = ['larder.toml', 'wanted.toml'].map((name) => join(directory, name)) as [string, string];
+  const address = await server.newDatabase();
+  copyFileSync(current, wanted);
+  changeConfig(wanted, { 'records.postgres': address });
+  await larder('move', '--data', directory, '--to', wanted);
+  rmSync(wanted);
+  for (const name of readdirSync(directory).filter((one) => one.startsWith('larder.db.moved-'))) {
+    rmSync(join(directory, name));
+  }
+  // As the server would do it by itself a while later.
+  await server.ask('VACUUM', /\/(\w+)\?/.exec(address)![1]);
+}
+
+/** Brings the records from a server into a file, which counts from then on. */
+export async function bringIntoFile(directory: string): Promise<void> {
+  const file = join(directory, 'larder.toml');
+  await copyForBackup(recordsPlace(directory, readConfig(file), undefined))(databaseFile(directory), () => undefined);
+  changeConfig(file, { 'records.postgres': undefined });
+}

@@ -1,0 +1,107 @@
+// Runs the first example of every command, one after the other within this process, in a store to which something has
+// happened; prints a line of JSON for each. It is a process of its own, because what happens lasts: the directory is full,
+// descriptors are out, the user is another.
+//
+// every-command.ts STATE DATA PLACE: the data directory, and a folder in which the files that commands name are looked for.
+import { closeSync, existsSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+
+import SQLite from 'better-sqlite3';
+
+import { run } from '#cli/frame/run.ts';
+import { groups } from '#cli/index.ts';
+import { words } from '#test/cli/world.ts';
+
+const [state = '', data = '', place = ''] = process.argv.slice(2);
+
+/** What is to be there while commands run, and an end of it. */
+type State = () => () => void;
+
+/** Writes until there is no room for another byte. */
+function fill(): () => void {
+  const file = openSync(join(place, 'filler'), 'w');
+  for (let size = 65536; size >= 1;) {
+    try {
+      if (writeSync(file, Buffer.alloc(size)) < size) size = Math.floor(size / 2);
+    } catch {
+      size = Math.floor(size / 2);
+    }
+  }
+  closeSync(file);
+  return () => undefined;
+}
+
+/** Takes every descriptor but so many. */
+const leave =
+  (few: number): State =>
+  () => {
+    const taken: number[] = [];
+    try {
+      for (;;) taken.push(openSync('/dev/null', 'r'));
+    } catch {
+      for (let left = 0; left < few; left++) closeSync(taken.pop()!);
+    }
+    return () => {
+      for (const descriptor of taken) closeSync(descriptor);
+    };
+  };
+
+/** Makes this process one of a user to whom the data directory belongs, and nothing in it. */
+const become = (): (() => void) => {
+  if (process.getuid?.() !== 0) return () => undefined;
+  process.setgroups?.([]);
+  process.setgid?.(1234);
+  process.setuid?.(1234);
+  return () => undefined;
+};
+
+const states: Readonly<Record<string, State>> = {
+  'as it is': () => () => undefined,
+  full: fill,
+  'not allowed': become,
+  'no descriptor': leave(0),
+  'two descriptors': leave(2),
+  'seven descriptors': leave(7),
+};
+
+/** An example as it would be typed on this host. */
+const typed = (example: string): string[] =>
+  words(example.replace(/^larder /, ''))
+    .map((word) =>
+      word
+        .replace(/^(?:\.\/data|\/var\/lib\/larder)$/, data)
+        .replace(/^(?:\.|\/media\/\w+|\/run|\/srv\/registry)\//, `${place}/`),
+    )
+    .map((word) => word.replace('xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI', 'larder-admin').replace(/^acme$/, 'larder-admin'));
+
+async function outcomeOf(name: string, example: string): Promise<object> {
+  const argv =
+    name === 'restore'
+      ? typed(example).map((word) => (word === data ? join(place, 'restored') : word))
+      : typed(example);
+  if (name === 'serve') argv.push('--listen', '127.0.0.1:0');
+  const said = { out: '', err: '' };
+  const output = (of: 'out' | 'err') => ({ isTTY: false, write: (text: string) => (said[of] += text) });
+  const world = { stdout: output('out'), stderr: output('err'), stdin: Readable.from([]), env: { LARDER_DATA: data } };
+  // A store that is served after all is asked to stop, as a service manager does.
+  const stop = setInterval(() => {
+    if (name === 'serve' && existsSync(join(data, 'serving.json'))) process.emit('SIGTERM');
+  }, 50);
+  const end = states[state]!();
+  try {
+    return { name, line: argv.join(' '), code: await run(argv, world, groups), ...said };
+  } finally {
+    end();
+    clearInterval(stop);
+  }
+}
+
+// Everything that is loaded late is loaded while it can be.
+const commands = await Promise.all(groups.flatMap((group) => group.commands).map(({ load }) => load()));
+new SQLite(':memory:').close();
+const print = (outcome: object): void => {
+  process.stdout.write(`${JSON.stringify(outcome)}\n`);
+};
+for (const { name, examples } of commands) print(await outcomeOf(name, examples[0]!));
+process.exit(0);

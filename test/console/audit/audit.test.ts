@@ -1,0 +1,88 @@
+// The audit log on its page: who may look, what it shows of whom, how it is searched and paged, and whether it is whole.
+import t from 'tap';
+
+import { itself } from '#acts/act.ts';
+import { recordRecordsCheck } from '#acts/store/integrity.ts';
+import { days, minutes } from '#domain/clock.ts';
+import { startConsole } from '#test/console/world.ts';
+
+const nasty = `<b>"x"</b>'javascript:`;
+
+t.test('the audit log in the console', async (t) => {
+  const store = await startConsole(t);
+  const { records } = store.beside;
+  await store.join('carol');
+  const at = (): string => store.clock.now.toISOString();
+  const entry = (object: string, action = 'register_name') => ({ at: at(), actor: store.ids.bob, action, object });
+  await records.change(entry('account/carol', 'account role'), (tx) =>
+    tx.accounts.assign(store.ids['carol']!, 'auditor', at()),
+  );
+  let root = await store.visit('root');
+  const [ada, carol] = [await store.visit('ada'), await store.visit('carol')];
+
+  await t.test('is for administrators and auditors', async (t) => {
+    t.equal((await store.visitor().open('/console/audit')).status, 401);
+    t.match(await ada.open('/console/audit'), {
+      status: 403,
+      text: /Only a store administrator may do this, or an account that is auditor/,
+    });
+    t.notMatch((await ada.open('/console')).html, /console\/audit/);
+    for (const one of [root, carol]) t.match(await one.open('/console/audit'), { status: 200, text: /What was done/ });
+    t.match((await carol.open('/console')).html, /href="\/console\/audit"/);
+  });
+
+  await t.test('says whether it is whole, and gives its head', async (t) => {
+    t.match((await root.open('/console/audit')).text, /not been verified yet/);
+    await store.beside.acts.do(recordRecordsCheck, itself, {
+      result: { at: at(), problems: 0, pages: 0, rows: 0 },
+      first: [],
+    });
+    store.clock.advance(minutes(20));
+    const page = await root.open('/console/audit');
+    t.match(page.text, /The log was intact at its last verification, 20 minutes ago\./);
+    const head = (await records.audit.head())!;
+    t.match(page.text, `larder audit verify --head ${String(head.seq)}:${head.hash}`);
+    t.match(page.text, /Last seal entry \d+, of 2026-03-01 12:00 UTC/);
+  });
+
+  await t.test('is searched by who, what, to what and when, and every text in it is text', async (t) => {
+    await records.change({ ...entry(`snap/${nasty}`), details: { why: nasty } }, async (tx) => {
+      await tx.accounts.update({ ...(await tx.accounts.find(store.ids.bob))!, displayName: nasty });
+    });
+    const narrowed = await root.open(
+      `/console/audit?${new URLSearchParams({ actor: store.ids.bob, act: 'register_name' }).toString()}`,
+    );
+    t.match(narrowed.text, `snap/${nasty}`);
+    t.notMatch(narrowed.html, '<b>"x"');
+    t.notMatch(narrowed.html, /href="javascript/);
+    t.match(narrowed.html, /<details>/);
+    t.notMatch(narrowed.text, /account\/carol/);
+    const [, link = ''] = /href="(\/console\/audit\?object=snap[^"]*)"/.exec(narrowed.html) ?? [];
+    t.match((await root.open(link.replaceAll('&#39;', "'"))).text, `snap/${nasty}`, 'the history of an object');
+    t.match(await root.open('/console/audit?object=snap%2Fnone'), {
+      status: 200,
+      text: /The audit log has no such entry/,
+    });
+
+    store.clock.advance(days(1));
+    root = await store.visit('root');
+    await records.change(entry('snap/next-day'), async () => undefined);
+    const first = await root.open('/console/audit?from=2026-03-01&to=2026-03-01&actor=&act=&object=');
+    t.match(first.text, /account\/carol/);
+    t.notMatch(first.text, /next-day/);
+    const second = await root.open('/console/audit?from=2026-03-02&to=');
+    t.match(second.text, /next-day/);
+    t.notMatch(second.text, /account\/carol/);
+    t.match(await root.open('/console/audit?from=2026-02-31'), { status: 400, text: /no day such as/ });
+  });
+
+  await t.test('has fifty entries a page', async (t) => {
+    for (let at = 0; at < 51; at++) await records.change(entry('snap/many', 'release'), async () => undefined);
+    const first = await root.open('/console/audit?object=snap%2Fmany');
+    t.equal(first.html.match(/>snap\/many</g)?.length, 50);
+    const [, next = ''] = /<a href="([^"]+)" rel="next">Next page/.exec(first.html) ?? [];
+    const second = await root.open(next.replaceAll('&amp;', '&'));
+    t.equal(second.html.match(/>snap\/many</g)?.length, 1);
+    t.ok(first.html.length < 200 * 1024);
+  });
+});

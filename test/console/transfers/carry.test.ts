@@ -1,0 +1,269 @@
+// Carrying: what came in is looked at, let in, thrown away and put back, in the console and over HTTP, once each.
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { changeRole } from '#acts/accounts/accounts.ts';
+import { itself } from '#acts/act.ts';
+import { changeApprovalPolicy } from '#acts/approvals/proposals.ts';
+import { subscribe } from '#acts/sites/subscriptions.ts';
+import { noPolicy, readRule } from '#domain/approvals/approval-policy.ts';
+import { days, hours, seconds } from '#domain/clock.ts';
+import { codeAt } from '#identity/credentials/totp.ts';
+import { larder } from '#test/cli/world.ts';
+import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
+import { password } from '#test/identity/world.ts';
+import { receiving } from './carrying.ts';
+import { startConsole, type ConsoleStore } from '#test/console/world.ts';
+
+t.setTimeout(600_000);
+
+const carry = '/console/carry';
+
+const counted = async (store: ConsoleStore, action: string): Promise<number> =>
+  (await store.beside.records.audit.list(0, 10_000)).filter((one) => one.action === action).length;
+
+t.test('who oversees the store sees what is carried, and what to do first', async (t) => {
+  const store = await startConsole(t, (text) => text.replace(/^# ?expected_days = .*$/m, 'expected_days = 30'));
+  t.equal((await store.visitor().open(carry)).status, 401, 'nobody');
+  const ada = await store.visit('ada');
+  t.match(await ada.open(carry), { status: 403 }, 'a publisher');
+  t.match(await ada.open(`${carry}/requests`), { status: 403 });
+  await store.beside.acts.do(changeRole, itself, { id: store.ids.bob, role: 'auditor', remove: false });
+  const bob = await store.visit('bob');
+  const empty = await bob.open(carry);
+  t.match(empty.text, /No transfer waits for a decision, and nothing waits for the online store\./);
+  t.match(empty.text, /larder transfer receive \/media\/stick .*larder site init NAME .*larder site trust FILE/);
+  const wish = { namespace: 'snap', name: 'hello', channels: ['latest/stable'], architectures: ['amd64'] } as const;
+  for (let number = 0; number < 51; number++) {
+    const name = `hello-${String(number).padStart(2, '0')}`;
+    await store.beside.acts.do(subscribe, itself, { wishes: [{ ...wish, name }], because: '<b>set</b>' });
+  }
+  const wishes = await bob.open(`${carry}/requests`);
+  t.match(wishes.text, /snap\/hello-00 latest\/stable amd64 <b>set<\/b>/);
+  t.notMatch(wishes.html, /<b>set/);
+  t.notMatch(wishes.text, /hello-50/, 'fifty of them');
+  const next = /href="([^"]+)" rel="next"/.exec(wishes.html)?.[1] ?? '';
+  t.match((await bob.open(next)).text, /snap\/hello-50/);
+  t.match((await bob.open(carry)).text, /has subscriptions to 51 packages/);
+});
+
+t.test('a transfer is looked at, let in once, and its releases are put back once', async (t) => {
+  const { store, bring } = await receiving(t);
+  const id = await bring(12);
+  const address = `${carry}/transfers/${id}`;
+  const [root, other, ada] = [await store.visit('root'), await store.visit('root'), await store.visit('ada')];
+  t.match(
+    (await root.open(carry)).text,
+    /1 transfer waits for a decision.*1 of desk waits.*desk 1 of 1: [0-9a-f-]{39}/,
+  );
+  const waits = await root.open('/console/waiting');
+  t.match(waits.text, /One thing waits for you: 1 transfer\. .*Transfers to accept or discard .*1 of desk/);
+  t.match(waits.html, `href="${address}"`);
+  t.notMatch((await ada.open('/console/waiting')).text, /Transfers to accept/, 'a publisher');
+  t.match((await root.open('/console')).text, /Waiting for people 1 transfer/);
+  const page = await root.open(address);
+  t.match(page.text, /This transfer waits for a decision\..*snap\/hello-on revision 12 nothing/);
+  t.match(page.text, /snap\/hello-on latest\/stable \(amd64\) nothing 12 .*Accept/);
+  t.equal((await ada.open(address)).status, 403, 'a publisher');
+  t.match(await root.open(`${carry}/transfers/ffffff`), { status: 404 });
+
+  const [client, auditor] = [await store.as('root'), await store.as('bob')];
+  await store.beside.acts.do(changeRole, itself, { id: store.ids.bob, role: 'auditor', remove: false });
+  const at = `/internal/v1/transfers/${id}`;
+  t.match((await auditor.get('/internal/v1/transfers')).body.transfers, [{ id, source: 'desk', status: 'waiting' }]);
+  const { body: preview } = await auditor.get(at);
+  t.match(preview, { id, problems: [], lines: [{ package: 'snap/hello-on' }, {}, {}] });
+  t.match(await auditor.post(`${at}/accept`, { seen: preview.digest }), { status: 401 }, 'who reads lets nothing in');
+  t.match(await client.post(`${at}/accept`, { seen: 'f'.repeat(64) }), { status: 409 }, 'what nobody looked at');
+  t.match(await root.send(page, `${address}/accept`, { seen: 'f'.repeat(64) }), {
+    status: 409,
+    text: /Look at the preview/,
+  });
+
+  const seen = await other.open(address);
+  const told = await Promise.all([root.send(page, `${address}/accept`), other.send(seen, `${address}/accept`)]);
+  for (const { text } of told) t.match(text, /The transfer is accepted\..*Its receipt is below/);
+  t.equal(await counted(store, 'accept_transfer'), 1, 'one act');
+  t.match(await client.post(`${at}/accept`, { seen: preview.digest }), { body: { status: 'accepted', 'left-out': 0 } });
+  t.equal(await counted(store, 'accept_transfer'), 1);
+  const receipt = await root.open(address);
+  t.match(receipt.text, /here accepted it at .*snap\/hello-on .*Trusted sources at that time .*desk: 1 of the keys/);
+  t.equal((await client.get('/internal/v1/packages/snap/hello-on')).status, 200);
+
+  t.match(await root.send(receipt, `${address}/withdraw`), { status: 400 }, 'not by one press alone');
+  const back = await Promise.all([root, root].map((one) => one.send(receipt, `${address}/withdraw`, { sure: 'yes' })));
+  t.equal(back.filter(({ text }) => /have their previous revisions again/.test(text)).length, 1);
+  t.equal(back.filter(({ status }) => status === 409).length, 1);
+  t.match(await client.post(`${at}/withdraw`), { status: 409 });
+  t.equal(await counted(store, 'withdraw_transfer'), 1);
+});
+
+t.test('what is carried to the online store stands there with the line to type', async (t) => {
+  const store = await startConsole(t);
+  const brand = await addBrand(store, 'ada');
+  await addSigningKey(store, brand, 'rsa4096-a', 'models');
+  const [at, stick] = [store.clock.now.toISOString(), t.testdir()];
+  let times = 0;
+  const type = (line: string) =>
+    larder(`${line.replace('./to-the-internet', join(stick, String(times++)))} --data ${store.directory}`);
+  const asked = await type(`key request models --brand ${brand} --folder ./to-the-internet`);
+  t.equal(asked.code, 0, asked.err);
+  const { id } = (await (await store.as('ada')).post('/v1/snap', { name: 'hello' })).body as { id: string };
+  const packageYaml = 'name: hello\nversion: "1"\nprovenance: my-site\n';
+  await store.beside.records.change({ at, actor: 'test', action: 'revise', object: id }, (tx) =>
+    filler(tx, at).revision({ packageId: id, revision: 1, createdBy: store.ids.ada, packageYaml }),
+  );
+  const page = await (await store.visit('root')).open(carry);
+  t.match(page.text, /2 things to take to the online store/);
+  t.match(page.text, /Keys to register .* models/);
+  t.match(page.text, new RegExp(`Declarations to change .* hello ${id} my-site .*${brand}`));
+  const [, line = ''] = /larder (key request [^<]+)/.exec(page.html) ?? [];
+  t.equal((await type(line.trim())).code, 0, line);
+});
+
+t.test('a transfer is thrown away once', async (t) => {
+  const { store, bring } = await receiving(t);
+  const address = `${carry}/transfers/${await bring(12)}`;
+  const root = await store.visit('root');
+  const page = await root.open(address);
+  const both = await Promise.all([1, 2].map(() => root.send(page, `${address}/discard`)));
+  t.equal(both.filter(({ text }) => /The transfer is discarded/.test(text)).length, 1);
+  t.equal(await counted(store, 'discard_transfer'), 1);
+  t.match(await (await store.as('root')).post(`/internal/v1${address.slice('/console/carry'.length)}/discard`), {
+    status: 409,
+  });
+  t.match((await root.open(carry)).text, /1 of desk thrown away/);
+
+  const client = await store.as('root');
+  const at = `/internal/v1/transfers/${await bring(13)}`;
+  const { digest } = (await client.get(at)).body as { digest: string };
+  t.match((await client.post(`${at}/accept`, { seen: digest })).body, { status: 'accepted' });
+  t.match((await client.post(`${at}/withdraw`)).body, { status: 'withdrawn', changes: 1 });
+  const other = `/internal/v1/transfers/${await bring(14)}`;
+  t.match((await client.post(`${other}/discard`)).body, { status: 'discarded' });
+});
+
+/** Bob, who has logged in with a one-time password, and approves the first proposal. */
+async function approver(store: ConsoleStore) {
+  await store.setPassword('bob');
+  const secret = await store.setTotp('bob');
+  const code = () => {
+    store.clock.advance(seconds(60));
+    return codeAt(secret, Math.floor(store.clock.now.getTime() / seconds(30)));
+  };
+  const bob = store.visitor();
+  await bob.logIn('bob', { code: code() });
+  const proposal = '/console/waiting/proposals/1';
+  const approve = async () =>
+    bob.send(await bob.open(proposal), `${proposal}/judge`, { verdict: 'approve', password, code: code() });
+  return { bob, approve };
+}
+
+t.test('where the policy asks somebody, it waits, and whoever wanted it lets it in once more', async (t) => {
+  const { store, bring } = await receiving(t);
+  const rule = readRule('1');
+  await store.beside.acts.do(changeRole, itself, { id: store.ids.bob, role: 'transfer-approver', remove: false });
+  await store.beside.acts.do(changeApprovalPolicy, itself, {
+    ...noPolicy,
+    rules: { ...(rule && { transfers: rule }) },
+  });
+  const address = `${carry}/transfers/${await bring(12)}`;
+  store.clock.advance(hours(73));
+  const root = await store.visit('root');
+  const waits = await root.send(await root.open(address), `${address}/accept`);
+  t.match(
+    waits.text,
+    /The change is proposed and waits for the approvals below.*1: accept transfer root waits for 1 approval/,
+  );
+  const { bob, approve } = await approver(store);
+  const seen = await bob.open(address);
+  t.match(seen.text, /nobody yet bob/);
+  t.notMatch(seen.text, /Accept/, 'who approves does not let in');
+  const approved = await approve();
+  t.match(approved.text, /It has enough approvals now/);
+  const again = await store.visit('root');
+  const shown = await again.open(address);
+  t.match(shown.text, /accept transfer root approved bob/);
+  t.match((await again.send(shown, `${address}/accept`)).text, /The transfer is accepted\..*Approved by .*\(bob/);
+  store.clock.advance(days(1));
+});
+
+/** A transfer of two snaps, the second of which cannot be accepted: ada has registered its name. */
+async function blocked(t: Parameters<typeof receiving>[0]) {
+  const { store, bring } = await receiving(t);
+  await (await store.as('ada')).post('/v1/snap', { name: 'taken-on' });
+  const address = `${carry}/transfers/${await bring(12, ['hello-on', 'taken-on'])}`;
+  return { store, address };
+}
+
+t.test('a transfer with a package that cannot be accepted is accepted without it, as it was previewed', async (t) => {
+  const { store, address } = await blocked(t);
+  const root = await store.visit('root');
+  const page = await root.open(address);
+  t.match(page.text, /snap\/taken-on: The name is registered here for ada/);
+  t.match(page.text, /The transfer cannot be accepted as it is\./);
+  t.match(page.text, /1 package cannot be accepted\. Leave it out to accept the rest\./);
+  t.match(page.html, />\s*snap\/taken-on<\/textarea>/, 'the package is filled in');
+  t.throws(() => root.send(page, `${address}/accept`), /has no form/, 'no form accepts it yet');
+
+  const narrowed = await root.open(`${address}?without=snap%2Ftaken-on`);
+  t.match(
+    narrowed.text,
+    /snap\/taken-on: The administrator left it out\..*These packages are left out: snap\/taken-on\./,
+  );
+  t.match(narrowed.text, /snap\/hello-on revision 12 nothing/);
+  const other = { without: '' };
+  t.match(await root.send(narrowed, `${address}/accept`, other), { status: 409 }, 'more than was previewed');
+  t.match(
+    await root.send(narrowed, `${address}/accept`, { without: 'snap/hello-on, snap/taken-on' }),
+    { status: 409, text: /All packages of this transfer are left out/ },
+    'less than was previewed',
+  );
+  t.match(
+    await root.send(narrowed, `${address}/accept`, { without: 'snap/hello-on' }),
+    { status: 409 },
+    'another choice',
+  );
+  t.equal(await counted(store, 'accept_transfer'), 0);
+  const digest = /The digest of these changes is ([0-9a-f]{64})\./.exec(narrowed.text)?.[1];
+  const accepted = await root.send(narrowed, `${address}/accept`);
+  t.match(accepted.text, /The transfer is accepted\..*Left out snap\/taken-on: The administrator left it out/);
+  const [row] = (await store.beside.records.audit.list(0, 10_000)).filter((one) => one.action === 'accept_transfer');
+  t.equal(
+    (JSON.parse(row?.details ?? '{}') as { digest?: string }).digest,
+    digest,
+    'the audit log has the digest that was seen',
+  );
+  const client = await store.as('root');
+  t.equal((await client.get('/internal/v1/packages/snap/hello-on')).status, 200);
+});
+
+t.test(
+  'a transfer without a package waits for approvals of the rest, and is accepted without the package again',
+  async (t) => {
+    const { store, address } = await blocked(t);
+    const rule = readRule('1');
+    await store.beside.acts.do(changeRole, itself, { id: store.ids.bob, role: 'transfer-approver', remove: false });
+    await store.beside.acts.do(changeApprovalPolicy, itself, {
+      ...noPolicy,
+      rules: { ...(rule && { transfers: rule }) },
+    });
+    store.clock.advance(hours(73));
+    const root = await store.visit('root');
+    const waits = await root.send(await root.open(`${address}?without=snap/taken-on`), `${address}/accept`);
+    t.match(
+      waits.text,
+      /The change is proposed and waits for the approvals below.*These packages are left out: snap\/taken-on\./,
+    );
+    const proposal = await store.beside.records.proposals.find(1);
+    t.notSame(proposal?.lines, []);
+    t.notMatch(JSON.stringify(proposal?.lines), 'taken-on', 'the approvers see the rest alone');
+    const { approve } = await approver(store);
+    t.match((await approve()).text, /It has enough approvals now/);
+    const again = await store.visit('root');
+    const shown = await again.open(waits.address);
+    t.match((await again.send(shown, `${address}/accept`)).text, /The transfer is accepted\..*Approved by .*\(bob/);
+  },
+);

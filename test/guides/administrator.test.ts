@@ -1,0 +1,125 @@
+// The administrator's guide, read and typed at a store without TLS: its lines do what they say, and its links lead somewhere.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { guides } from '#documents/guides.ts';
+import { readConfig } from '#configuration/config.ts';
+import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
+import { examplesIn, missingOutput } from '#test/fixtures/guides.ts';
+import { newBrandStore, several } from '#test/cli/brands/brand-store.ts';
+import { folder, newStore } from '#test/cli/process.ts';
+import { larder } from '#test/cli/world.ts';
+
+/** A line without its comment, as the arguments of larder. */
+const toArguments = (line: string): string => line.replace(/ +#.*$/, '').replace(/^larder /, '');
+
+t.test('the lines that show how the store is, and prove it', async (t) => {
+  const data = join(folder(t), 'data');
+  const run = (line: string) => larder(toArguments(line), { env: { LARDER_DATA: data } });
+  const made = await run('init --base-url https://store.example.internal');
+  t.same(missingOutput('administrator', 'Set up', made.out), []);
+  const [looks = []] = examplesIn('administrator', 'Check the store', 2);
+  // A store that is not served has something to say, and is not well.
+  let printed = '';
+  for (const line of looks) {
+    const { code, out, err } = await run(line);
+    t.match({ code, err }, { code: /^[01]$/, err: '' }, line);
+    printed += out;
+  }
+  t.same(missingOutput('administrator', 'Check the store', printed), []);
+  const monday = join(folder(t), 'monday.tar');
+  t.equal((await run(`backup ${monday}`)).code, 0);
+  const [, head = ''] = /Audit log +(\d+:\w+)/.exec((await run('status')).out) ?? [];
+  for (const line of examplesIn('administrator', 'Verify the store', 1).flat()) {
+    const { code, out, err } = await run(line.replace('/media/usb/monday.tar', monday).replace('SEQ:HASH', head));
+    t.equal(code, 0, `${line}: ${err}`);
+    printed += out;
+  }
+  t.same(missingOutput('administrator', 'Verify the store', printed), []);
+});
+
+t.test('the lines about a registry of the site print what that registry needs', async (t) => {
+  const { data } = await newStore(t, '--base-url https://store.internal');
+  const [[, setting = ''] = [], ...typed] = examplesIn('administrator', 'Use an existing image registry', 2);
+  const file = join(data, 'larder.toml');
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/^# external = .*$/m, setting));
+  const out: string[] = [];
+  for (const line of typed.flat()) {
+    const printed = await larder(toArguments(line).replace(/ >.*$/, ''), { env: { LARDER_DATA: data } });
+    t.equal(printed.code, 0, `${line}: ${printed.err}`);
+    out.push(printed.out);
+  }
+  t.match(out[0], /^-----BEGIN CERTIFICATE-----/);
+  t.match(out[1], /registry\.internal:5000/);
+});
+
+t.test('the lines about a brand make its key, and take in what the online store says of it', async (t) => {
+  const { larder, file, files } = await newBrandStore(t);
+  t.equal((await larder('account create --id acme --email a@example.org --username acme --display-name A')).code, 0);
+  const returned = file('return.assert', several('brand-account-key', 'brand-account', 'store-account-key'));
+  for (const line of examplesIn('administrator', 'Brands and their keys', 1).flat()) {
+    const here = toArguments(line).replace('./', `${files}/`).replace('return.assert', returned);
+    t.match(await larder(here), { code: 0 }, line);
+  }
+  await larder('account create --id ada --email ada@example.org --username ada --display-name Ada');
+  await larder('package register snap/hello --account ada --private');
+  for (const line of examplesIn('administrator', 'Private snaps on devices', 1).flat())
+    t.match(await larder(toArguments(line)), { code: 0 }, line);
+});
+
+t.test('the lines about monitoring hosts let these read the metrics', async (t) => {
+  // Not served: the command sends SIGHUP to the process that serves, which would be this one.
+  const { data } = await newStore(t);
+  const answers: string[] = [];
+  for (const line of examplesIn('administrator', 'Check the store', 2)[1] ?? []) {
+    const { code, out, err } = await larder(`${line.slice('larder '.length)} --data ${data}`);
+    t.equal(code, 0, `${line}: ${err}`);
+    answers.push(out);
+  }
+  const { http } = readConfig(join(data, 'larder.toml'));
+  t.strictSame(http.monitors, ['10.0.0.5', '10.0.1.0/24']);
+  t.match(answers.at(-1), /10\.0\.0\.5.*10\.0\.1\.0\/24/);
+});
+
+t.test('the lines about manual review make an upload wait, and approve it', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/snap', { name: 'tiny-app' });
+  let [upload, pushed] = ['', 0];
+  for (const line of examplesIn('administrator', 'Require manual review of uploads', 1).flat()) {
+    const typed = line.replace('larder ', '').replace('snap/hello', 'snap/tiny-app').replace('UPLOAD', upload);
+    const { code, out, err } = await larder(`${typed} --data ${store.directory}`);
+    t.equal(code, 0, `${line}: ${err}`);
+    if (line.endsWith(' on')) {
+      const [review] = (await ada.push('snap', 'tiny-app', await snapFixture('app-xz'))).body.revisions;
+      t.match(review, { status: 'scanned', revision: null }, 'it waits');
+      upload = review['upload-id'] as string;
+    }
+    if (line.endsWith('review list')) t.match(out, upload, 'it is listed');
+    if (line.includes('approve')) {
+      pushed = (await ada.get('/v1/snap/tiny-app/revisions')).body.revisions.length as number;
+      t.equal(pushed, 1, 'it is a revision now');
+    }
+  }
+  t.equal(pushed, 1);
+  t.match((await ada.push('snap', 'tiny-app', await snapFixture('app-zstd'))).body.revisions, [{ revision: 2 }]);
+});
+
+t.test('no guide links to an address that a store without TLS does not have', async (t) => {
+  const store = await startStore(t);
+  t.equal((await store.anyone.get('/ca.pem')).status, 404, 'such as the authority of its certificate');
+  const links = new Map<string, string>();
+  for (const name of Object.keys(guides)) {
+    const page = `/docs/${name}`;
+    const { status, body } = await store.anyone.get(page);
+    t.equal(status, 200, page);
+    for (const [, href = ''] of String(body).matchAll(/<a\s[^>]*?href="([^"#]+)/g)) {
+      const { origin, pathname } = new URL(href, `${store.url}${page}`);
+      if (origin === store.url) links.set(pathname, page);
+    }
+  }
+  t.ok(links.size > 10, 'there are links');
+  for (const [path, page] of links) t.not((await store.anyone.get(path)).status, 404, `${page} links to ${path}`);
+});

@@ -1,0 +1,60 @@
+// The guides about backups and lost hosts, walked line by line.
+import t from 'tap';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+
+import { newStore, start } from '#test/cli/process.ts';
+import { larder } from '#test/cli/world.ts';
+import { examplesIn, missingOutput } from '#test/fixtures/guides.ts';
+import { saved } from '#test/backup/saved.ts';
+
+t.setTimeout(600_000);
+
+t.test('the guides’ lines about backups and a lost disk do what they say', async (t) => {
+  const { store, folder, keys } = await saved(t);
+  const walk = async (examples: readonly string[][], data: string): Promise<string> => {
+    let printed = '';
+    // The commands of systemd are typed in packaging/deb.long.test.ts.
+    for (const line of examples.flat().filter((line) => line.startsWith('larder '))) {
+      const here = line.slice('larder '.length).replaceAll('/media/usb', folder).replaceAll('/media/safe', keys);
+      const { code, out, err } = await larder(here, { env: { LARDER_DATA: data } });
+      t.equal(code, 0, `${line}${err}`);
+      printed += out;
+    }
+    return printed;
+  };
+  const backedUp = await walk(examplesIn('administrator', 'Back up', 2), store.directory);
+  t.same(missingOutput('administrator', 'Back up', backedUp), []);
+  const data = join(folder, 'data');
+  const restored = await walk(examplesIn('recovery', 'The disk died, or the machine is gone', 2), data);
+  t.same(missingOutput('recovery', 'The disk died, or the machine is gone', restored), []);
+  t.ok(existsSync(join(data, 'admin.macaroon')), 'there is a credential for the administrator');
+  await walk(examplesIn('recovery', 'A blob is damaged, or cannot be read', 1), data);
+});
+
+t.test('at another address old tokens are good, and what trusted the store goes on trusting it', async (t) => {
+  const old = await newStore(t, '--base-url https://store.old.example:8443 --listen 127.0.0.1:0');
+  const token = (await old.larder('token issue --account larder-admin --permission account-view-packages --ttl 3600'))
+    .out;
+  const authority = readFileSync(join(old.data, 'tls/ca.pem'), 'utf8');
+  const [file, data] = [`${old.data}.tar`, `${old.data}-new`];
+  t.equal((await old.larder(`backup ${file}`)).code, 0);
+  t.equal((await larder(`restore ${file} --data ${data} --keys ${old.data}`)).code, 0);
+  renameSync(old.data, `${old.data}-gone`);
+  const configuration = join(data, 'larder.toml');
+  const text = readFileSync(configuration, 'utf8');
+  writeFileSync(configuration, text.replace('https://store.old.example:8443', 'https://store.new.example:8443'));
+  const running = start(t, ['serve', '--data', data, '--listen', '127.0.0.1:0']);
+  const [, url = ''] = await running.says(/"url":"([^"]+)"/);
+  const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
+  const headers = { authorization: `Macaroon ${token.trim()}`, host: 'store.new.example:8443' };
+  const options = { ca: authority, servername: 'store.new.example', headers };
+  request(`${url}/v1/tokens/whoami`, options, (response) => {
+    response.resume();
+    resolve(response.statusCode);
+  })
+    .on('error', reject)
+    .end();
+  t.equal(await promise, 200);
+});

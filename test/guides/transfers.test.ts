@@ -1,0 +1,135 @@
+// The guide for transfers, typed as it stands at two sites with one stick between them.
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { parse } from 'smol-toml';
+import t from 'tap';
+
+import { changeConfig } from '#configuration/config.ts';
+import { askingSite } from '#test/fixtures/accounts/approvers.ts';
+import { snapInfo } from '#test/fixtures/packages/fetched.ts';
+import { examplesIn, examplesOf, missingOutput } from '#test/fixtures/guides.ts';
+import { download, offered, rootsFile } from '#test/fixtures/packages/online-store.ts';
+import { folder, newStore, type NewStore } from '#test/cli/process.ts';
+import { larder } from '#test/cli/world.ts';
+
+t.setTimeout(600_000);
+
+const root = join(import.meta.dirname, '../..');
+
+/** The examples in the order in which they are typed: a round needs what is set up further down. */
+function examplesInOrder(): string[][] {
+  const examples = examplesOf('transfers').filter(({ language }) => language !== 'text');
+  const round = examples.filter(({ section }) => section === 'A round');
+  const others = examples.filter((example) => !round.includes(example));
+  const after = others.findLastIndex(({ section }) => section === 'Request what a site needs') + 1;
+  return [...others.slice(0, after), ...round, ...others.slice(after)].map(({ lines }) => lines);
+}
+
+const fingerprintIn = (text: string): string => /fingerprint ((?:[0-9a-f]{4}-){7}[0-9a-f]{4})/.exec(text)?.[1] ?? '';
+
+/** A site that asks somebody about folders that nobody has signed. */
+async function asking(t: Parameters<typeof newStore>[0]): Promise<Pick<NewStore, 'data'>> {
+  const { store } = await askingSite(t, 'unsigned_folders = "1 of B"');
+  // The clock of this store stands still; the commands of the guide read that of the host.
+  await larder(`clock accept --yes --data ${store.directory}`);
+  return { data: store.directory };
+}
+
+/** Takes what a block says into the configuration, where the sections stand already. */
+function configured({ data }: Pick<NewStore, 'data'>, text: string): void {
+  for (const [section, keys] of Object.entries(parse(text) as Record<string, Record<string, string | string[]>>)) {
+    const values = Object.entries(keys).map(([key, value]) => [`${section}.${key}`, value]);
+    changeConfig(join(data, 'larder.toml'), Object.fromEntries(values) as Record<string, string | string[]>);
+  }
+}
+
+/** Runs a line in a shell; a command of larder by itself runs in this process, which takes a tenth of the time. */
+async function runTyped(line: string, bin: string, variables: Record<string, string>): Promise<string> {
+  const filledIn = line.replaceAll(/\$([A-Z]+)\b/g, (_, name: string) => variables[name] ?? '');
+  if (/^larder [^$|<>;&*`]*$/.test(filledIn)) {
+    const { code, out, err } = await larder(filledIn.replace(/^larder /, ''), { env: variables });
+    if (code !== 0) throw new Error(`${line}: ${err}`);
+    return out;
+  }
+  const env = { ...process.env, ...variables, PATH: `${bin}:${process.env['PATH'] ?? ''}` };
+  return (await promisify(execFile)('sh', ['-ec', line], { env })).stdout;
+}
+
+t.test('what the guide says brings a snap from one site to the other, and back', async (t) => {
+  const [depot, here, fresh, careful] = [await newStore(t), await newStore(t), await newStore(t), await asking(t)];
+  const [stick, downloaded, bin] = [folder(t), folder(t), folder(t)];
+  for (const { data } of [depot, here, fresh, careful])
+    changeConfig(join(data, 'larder.toml'), { 'assertions.trusted': [rootsFile(bin)] });
+  await download(downloaded, offered('hello-on', 12));
+  await depot.json(`package import ${downloaded} --release stable --yes`);
+  writeFileSync(
+    join(bin, 'larder'),
+    `#!/bin/sh\nexec env -u NODE_OPTIONS '${process.execPath}' '${join(root, 'src/main.ts')}' "$@"\n`,
+  );
+  chmodSync(join(bin, 'larder'), 0o755);
+  const desk = { data: join(folder(t), 'collector') };
+  mkdirSync(join(stick, 'fetched'));
+  await download(join(stick, 'fetched'), offered('hello-on', 13));
+  writeFileSync(join(stick, 'fetched', 'info.json'), JSON.stringify(snapInfo(offered('hello-on', 13), 'stable')));
+  const sites: Record<string, Pick<NewStore, 'data'>> = {
+    'at the depot': depot,
+    'at site-a': here,
+    'at the desk': desk,
+    'at the new site': fresh,
+    anywhere: depot,
+    'at the careful site': careful,
+  };
+  // A folder that is filled already stands for what is fetched: the programs that fetch are others'. What the line does is tested with them.
+  const typed = (line: string): string =>
+    line.replace(
+      /^larder transfer fetch (\S+) (\S+)$/,
+      `larder transfer gather ${downloaded} $2 --request $1 --release stable`,
+    );
+  const said: string[] = [];
+  const known: Record<string, string> = {};
+  for (const [where = '', ...lines] of examplesInOrder()) {
+    const site = sites[where.replace(/^# (?:larder\.toml )?/, '')];
+    if (site === undefined) throw new Error(`the guide says nothing of where this is typed: ${where}`);
+    if (where.startsWith('# larder.toml ')) {
+      configured(site, lines.join('\n'));
+      continue;
+    }
+    for (const line of lines) {
+      const stdout = await runTyped(typed(line).replaceAll('/media/stick', stick), bin, {
+        ...known,
+        LARDER_DATA: site.data,
+      });
+      said.push(stdout);
+      // What a person reads on one screen and types at the next.
+      if (line.startsWith('larder site init desk')) known['DESK_FINGERPRINT'] = fingerprintIn(stdout);
+      known['FINGERPRINT'] ??= fingerprintIn(stdout);
+      known['ID'] = /Transfer ([0-9a-f]{12}),/.exec(stdout)?.[1] ?? known['ID'] ?? '';
+      if (line.startsWith('larder transfer accept')) {
+        t.match(await here.json('package show snap/hello-on'), { name: 'hello-on' }, 'it is at the other site');
+      }
+    }
+  }
+  t.ok(existsSync(join(stick, 'receipt.json')));
+  t.ok(existsSync(join(stick, 'round-receipt.json')), 'the round ends with its receipt');
+  t.ok(existsSync(join(stick, 'round-backup.tar')));
+  t.match(
+    examplesIn('transfers', 'A round', 3).at(-1)?.at(-1),
+    /^larder backup \S+ --check$/,
+    'the round ends with a backup that is checked',
+  );
+  t.same(missingOutput('transfers', 'A round', said.join('\n')), []);
+  t.same(missingOutput('transfers', 'Make a transfer', said.join('\n')), []);
+  t.match(said.join('\n'), /Transfers of desk are no longer trusted\./);
+  t.match(said.join('\n'), /revision 12/);
+  t.match(said.join('\n'), /are withdrawn: 1 release\./);
+  t.match(said.join('\n'), /It meets request 1 of site-a/);
+  t.match(said.join('\n'), /It was accepted automatically: \d+ changes\./);
+  t.match(said.join('\n'), /It has the label restricted/);
+  t.match(said.join('\n'), /It is not signed: it can be accepted only with the approvals/);
+  t.ok(existsSync(join(stick, 'larder-request/fetch.sh')) && existsSync(join(stick, 'from-desk.tar')));
+  t.ok(said.some((one) => /larder\/statement\.json\nlarder\/signatures\.json/.test(one)));
+  t.match(await fresh.json('package show snap/hello-on'), { name: 'hello-on' }, 'the former store is taken over');
+});

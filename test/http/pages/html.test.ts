@@ -1,0 +1,53 @@
+// The templates of the pages: whatever is put into one stays text, and a template within a template stays what it is.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import fc from 'fast-check';
+import t from 'tap';
+
+import { html, joined, markup, nothing } from '#http/pages/html.ts';
+import { asRead } from '#test/fixtures/clients/html.ts';
+
+t.test('whatever text stands between tags or in an attribute is read as it was', (t) => {
+  const signs = fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', '/', '`', '$', '{', 'a', 'ü', '\n') });
+  fc.assert(
+    fc.property(signs, signs, (title, words) => {
+      const made = html`<p title="${title}">${[words]}</p>`.toString();
+      const [, first = '', second = ''] = /^<p title="([^"<>]*)">([^<>]*)<\/p>$/.exec(made) ?? [];
+      if (asRead(first) !== title || asRead(second) !== words) throw new Error(made);
+    }),
+  );
+  t.end();
+});
+
+t.test('templates are put together, and what is absent leaves nothing', (t) => {
+  const item = (text: string) => html`<b>${text}</b>`;
+  t.equal(html`${['<', '>'].map(item)}`.toString(), '<b>&lt;</b><b>&gt;</b>');
+  t.equal(html`${undefined}${null}${false}${true}${nothing}${0}`.toString(), '0');
+  t.equal(html`${joined([item('a'), 'b & c'], ', ')}`.toString(), '<b>a</b>, b &amp; c');
+  t.equal(html`${markup('<i>ours</i>')}`.toString(), '<i>ours</i>');
+  t.end();
+});
+
+t.test('no markup is written but by templates, and what is taken for markup as it is are files of ours', (t) => {
+  const src = join(import.meta.dirname, '../../../src');
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
+  const tag = '<(?:!doctype|[a-z][a-z0-9]*)[ >]';
+  const wrong = [
+    /'hono\b/,
+    /&(?:lt|gt|amp|quot|#39);/,
+    new RegExp(`(?<!\\bhtml)\`\\s*${tag}`, 'i'),
+    new RegExp(`['"]${tag}`, 'i'),
+  ];
+  const found: string[] = [];
+  const taken: string[] = [];
+  for (const file of files.filter((one) => !['http/pages/html.ts', 'http/pages/visible-text.ts'].includes(one))) {
+    const text = readFileSync(join(src, file), 'utf8').replace(/^\s*(?:\/?\*|\/\/).*$/gm, '');
+    for (const one of wrong) for (const [said] of text.matchAll(new RegExp(one, 'gi'))) found.push(`${file}: ${said}`);
+    if (/\bmarkup\(/.test(text)) taken.push(file);
+  }
+  t.same(found, []);
+  const ours = ['cli/audit/report-page.ts', 'cli/transfers/report.ts', 'documents/contents.ts', 'documents/guides.ts'];
+  t.same(taken.sort(), ours, 'a page as a template has made it, guides and style sheets');
+  t.end();
+});

@@ -1,6 +1,6 @@
 // A smoke alarm, not a fence: who may import whom, read off the import lines. .dependency-cruiser.cjs looks closer.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, normalize, dirname } from 'node:path';
+import { dirname, join, normalize, relative } from 'node:path';
 
 import t from 'tap';
 
@@ -150,13 +150,41 @@ t.test('every file of tests is in one lane, which its name says', (t) => {
   t.end();
 });
 
+/** Modules that are divided by the list of subjects in docs/architecture.md. */
+const divided = ['acts', 'records', 'operations', 'cli', 'console', 'domain', 'jobs'];
+const maxFilesPerFolder = 20;
+/** Folders that are read as a whole: journeys run in several ways, a row or a migration is added at the end. */
+const longFolders = ['src/records/migrations', 'test/fixtures/snaps', 'test/journeys', 'test/operation-table'];
+
+t.test('tests are in the folders of the subjects that they are about, and no folder is long', (t) => {
+  const root = join(src, '..');
+  const counts = new Map<string, number>();
+  for (const top of ['src', 'test'])
+    for (const entry of readdirSync(join(root, top), { recursive: true, withFileTypes: true })) {
+      const folder = relative(root, entry.parentPath);
+      if (entry.isFile()) counts.set(folder, (counts.get(folder) ?? 0) + 1);
+    }
+  const isLong = (folder: string): boolean => counts.get(folder)! > maxFilesPerFolder;
+  const folders = [...counts.keys()];
+  t.strictSame(
+    folders.filter((folder) => isLong(folder) && !longFolders.includes(folder)),
+    [],
+  );
+  const second = folders.filter((folder) => /^test\/\w+\/[\w-]+$/.test(folder) && divided.includes(part(folder)));
+  t.ok(second.length > 40);
+  const unknown = second.filter((folder) => !existsSync(join(root, folder.replace('test', 'src'))));
+  // The cases of every act that undoes something are one table.
+  t.strictSame(unknown, ['test/acts/undo']);
+  t.end();
+});
+
 /** What every Debian has; the tests of `npm test` may start these, and Node. */
 const basic =
   /^(?:\/usr\/bin\/|\/bin\/|\/usr\/sbin\/)?(?:env|sh|bash|tar|mkfifo|mount|umount|sha256sum|unshare|prlimit|test|kill|cat|true)$/;
 /** They start a program only if LARDER_RECORDS, LARDER_BLOBS, LARDER_JUDGE or --changed asks for it. */
 const onRequest = [
-  'fixtures/postgres',
-  'fixtures/swift',
+  'fixtures/servers/postgres',
+  'fixtures/servers/swift',
   'fixtures/contents',
   'assertions/judge',
   'runner/changed',

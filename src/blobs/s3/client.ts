@@ -111,4 +111,5 @@ const settled = {
   useFipsEndpoint: false,
   disableMultiregionAccessPoints: true,
   userAgentAppId: 'larder',
+  disableClockSkewCorrection: false,
 } as const;

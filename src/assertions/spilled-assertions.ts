@@ -1,6 +1,7 @@
 // A collection of very many assertions, by name and in order of arrival. Their texts are in a spill file and are read on demand.
 import { hash } from 'node:crypto';
 
+import { BoundedMap } from '#domain/bounded-map.ts';
 import { NameIndex } from '#domain/name-index.ts';
 import type { Sequence } from '#domain/sequence.ts';
 import type { SpillFile } from '#files/spill-file.ts';
@@ -29,7 +30,7 @@ export class SpilledAssertions implements AssertionsByName, Sequence<Assertion> 
   readonly #names = new NameIndex();
   #rows: Buffer = Buffer.alloc(16 * row.size);
   readonly #types: string[] = [];
-  readonly #recent = new Map<number, Assertion>();
+  readonly #recent = new BoundedMap<number, Assertion>(remembered);
 
   constructor(spool: SpillFile) {
     this.#spool = spool;
@@ -75,7 +76,7 @@ export class SpilledAssertions implements AssertionsByName, Sequence<Assertion> 
     if (number < 0 || number >= this.length) return undefined;
     const recent = this.#recent.get(number);
     if (recent !== undefined) {
-      this.#remember(number, recent);
+      this.#recent.set(number, recent);
       return recent;
     }
     const at = number * row.size;
@@ -83,7 +84,7 @@ export class SpilledAssertions implements AssertionsByName, Sequence<Assertion> 
     if (hash('sha256', text, 'binary') !== this.#rows.toString('latin1', at, at + row.begin))
       throw new Error('cannot read an assertion in the spill file: its digest has changed');
     const assertion = parseAssertion(text);
-    this.#remember(number, assertion);
+    this.#recent.set(number, assertion);
     return assertion;
   }
 
@@ -133,11 +134,5 @@ export class SpilledAssertions implements AssertionsByName, Sequence<Assertion> 
   #typeOf(type: string): number {
     const existing = this.#types.indexOf(type);
     return existing < 0 ? this.#types.push(type) - 1 : existing;
-  }
-
-  #remember(number: number, assertion: Assertion): void {
-    this.#recent.delete(number);
-    this.#recent.set(number, assertion);
-    if (this.#recent.size > remembered) this.#recent.delete(this.#recent.keys().next().value!);
   }
 }

@@ -1,5 +1,6 @@
 // Per-client rate limit (leaky bucket). Requests fill the bucket; while it is full, the client is told how long to
 // wait.
+import { BoundedMap } from './bounded-map.ts';
 import { seconds, type Now } from './clock.ts';
 
 export interface TokenBucket {
@@ -26,7 +27,7 @@ interface BucketLevel {
 
 /** `remembered` is the maximum number of clients; the least recent one is dropped first. */
 export function createRateLimiter(now: Now, remembered = 20_000): RateLimiter {
-  const levels = new Map<string, BucketLevel>();
+  const levels = new BoundedMap<string, BucketLevel>(remembered);
   return {
     take(client, amount, { perSecond, holds }) {
       const at = now().getTime();
@@ -36,10 +37,7 @@ export function createRateLimiter(now: Now, remembered = 20_000): RateLimiter {
       const level = { amount: Math.max(0, before.amount - leaked), at };
       const isFull = level.amount > holds - 1;
       if (!isFull) level.amount += amount;
-      levels.delete(client);
       levels.set(client, level);
-      const [oldest] = levels.size > remembered ? levels.keys() : [];
-      if (oldest !== undefined) levels.delete(oldest);
       return isFull ? Math.max(1, Math.ceil((level.amount - holds + 1) / perSecond)) : undefined;
     },
 

@@ -1,5 +1,6 @@
-// What deltas between two revisions of a snap would save devices: programs of Debian in two versions, packed as `snap pack`
-// does, and the VCDIFF that xdelta3 makes of the two files as they are; and beside it the one that the store makes.
+// Measures how much deltas between two revisions of a snap save devices. The snaps are programs of Debian in two versions, packed as
+// `snap pack` does. Compares three deltas: of xdelta3 and of the store between the two files, and of snapd's format `snap-1-1-xdelta3`
+// between their uncompressed contents, which the store does not make (decision 11).
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,27 +23,31 @@ const programs = [
   ...['libjavascriptcoregtk-6.0-1', 'libnode108', 'libruby3.1', 'linux-perf', 'mariadb-server-core', 'mkvtoolnix'],
   ...['postgresql-15', 'samba-libs', 'systemd', 'vlc-plugin-base', 'xserver-xorg-core'],
 ];
-const compressions = ['xz', 'zstd'] as const;
-/** Where the median is less, a delta is not worth the disk and the processor that it costs. */
+const compressions = ['xz', 'lzo'] as const;
+/** Below this share of saved bytes, a delta is not worth the disk and the processor time. */
 const worthwhile = 40;
 
-/** What of the newer file is made by xdelta3 and by us, in bytes, seconds and megabytes of memory. */
+/** Sizes in bytes of the newer file and of its deltas, with the cost of making them. */
 interface Measured {
   size: number;
   theirs: { size: number; seconds: number };
   ours: { size: number; seconds: number; megabytes: number };
+  /** Between the uncompressed contents. */
+  contents: { size: number };
 }
 
-/** Prints for each program what of the newer file a device that has the older one would not fetch, and the medians. */
+/** Prints for each program the share of the newer file that a device does not fetch, and the medians. */
 export async function deltas(): Promise<void> {
-  const missing = ['mksquashfs', 'xdelta3', 'apt-get', 'dpkg-deb'].filter((tool) => spawnSync(tool).error);
+  const missing = ['mksquashfs', 'unsquashfs', 'xdelta3', 'apt-get', 'dpkg-deb'].filter(
+    (tool) => spawnSync(tool).error,
+  );
   if (missing.length > 0) {
     console.log(`deltas: not measured, ${missing.join(', ')} missing (Debian: apt install squashfs-tools xdelta3)`);
     return;
   }
   const folder = mkdtempSync(join(tmpdir(), 'larder-bench-deltas-'));
   const all: Measured[] = [];
-  const saved: Record<(typeof compressions)[number], number[]> = { xz: [], zstd: [] };
+  const saved: Record<(typeof compressions)[number], number[]> = { xz: [], lzo: [] };
   try {
     for (const program of programs) {
       const versions = versionsOf(program);
@@ -54,9 +59,10 @@ export async function deltas(): Promise<void> {
       const columns = compressions.map((compression) => {
         const one = measured(trees, compression);
         all.push(one);
-        saved[compression].push(100 * (1 - one.theirs.size / one.size));
-        const [megabytes, ratio] = [(one.size / 1e6).toFixed(1), (one.ours.size / one.theirs.size).toFixed(3)];
-        return `${compression} ${megabytes} MB, saves ${saved[compression].at(-1)!.toFixed(0)} %, ours × ${ratio}`;
+        const share = (size: number): string => (100 * (1 - size / one.size)).toFixed(0);
+        saved[compression].push(100 * (1 - one.ours.size / one.size));
+        const shares = `xdelta3 ${share(one.theirs.size)}, contents ${share(one.contents.size)}`;
+        return `${compression} ${(one.size / 1e6).toFixed(1)} MB, saves ${share(one.ours.size)} % (${shares})`;
       });
       console.log(`  ${program.padEnd(27)} ${versions.join(' → ').padEnd(48)} ${columns.join('; ')}`);
       for (const tree of trees) rmSync(tree, { recursive: true });
@@ -85,6 +91,12 @@ function compare(all: readonly Measured[]): void {
     `size of ours by that of xdelta3: ${said(
       of(({ ours, theirs }) => ours.size / theirs.size),
       3,
+    )}`,
+  );
+  console.log(
+    `saved by deltas of the contents, %: ${said(
+      of(({ contents, size }) => 100 * (1 - contents.size / size)),
+      0,
     )}`,
   );
   console.log(
@@ -137,9 +149,17 @@ function measured(trees: readonly string[], compression: string): Measured {
   const encoder = join(import.meta.dirname, 'harness/delta-encoder.ts');
   const said = execFileSync(process.execPath, [encoder, older, newer, ours], { encoding: 'utf8' });
   const cost = JSON.parse(said) as { seconds: number; megabytes: number };
+  const contents = [older, newer].map((image) => {
+    rmSync(`${image}.pf`, { force: true });
+    execFileSync('unsquashfs', ['-no-progress', '-pf', `${image}.pf`, image], { stdio: 'pipe' });
+    return `${image}.pf`;
+  });
+  execFileSync('xdelta3', ['-7', '-e', '-f', '-A', '-s', contents[0]!, contents[1]!, `${newer}.contents`]);
   return {
     size: statSync(newer).size,
     theirs: { size: statSync(theirs).size, seconds },
     ours: { size: statSync(ours).size, ...cost },
+    // snapd's header in front has 32 bytes.
+    contents: { size: statSync(`${newer}.contents`).size + 32 },
   };
 }

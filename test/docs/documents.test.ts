@@ -125,7 +125,8 @@ t.test('every decision says why, what, with which consequences and alternatives,
     const text = read(path);
     t.match(text, new RegExp(`^# ${number}\\. \\S`));
     const headings = Array.from(text.matchAll(/^## (.+)$/gm), ([, heading]) => heading);
-    t.strictSame(headings, ['Context', 'Decision', 'Consequences', 'Alternatives'], name);
+    const figures = headings.includes('Figures') ? ['Figures'] : [];
+    t.strictSame(headings, ['Context', ...figures, 'Decision', 'Consequences', 'Alternatives'], name);
   }
   t.end();
 });

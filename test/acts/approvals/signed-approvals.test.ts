@@ -190,6 +190,16 @@ t.test('whoever is asked without a signature may sign all the same', async (t) =
   t.equal(await release(1), 'done');
 });
 
+t.test('an approval without a signature counts for the rule that asks for none, and for no other', async (t) => {
+  const { put, textOf, sign, approve, release } = await signing(t);
+  await put(['1 signed of bob, carol for snap/*:*/stable', '1 of bob, carol for snap/hello:*/stable']);
+  await release(1);
+  await approve('bob', 1);
+  t.match(await release(1), /Waits for 1 more approval \(proposal 1, .*Each approval must be signed\.$/);
+  await approve('bob', 1, sign('bob', await textOf(1)));
+  t.equal(await release(1), 'done');
+});
+
 t.test('to ask for no signatures any more, and for a key more, takes signatures', async (t) => {
   const { acts, put, textOf, sign, approve, idOf, stick, records } = await signing(t);
   const transfers = readRule(`2 of ${idOf('carol')}, ${idOf('dave')}`)!;

@@ -120,6 +120,22 @@ t.test('every source of trust in an approver has a row here', (t) => {
   t.end();
 });
 
+t.test('an approval given in the instant in which the sessions of its account ended counts', async (t) => {
+  const { store, idOf, at } = await guarded(t, roles);
+  await store.beside.acts.do(endTokens, itself, { id: idOf('bob'), moment: at(), issuedBefore: null });
+  const { records } = store.beside;
+  const rule = { people: 2, of: null };
+  const earlier = new Date(store.clock.now.getTime() - 1).toISOString();
+  const counts = (given: string) =>
+    approverChecks['sessions of the account were not ended'](
+      records,
+      { accountId: idOf('bob'), at: given, key: null },
+      rule,
+    );
+  t.equal(await counts(at()), true, 'a session that began then is not one of those that ended');
+  t.equal(await counts(earlier), false);
+});
+
 for (const [name, { rule = roles, lose, refuses }] of Object.entries(sources)) {
   t.test(`an approval counts only if, when the act is done, the ${name}`, async (t) => {
     await t.test('changed after the approval', async (t) => {

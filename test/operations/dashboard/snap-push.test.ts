@@ -218,6 +218,35 @@ t.test('a channel that holds something newer keeps it where that is asked for', 
   t.same(await held(), { 'latest/stable': 1, 'latest/beta': 1, 'latest/edge': 2 }, 'otherwise it is released');
 });
 
+t.test(
+  'a channel that holds the same revision keeps a progressive release over it if only newer ones are asked for',
+  async (t) => {
+    const { store, ada, push } = await withName(t);
+    const first = await ada.upload(await snapFixture('app-xz'));
+    await notify(ada, first);
+    await store.appliance.reviewed();
+    await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'stable', revision: 1 }]);
+    await push('app-gzip');
+    const progressive = { percentage: 10, paused: false };
+    await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'stable', revision: 2, progressive }]);
+    const held = async () =>
+      (
+        (await ada.get('/v1/snap/tiny-app/releases')).body['channel-map'] as { revision: number; progressive: object }[]
+      ).map(({ revision, progressive }) => ({ revision, ...progressive }));
+    const before = await held();
+    t.match(
+      before.find(({ revision }) => revision === 2),
+      progressive,
+    );
+    console.error(
+      'NOTIFY',
+      JSON.stringify((await notify(ada, first, { channels: ['stable'], only_if_newer: true })).body),
+    );
+    await store.appliance.reviewed();
+    t.same(await held(), before);
+  },
+);
+
 t.test('who may, what is malformed, and what is left when the store stops', async (t) => {
   const { store, ada, id, held } = await withName(t);
   const upload = await ada.upload(await snapFixture('app-xz'));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
+import { findOldRevisions } from '#acts/revisions/old-revisions.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { days } from '#domain/clock.ts';
 import { expireRevisions } from '#jobs/revisions/expire-revisions.ts';
@@ -103,6 +104,19 @@ t.test('old revisions are deleted by a rule', async (t) => {
     t.same((await command(store, 'revision delete snap/hello --keep 2 --preview'))['revisions'], body.revisions);
     t.same((await command(store, 'revision delete snap/hello --keep 1 --older-than 90d --preview'))['bytes'], 1000);
     t.same(await newest(store), before);
+  });
+
+  await t.test('a preview says that there are more only if there are', async (t) => {
+    const { records } = store.beside;
+    const subject = { id, namespace: 'snap', name: 'hello' } as const;
+    for (const [limit, more] of [
+      [2, true],
+      [3, false],
+      [4, false],
+    ] as const) {
+      const found = await findOldRevisions(records, subject, { keep: 2 }, at, limit);
+      t.same({ count: found.revisions.length, more: found.more }, { count: Math.min(limit, 3), more }, String(limit));
+    }
   });
 
   await t.test('what is withdrawn does not count among the newest', async (t) => {

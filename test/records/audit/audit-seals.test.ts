@@ -336,3 +336,25 @@ t.test('what begins anew names what it leaves behind, and is killed at any momen
   t.equal(next.sealing.problem(), undefined);
   t.match(JSON.parse(next.sealing.file.read() ?? ''), { number: 3, seq: 121 });
 });
+
+t.test('the end of a log that was left behind is not taken for the end of the one that goes on', async (t) => {
+  const [earlier, later] = [await writtenLog(t, 120), await writtenLog(t, rows)];
+  const forgotten = await openRecords(later, { siteKey });
+  await forgotten.records.noteAuditEnd();
+  await forgotten.close();
+  const left = readFileSync(join(later, 'audit.seal'), 'utf8');
+  t.match(JSON.parse(left), { seq: 201, last: { seq: rows } });
+  const directory = copyOf(t, earlier);
+  writeFileSync(join(directory, 'audit.seal'), left);
+  const opened = await openRecords(directory, { siteKey });
+  await opened.records.beginAnew({ ...entry, action: 'go-back' }, () => Promise.resolve());
+  await opened.close();
+  // Killed before the file was replaced.
+  writeFileSync(join(directory, 'audit.seal'), left);
+  const next = await openRecords(directory, { siteKey });
+  t.teardown(next.close);
+  await next.records.settleSeals();
+  t.equal(next.sealing.problem(), undefined);
+  t.match((await verdictOn(directory)).problems, []);
+  t.notMatch(readFileSync(join(directory, 'audit.seal'), 'utf8'), /"last"/);
+});

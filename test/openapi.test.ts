@@ -16,6 +16,7 @@ import { everyAct } from '#acts/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { asRead } from '#test/fixtures/clients/html.ts';
 import { fault } from '#test/fixtures/contract/contract.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 
 /** What a store serves: its own operations and those of the identity provider inside. */
 const sections = [...ours, identitySection, consoleSection];
@@ -71,7 +72,7 @@ t.test('every reference leads somewhere, and every operation has a name of its o
   t.end();
 });
 
-t.test('a linter from elsewhere has nothing to say about it', async (t) => {
+largeTest('a linter from elsewhere has nothing to say about it', async (t) => {
   const config = await createConfig({
     extends: ['recommended'],
     rules: {

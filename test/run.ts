@@ -1,6 +1,6 @@
 // Runs the files of tests of one lane, several files to a process, and prints a line for each, what failed, and the sums.
 //   node test/run.ts                      the lane "tests": every x.test.ts
-//   node test/run.ts --lane tools         x.tools.test.ts, or the lane servers; long also runs the other files that do more with LARDER_LONG=1
+//   node test/run.ts --lane tools         x.tools.test.ts, or the lane servers; long also runs the files that have more tests there
 //   node test/run.ts FILE|FOLDER…         these, of any lane; a folder's of the chosen lane
 //   node test/run.ts --changed            those of the lane that a change since HEAD affects most, for half a minute
 //   node test/run.ts --timings            and what each has cost, the most expensive first
@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 
 import { chooseChanged } from './runner/changed.ts';
 import { keepCosts } from './runner/costs.ts';
-import { filesWithLongForm, isLane, lanes, needsOwnProcess, selectFiles, type Lane } from './runner/lanes.ts';
+import { isLane, lanes, needsOwnProcess, selectFiles, type Lane } from './runner/lanes.ts';
 import { runGroup, type FileResult } from './runner/process.ts';
 import { printFile, printSummary, printTimings } from './runner/report.ts';
 
@@ -58,8 +58,7 @@ function readLane(name: string): Lane {
 }
 
 const lane = readLane(values.lane);
-const more = lane === 'long' && positionals.length === 0 ? filesWithLongForm() : [];
-const selected = [...selectFiles(lane, positionals), ...more];
+const selected = selectFiles(lane, positionals);
 const { chosen: files, leftOut } = values.changed ? chooseChanged(selected) : { chosen: selected, leftOut: 0 };
 if (values.changed && files.length === 0) {
   console.log('No test of this lane is affected.');

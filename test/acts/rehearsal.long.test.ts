@@ -75,7 +75,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['operations/revisions/withdraw-revision.test.ts'],
   ['operations/brands/serial-policies/serial-policies.test.ts'],
   ['journeys/blobs-on-s3.servers.test.ts', 'a bucket that lost'],
-  ['transfers/across.test.ts', 'the next transfer', 'a transfer in parts', 'whom a site'],
+  ['transfers/across.long.test.ts', 'the next transfer', 'a transfer in parts', 'whom a site'],
   ['transfers/request/asked.test.ts', 'a site gets'],
   ['transfers/keys.test.ts', 'the keys of a source', 'after a restore'],
   ['transfers/request/request.test.ts', 'an empty store'],

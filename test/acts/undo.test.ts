@@ -38,7 +38,7 @@ const elsewhere: Record<string, readonly [file: string, test: string]> = {
     'a signature counts no more once its key was removed, whatever happens in between',
   ],
   restore_missing: [
-    'backup/restore-missing.test.ts',
+    'backup/restore-missing.long.test.ts',
     'a missing blob is restored from a backup, whatever happens in between',
   ],
   withdraw_transfer: [
@@ -76,7 +76,7 @@ t.test('every act that undoes something is tried after the events between, or sa
   t.equal(new Set(listed).size, listed.length, 'each is listed once');
   for (const [file, test] of Object.values(elsewhere)) {
     const text = readFileSync(join(import.meta.dirname, '..', file), 'utf8');
-    const names = [...text.matchAll(/^t\.test\(\s*'([^']+)',/gm)].map(([, name]) => name);
+    const names = [...text.matchAll(/^(?:t\.test|largeTest)\(\s*'([^']+)',/gm)].map(([, name]) => name);
     t.ok(names.includes(test), `${file}: ${test}`);
   }
   for (const why of Object.values(final)) t.match(why, /^\S+( \S+){3,}[^.]$/);

@@ -11,6 +11,7 @@ import { fingerprintOf } from '#macaroons/site-key.ts';
 import { snapFixture, startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { contentFiles } from '#test/fixtures/contents.ts';
 import { larder } from '#test/cli/world.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 /** A backup and a restore each; with LARDER_LONG=1 at many moments. */
@@ -95,7 +96,7 @@ t.test('a store is restored row by row and blob by blob from a backup made while
   t.match(await larder(`backup --data ${store.directory} ${file}`), { code: 1, err: /is there already/ });
 });
 
-t.test('a backup since another holds only what is new, and is restored with it', async (t) => {
+largeTest('a backup since another holds only what is new, and is restored with it', async (t) => {
   const store = await filled(t);
   const folder = t.testdir();
   const keys = keysOf(store, folder);
@@ -192,7 +193,7 @@ t.test('a backup that was cut off, changed, or made by another store is not rest
   t.notOk(existsSync(join(data, 'larder.toml')));
 });
 
-t.test('a backup or a restore that is killed half-way never looks complete', async (t) => {
+largeTest('a backup or a restore that is killed half-way never looks complete', async (t) => {
   const store = await filled(t);
   for (let number = 0; number < 10; number++) await store.anyone.upload(randomBytes(2_000_000));
   const folder = t.testdir();

@@ -7,6 +7,7 @@ import SQLite from 'better-sqlite3';
 
 import { lockBackups } from '#data/lock.ts';
 import { hasContent, readContent, removeContent, writeContent } from '#test/fixtures/contents.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { filler } from '#test/fixtures/records/filler.ts';
 import { openStore } from '#test/fixtures/records/writable.ts';
 import { newStore } from '#test/cli/process.ts';
@@ -115,7 +116,7 @@ t.test('of a damaged database there is no backup, unless somebody wants it as it
   t.notOk(existsSync(join(data, 'backup.tmp')));
 });
 
-t.test('of a backup that a signal ends nothing is left, and it can be repeated', async (t) => {
+largeTest('of a backup that a signal ends nothing is left, and it can be repeated', async (t) => {
   const { store, folder, run } = await saved(t);
   const file = join(folder, 'ended.tar');
   const line = ['backup', file, '--data', store.directory];
@@ -210,7 +211,7 @@ t.test('one backup of a store is made at a time', async (t) => {
   t.match(await run(`backup ${folder}/second.tar`), { code: 0 });
 });
 
-t.test('in a folder of backups the newest stay, and nothing goes that is not one of them', async (t) => {
+largeTest('in a folder of backups the newest stay, and nothing goes that is not one of them', async (t) => {
   const { folder, store, sha3_384, run } = await saved(t);
   const backups = t.testdir({ set: { 'larder-20200101T000000Z.tar': 'somebody wrote this', 'notes.tar': 'and this' } });
   const set = join(backups, 'set');

@@ -18,6 +18,7 @@ import { join } from 'node:path';
 
 import { onDisk, type Files } from '#files/durable-streams.ts';
 import { makeBackup, type BackupOptions, type BackupResult } from '#backup/make.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { lendCopies } from '#test/fixtures/packages/lent-copies.ts';
 import { copyForBackup } from '#data/copies.ts';
 import { withBlobs } from '#data/blobs.ts';
@@ -98,7 +99,7 @@ t.test('a backup has its name when all of it is durable, and its folder knows it
   t.strictSame(disk.atRisk(backup.folder), [], 'a backup that was reported as made survives a power cut');
 });
 
-t.test('nothing is left of a backup for which there was no room', async (t) => {
+largeTest('nothing is left of a backup for which there was no room', async (t) => {
   const backup = await saved(t);
   const folderOnly = (): string[] => readdirSync(backup.folder).filter((name) => !['keys', 'workspace'].includes(name));
   for (const code of ['ENOSPC', 'EFBIG', 'EIO', 'EDQUOT']) {
@@ -225,7 +226,7 @@ function smallDisk(t: Test, size: string): string | undefined {
   return disk;
 }
 
-t.test('from a store whose disk is full to the last block a backup is the way out', async (t) => {
+largeTest('from a store whose disk is full to the last block a backup is the way out', async (t) => {
   // Too small for what is set aside against that: it would be given up first.
   const disk = smallDisk(t, '48m');
   if (disk === undefined) return void t.pass('skipped: this user may mount nothing');

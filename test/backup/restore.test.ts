@@ -9,6 +9,7 @@ import { restoreBackup } from '#backup/restore.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { larder } from '#test/cli/world.ts';
 import { failing, watchedDisk } from '#test/files/watched-disk.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { endedBy } from './ended-by.ts';
 
 t.setTimeout(600_000);
@@ -73,7 +74,7 @@ t.test('the configuration comes last, when a power cut can take nothing else awa
   );
 });
 
-t.test('of a restore that fails nothing is left, wherever it fails', async (t) => {
+largeTest('of a restore that fails nothing is left, wherever it fails', async (t) => {
   const backup = await saved(t);
   const data = join(backup.folder, 'data');
   const broken: [string, Files][] = [
@@ -94,7 +95,7 @@ t.test('of a restore that fails nothing is left, wherever it fails', async (t) =
   t.ok(existsSync(join(data, 'larder.toml')), 'and it can be repeated');
 });
 
-t.test('of a restore that a signal ends nothing is left, and it can be repeated', async (t) => {
+largeTest('of a restore that a signal ends nothing is left, and it can be repeated', async (t) => {
   const backup = await saved(t);
   const data = join(backup.folder, 'data');
   const line = ['restore', backup.file, '--data', data, '--keys', backup.keys];

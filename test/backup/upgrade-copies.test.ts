@@ -12,6 +12,7 @@ import { sql } from '#engine/database.ts';
 import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { migrations } from '#data/upgrade.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { olderStore as keptStore } from '#test/fixtures/records/older-stores.ts';
 import { lockDirectory } from '#data/lock.ts';
 import { watched } from '#test/files/ordered-disk.ts';
@@ -59,7 +60,7 @@ async function visitOfNewer(data: string): Promise<string> {
   return copy;
 }
 
-t.test('what was damaged before an upgrade is told then, because the digests are made anew by it', async (t) => {
+largeTest('what was damaged before an upgrade is told then, because the digests are made anew by it', async (t) => {
   const { data } = await olderStore(t);
   const db = new SQLite(join(data, 'larder.db'));
   db.exec(`UPDATE accounts SET display_name = 'Eda' WHERE username = 'ada'`);
@@ -179,7 +180,7 @@ t.test('the copies of the three latest upgrades are kept', async (t) => {
   t.equal(readdirSync(join(data, upgradesFolder)).length, 6);
 });
 
-t.test('an older release refuses newer data, and goes back to what it knows', async (t) => {
+largeTest('an older release refuses newer data, and goes back to what it knows', async (t) => {
   const { data, larder, json } = await newStore(t);
   await json('account create --email ada@example.org --username ada --display-name Ada --id ada-id');
   const copy = await visitOfNewer(data);
@@ -203,7 +204,7 @@ t.test('an older release refuses newer data, and goes back to what it knows', as
   await serve(t, data);
 });
 
-t.test('only the release that wrote a copy puts it back, and only a whole one', async (t) => {
+largeTest('only the release that wrote a copy puts it back, and only a whole one', async (t) => {
   const { data, larder } = await olderStore(t);
   t.match(await larder('go-back'), { code: 1, err: /there is no copy from before an upgrade/ });
   t.match(await larder('go-back /none.db'), { code: 1, err: /there is no \/none\.db/ });
@@ -222,7 +223,7 @@ t.test('only the release that wrote a copy puts it back, and only a whole one', 
   t.ok(migrationsIn(join(data, 'larder.db')).includes('9999-newer'), 'nothing was changed');
 });
 
-t.test('an upgrade that is killed leaves the old or the new, and the next one finishes', async (t) => {
+largeTest('an upgrade that is killed leaves the old or the new, and the next one finishes', async (t) => {
   const { data, larder } = await newStore(t);
   const [turns, later] = long ? [60, 23] : [2, 120];
   for (let turn = 0; turn < turns; turn++) {

@@ -15,6 +15,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { largeTest } from '#test/fixtures/large.ts';
 import { until } from '#test/fixtures/until.ts';
 import { contentOf, digest, filesBelow, from, listed, store, temporaryFolder } from './store.ts';
 
@@ -230,7 +231,7 @@ t.test('what a write left out is written after it', async (t) => {
   t.ok(bytes.equals(await readFile((await blobs.makeLocalCopy(sha3_384)).file)));
 });
 
-t.test('a slow disk makes the sender wait', async (t) => {
+largeTest('a slow disk makes the sender wait', async (t) => {
   const gate = Promise.withResolvers<void>();
   const { blobs } = await store(t, {
     open: spoiled((handle, path) => {
@@ -283,7 +284,7 @@ t.test('an upload that would eat into the reserve is refused before it starts', 
   await t.rejects(blobs.receive(from(), { id: 'u4', ...all }), refusal);
 });
 
-t.test('uploads that announced their size never overrun the reserve together', async (t) => {
+largeTest('uploads that announced their size never overrun the reserve together', async (t) => {
   const { blobs } = await store(t, { reserve: 0, freeOnDisk: () => 1000 });
   const gate = Promise.withResolvers<void>();
   async function* slow() {
@@ -371,7 +372,7 @@ t.test('what came back by itself before it could be taken away stays', async (t)
   t.same(await files(), [placeOf(sha3_384)]);
 });
 
-t.test('a process killed while it removes: the next start puts back what it had moved', async (t) => {
+largeTest('a process killed while it removes: the next start puts back what it had moved', async (t) => {
   const { blobs, directory } = await store(t);
   const [hello, goodbye] = [Buffer.from('hello'), Buffer.from('goodbye')];
   const moved = [await blobs.put(hello, { id: 'u1' }), await blobs.put(goodbye, { id: 'u2' })];

@@ -10,6 +10,7 @@ import t, { type Test } from 'tap';
 import { sendContent } from '#http/response/send-content.ts';
 import type { ByteRange } from '#blobs/blobs.ts';
 import { PieceMemory, SentContent } from '#blobs/disk/sent-content.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { until } from '#test/fixtures/until.ts';
 import { from, store } from './store.ts';
 
@@ -82,7 +83,7 @@ t.test('content arrives byte for byte, whole and in parts, to many at once', asy
   t.notOk(cutOff.includes(true));
 });
 
-t.test('clients that read nothing hold little memory together, and nothing once they are gone', async (t) => {
+largeTest('clients that read nothing hold little memory together, and nothing once they are gone', async (t) => {
   const bytes = randomBytes(16 * MiB);
   const { ask, filesOpen } = await serving(t, bytes);
   const before = process.memoryUsage().arrayBuffers;
@@ -102,7 +103,7 @@ t.test('clients that read nothing hold little memory together, and nothing once 
   await until(async () => (await filesOpen()) === 0);
 });
 
-t.test('whoever is slow leaves the memory of large pieces to others, and gets the same bytes', async (t) => {
+largeTest('whoever is slow leaves the memory of large pieces to others, and gets the same bytes', async (t) => {
   const bytes = randomBytes(4 * MiB + 1);
   const { file } = await serving(t, bytes);
   // Everybody is slow where nobody may take any time.

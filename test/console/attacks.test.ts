@@ -5,6 +5,7 @@ import t from 'tap';
 
 import { consoleOperations } from '#console/index.ts';
 import { schemaOf } from '#test/fixtures/contract/shapes.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { password } from '#test/identity/world.ts';
 import { pathOf } from '#test/fixtures/contract/requests.ts';
 import { receiving } from './transfers/carrying.ts';
@@ -86,7 +87,7 @@ t.test('a token of one form is none for another', async (t) => {
   t.ok([400, 403, 404].includes(reply.status), String(reply.status));
 });
 
-t.test('each of many sessions is its own', async (t) => {
+largeTest('each of many sessions is its own', async (t) => {
   const store = await startConsole(t);
   const many = process.env['LARDER_LONG'] === '1' ? 1000 : 60;
   const { browsers } = store.beside.authority;

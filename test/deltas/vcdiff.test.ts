@@ -4,6 +4,7 @@ import t from 'tap';
 
 import { InvalidDelta } from '#deltas/decoder.ts';
 import { DeltaBuffer, header, instructions } from '#deltas/vcdiff.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { edited, edits, long, noise, reordered, scattered, workshop } from './vcdiff-world.ts';
 
 t.test('whatever is moved, added, repeated or cut away comes back', (t) => {
@@ -23,7 +24,7 @@ t.test('whatever is moved, added, repeated or cut away comes back', (t) => {
   t.end();
 });
 
-t.test('what moved within a file of many windows is copied, and costs next to nothing', (t) => {
+largeTest('what moved within a file of many windows is copied, and costs next to nothing', (t) => {
   const { put, made, rebuilt } = workshop(t);
   const { older, newer } = reordered();
   put('old', older);
@@ -45,7 +46,7 @@ t.test('a source is larger than what one window may copy from', (t) => {
   t.end();
 });
 
-t.test('a delta that was changed anywhere is refused, or makes no more than is allowed', (t) => {
+largeTest('a delta that was changed anywhere is refused, or makes no more than is allowed', (t) => {
   const { put, made, rebuilt } = workshop(t);
   const older = noise('older', 30_000);
   const newer = edited(older, [

@@ -19,6 +19,7 @@ import { larder } from '#test/cli/world.ts';
 import { store as blobStore } from '#test/blobs/store.ts';
 import type { Faults } from '#test/blobs/faulty-digest-worker.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 
 const still = (text: string): string => text.replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0');
 const sha3 = (content: Uint8Array): string => createHash('sha3-384').update(content).digest('hex');
@@ -145,7 +146,7 @@ t.test('a byte that was wrong once, in the page cache, is no damage of the disk'
   t.match(log.join(''), /intact on the disk but not in the page cache/);
 });
 
-t.test('where nothing can be read past the page cache, damage is found as well', async (t) => {
+largeTest('where nothing can be read past the page cache, damage is found as well', async (t) => {
   const { pool } = faulty(t, { call: 'read', times: 0, refusesDirect: true });
   const { store, rounds } = await scrubbed(t, pool);
   const { content, file } = await publish(store);
@@ -192,7 +193,7 @@ t.test('what is damaged is named with its package until good content is there ag
   t.same(await store.beside.records.damagedBlobs.list(10), []);
 });
 
-t.test('what is in quarantine and hashes well comes back by itself', async (t) => {
+largeTest('what is in quarantine and hashes well comes back by itself', async (t) => {
   const { pool } = faulty(t, { call: 'read', times: 0 });
   const { store, rounds, problems, log } = await scrubbed(t, pool);
   const { content, file } = await publish(store);
@@ -247,7 +248,7 @@ t.test('verify says what cannot be read, and takes none of it out of service', a
   t.ok(existsSync(file));
 });
 
-t.test('a scrub that cannot find all files reads the others, says so, and tries again until it can', async (t) => {
+largeTest('a scrub that cannot find all files reads the others, says so, and tries again until it can', async (t) => {
   const { pool } = faulty(t, { call: 'read', times: 0 });
   const { store, rounds, until, problems, log } = await scrubbed(t, pool);
   const { content, file } = await publish(store);

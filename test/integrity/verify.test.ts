@@ -19,6 +19,7 @@ import { basename, join } from 'node:path';
 
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { larder } from '#test/cli/world.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { declare, logIn, pushImage, uploadLogin } from '#test/fixtures/packages/images.ts';
 import { until } from '#test/fixtures/until.ts';
 
@@ -45,7 +46,7 @@ async function told({ log }: TestAppliance): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-t.test('every one of many flipped bits is found, in each blob it struck', async (t) => {
+largeTest('every one of many flipped bits is found, in each blob it struck', async (t) => {
   const store = await startStore(t, (text) => text.replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0'));
   const client = store.anyone;
   for (let number = 0; number < flips; number++) await client.upload(randomBytes(randomInt(1, 20_000)));

@@ -14,6 +14,7 @@ import t from 'tap';
 
 import { sql, type Database, type Queries } from '#engine/database.ts';
 import { openSqlite, type SqliteOptions } from '#engine/sqlite/driver.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { kill } from '#test/fixtures/processes/kill.ts';
 import { logFrames } from '#test/fixtures/records/log-frames.ts';
 import { noSmallDisk, smallDisk } from '#test/fixtures/small-disk.ts';
@@ -210,7 +211,7 @@ t.test('where room is made for it, it is done as well', async (t) => {
   t.same(runs, [2, 2, 2, 2, 2, 1, 1, 1, 1, 1]);
 });
 
-t.test('a disk that is too small for what ten write together', async (t) => {
+largeTest('a disk that is too small for what ten write together', async (t) => {
   const place = smallDisk(t, '1m');
   if (place === undefined) {
     t.comment(noSmallDisk);
@@ -265,7 +266,7 @@ t.test('an error of the disk at a commit: nobody in it is answered as done, and 
   t.same(ids(), doneIn(told).sort(), 'what was answered for is there, and nothing else');
 });
 
-t.test('killed while it commits, a process has lost nothing that it answered for', async (t) => {
+largeTest('killed while it commits, a process has lost nothing that it answered for', async (t) => {
   const { file, ids } = await open(t);
   for (let round = 0; round < 5; round++) {
     const { child, lines } = startWriting(t, [file, `ada${round}`, '16', '100']);

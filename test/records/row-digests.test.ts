@@ -15,6 +15,7 @@ import type { ChangeRecords } from '#records/index.ts';
 import type { SqlStatement } from '#engine/database.ts';
 import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { openRecords } from '#test/fixtures/records/writable.ts';
 import { migrations } from '#data/upgrade.ts';
 import { filler } from '#test/fixtures/records/filler.ts';
@@ -54,7 +55,7 @@ t.test('what larder has written is good, also after it changed and removed rows'
   t.strictSame(checkDatabase(file), []);
 });
 
-t.test('the digest of a long text is that of all of it at once, as it always was', async (t) => {
+largeTest('the digest of a long text is that of all of it at once, as it always was', async (t) => {
   const file = await filled(t);
   const { records, close } = await openRecords(join(file, '..'), { siteKey });
   const at = '2026-03-01T12:00:00.000Z';
@@ -143,7 +144,7 @@ t.test('tables that are not as larder made them are named', async (t) => {
   t.strictSame(checkDatabase(file), ['row 0 of sqlite_master is changed']);
 });
 
-t.test('every bit that turns over in what the database holds is found', async (t) => {
+largeTest('every bit that turns over in what the database holds is found', async (t) => {
   const original = await filled(t);
   const file = `${original}.copy`;
   await copyDatabase(original, file);

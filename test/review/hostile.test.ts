@@ -16,6 +16,7 @@ import { charm, rock, sha256, tar, zip, type TarEntry, type ZipEntry } from '#te
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { componentFile } from '#test/fixtures/packages/components.ts';
 import { cpuWatch } from '#test/fixtures/cpu.ts';
+import { isLongLane } from '#test/fixtures/large.ts';
 import { squashfsImage, type FileTree } from '#test/fixtures/packages/squashfs-image.ts';
 
 /** How a file is pushed: as a package, or as a component of a snap. */
@@ -493,7 +494,11 @@ function watchMemory(): () => number {
   return () => (kilobytes('VmHWM') - before) * 1024;
 }
 
-t.test('at least 300 hostile packages are refused, none in more than 2 s or 64 MB', async (t) => {
+/** `npm test` reviews every fourth package, so that some of each kind are among them. */
+const step = isLongLane ? 1 : 4;
+const leastCount = 300 / step;
+
+t.test('hostile packages are refused, none in more than 2 s or 64 MB', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'larder-hostile-'));
   const heaps: number[] = [];
   const reviewer = createReviewer({
@@ -526,7 +531,9 @@ t.test('at least 300 hostile packages are refused, none in more than 2 s or 64 M
   t.match(await review('component', componentFile('hello+words')), { approved: true }, 'a sound component is taken');
 
   const worst = new Map<PushedAs, { count: number; took: number; memory: number }>();
+  let number = 0;
   for await (const { type, what, content, either } of all()) {
+    if (number++ % step !== 0) continue;
     // Writing the file is not what is measured.
     writeFileSync(path, content);
     const memoryUsed = watchMemory();
@@ -552,6 +559,6 @@ t.test('at least 300 hostile packages are refused, none in more than 2 s or 64 M
     t.pass(`${count} of type ${type}: at most ${took.toFixed(0)} ms and ${(memory / 2 ** 20).toFixed(0)} MB each`);
   }
   const count = [...worst.values()].reduce((sum, one) => sum + one.count, 0);
-  t.ok(count >= 300, `${count} packages`);
+  t.ok(count >= leastCount, `${count} packages`);
   t.equal(heaps.length, 1, 'one thread read them all: none broke its bounds');
 });

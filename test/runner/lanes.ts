@@ -18,9 +18,16 @@ export function laneOf(file: string): Lane {
 /** Every file of tests, as a path from the root. */
 export const allTestFiles = (): string[] => globSync('test/**/*.test.ts', { cwd: root }).sort();
 
+/** With LARDER_LONG=0 the lane "long" does less: files that only make larger numbers of it are left out. */
+const longForm = process.env['LARDER_LONG'] === '0' ? /fixtures\/large\.ts'/ : /fixtures\/large\.ts'|'LARDER_LONG'/;
+
+/** Whether a file of `npm test` has more tests, or larger numbers, in the lane "long". */
+const hasLongForm = (file: string): boolean =>
+  laneOf(file) === 'tests' && longForm.test(readFileSync(join(root, file), 'utf8'));
+
 /** The files of a lane; or the named ones, whichever their lane, and those of the lane in the named folders. */
 export function selectFiles(lane: Lane, names: readonly string[]): string[] {
-  const inLane = allTestFiles().filter((file) => laneOf(file) === lane);
+  const inLane = allTestFiles().filter((file) => laneOf(file) === lane || (lane === 'long' && hasLongForm(file)));
   if (names.length === 0) return inLane;
   const chosen = names.flatMap((name) => {
     const path = relative(root, resolve(name));
@@ -37,7 +44,3 @@ export const needsOwnProcess = (file: string): boolean =>
   readFileSync(join(root, file), 'utf8')
     .split('\n', 5)
     .some((line) => line.startsWith('// Own process: '));
-
-/** The files of `npm test` that do more if LARDER_LONG is 1. */
-export const filesWithLongForm = (): string[] =>
-  selectFiles('tests', []).filter((file) => readFileSync(join(root, file), 'utf8').includes("'LARDER_LONG'"));

@@ -8,6 +8,7 @@ import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { days } from '#domain/clock.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { makeAuthority, makeServerCertificate } from '#tls/certificates.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 
 const overTls = (text: string): string =>
   text.replace('base_url = "http://127.0.0.1:8080"', 'base_url = "https://store.example.internal"');
@@ -80,7 +81,7 @@ t.test('only TLS 1.2 and later with suites that authenticate is spoken', async (
   await t.rejects(shake({ maxVersion: 'TLSv1.2', ciphers: 'AES256-GCM-SHA384' }), 'nothing without forward secrecy');
 });
 
-t.test('a certificate that ends soon is renewed, and one that lacks a name is made anew', async (t) => {
+largeTest('a certificate that ends soon is renewed, and one that lacks a name is made anew', async (t) => {
   const store = await startStore(t, overTls, present);
   const server = (): string => readFileSync(join(store.directory, 'tls/server.pem'), 'utf8');
   const first = server();

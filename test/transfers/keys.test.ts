@@ -9,6 +9,7 @@ import { recordLatestTime } from '#acts/store/clock.ts';
 import { openStore } from '#data/store.ts';
 import { commandsOn, folder, start } from '#test/cli/process.ts';
 import { serializeSignatures, addSignature, mergeSignatures } from '#transfers/statement/signatures.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { example, goodNow, seedOf, written } from './statement/example.ts';
 import { receiver } from './receive/receiver.ts';
 import { offered, site, twoSites } from './sites.ts';
@@ -150,7 +151,7 @@ t.test('after a restore nothing comes in before it is said what was let in last'
   t.match(await other.done(`transfer receive ${second.file} --floor-lost`), { id: second.id, lacking: [] });
 });
 
-t.test(
+largeTest(
   'two officers let the same in at the same time: it is done once; a clock in doubt lets nothing in',
   async (t) => {
     const { depot, here, stick, carry } = await twoSites(t);

@@ -6,6 +6,7 @@ import t from 'tap';
 
 import { folder } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { download } from '#test/fixtures/packages/online-store.ts';
 import { offered, site, trust, twoSites } from './sites.ts';
 
@@ -91,7 +92,7 @@ t.test('a transfer that lacks content because an earlier one was lost is refused
   t.match((await here.larder(`transfer preview ${id}`)).out.replaceAll(/\s+/g, ' '), /number 1 was not accepted here/);
 });
 
-t.test('a collector carries what was lost again, also where a store is on the same host', async (t) => {
+largeTest('a collector carries what was lost again, also where a store is on the same host', async (t) => {
   const here = await site(t, 'site-a');
   const [home, fetched, stick] = [folder(t), folder(t), folder(t)];
   await download(fetched, offered('hello-on', 12));

@@ -7,6 +7,7 @@ import { openStore } from '#data/store.ts';
 import { readContent, writeContent } from '#test/fixtures/contents.ts';
 import { site } from './sites.ts';
 import { contentOf } from './statement/example.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { offered, snapOf } from '#test/fixtures/packages/online-store.ts';
 import { first, rotateCommand, second, sent, thief, third, trustCommand } from './two-of-three.ts';
 
@@ -159,7 +160,7 @@ t.test('a number is far above the last accepted one from 1001 numbers on', async
   t.match(await preview(1008), /number 1008 is far above the last accepted one, 7/);
 });
 
-t.test(
+largeTest(
   'the number of a withdrawn transfer still counts after its source is distrusted and trusted again',
   async (t) => {
     const here = await site(t, 'site-a');
@@ -233,7 +234,7 @@ t.test('after distrust the preview says that the source is not trusted, once, an
   );
 });
 
-t.test(
+largeTest(
   'a transfer is withdrawn only while nothing later stands on it, also if the same revision was released again',
   async (t) => {
     const between: Record<string, (here: Here) => Promise<unknown>> = {

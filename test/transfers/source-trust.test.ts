@@ -9,6 +9,7 @@ import type { TransferSource } from '#records/sites/transfer-sources.ts';
 import { changeConfig } from '#configuration/config.ts';
 import { folder } from '#test/cli/process.ts';
 import { askingSite, configure } from '#test/fixtures/accounts/approvers.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { offered, snapOf } from '#test/fixtures/packages/online-store.ts';
 import { serializeSignatures, addSignature, mergeSignatures } from '#transfers/statement/signatures.ts';
 import { idOf } from '#transfers/statement/statement.ts';
@@ -203,38 +204,41 @@ const approve = async ({ beside, ids }: Site['store'], number: number) => {
   return beside.acts.do(approveProposal, { actor: ids.bob }, { number, login });
 };
 
-t.test('whatever is changed of a source while its transfer waits counts when the transfer is accepted', async (t) => {
-  const site = await askingSite(t, 'transfers = "1 of B"');
-  const { run, store } = site;
-  let at = 0;
-  for (const [row, [what, { change, expected }]] of Object.entries(rows).entries()) {
-    // With LARDER_LONG=1 each change at each stage; otherwise a change that ends in a refusal at one of them, the stages in turn.
-    for (const stage of long || expected === again ? stages : [stages[row % stages.length]!]) {
-      const name = `source-${String(++at)}`;
-      await setSource(store, trusted(name));
-      const transfer = await carried(t, name);
-      const seen = await bring(site, transfer, stage);
-      const to = change(trusted(name));
-      if (to === 'distrust') await distrust(store, name);
-      else await setSource(store, { name, ...to });
-      const accepted = await run(`transfer accept ${transfer.id} --yes${seen}`);
-      const label = `${what}, ${stage}`;
-      t.equal(accepted.code, 1, label);
-      // A preview that showed a release is not what would be changed now.
-      t.match(
-        accepted.err,
-        what === 'it may release nothing' && seen !== '' ? /other changes than the preview showed/ : expected,
-        label,
-      );
-      const { status } = (await store.beside.records.transfers.find(transfer.id)) ?? {};
-      t.equal(status, 'waiting', label);
-      if (expected !== again)
-        t.match((await run(`transfer preview ${transfer.id}`)).code, 1, `${label}: the preview says so`);
-      if (to !== 'distrust' && to.floorInDoubt === true) await setSource(store, { name, floorInDoubt: false });
+largeTest(
+  'whatever is changed of a source while its transfer waits counts when the transfer is accepted',
+  async (t) => {
+    const site = await askingSite(t, 'transfers = "1 of B"');
+    const { run, store } = site;
+    let at = 0;
+    for (const [row, [what, { change, expected }]] of Object.entries(rows).entries()) {
+      // With LARDER_LONG=1 each change at each stage; otherwise a change that ends in a refusal at one of them, the stages in turn.
+      for (const stage of long || expected === again ? stages : [stages[row % stages.length]!]) {
+        const name = `source-${String(++at)}`;
+        await setSource(store, trusted(name));
+        const transfer = await carried(t, name);
+        const seen = await bring(site, transfer, stage);
+        const to = change(trusted(name));
+        if (to === 'distrust') await distrust(store, name);
+        else await setSource(store, { name, ...to });
+        const accepted = await run(`transfer accept ${transfer.id} --yes${seen}`);
+        const label = `${what}, ${stage}`;
+        t.equal(accepted.code, 1, label);
+        // A preview that showed a release is not what would be changed now.
+        t.match(
+          accepted.err,
+          what === 'it may release nothing' && seen !== '' ? /other changes than the preview showed/ : expected,
+          label,
+        );
+        const { status } = (await store.beside.records.transfers.find(transfer.id)) ?? {};
+        t.equal(status, 'waiting', label);
+        if (expected !== again)
+          t.match((await run(`transfer preview ${transfer.id}`)).code, 1, `${label}: the preview says so`);
+        if (to !== 'distrust' && to.floorInDoubt === true) await setSource(store, { name, floorInDoubt: false });
+      }
     }
-  }
-  t.match(await run('package list --json'), { out: /"packages":\[\]/ }, 'nothing came in');
-});
+    t.match(await run('package list --json'), { out: /"packages":\[\]/ }, 'nothing came in');
+  },
+);
 
 t.test('an unchanged source is accepted at each of the same stages', async (t) => {
   const site = await askingSite(t, 'transfers = "1 of B"');
@@ -299,7 +303,7 @@ t.test('the label of the site counts as it is when a transfer is accepted', asyn
   t.match((await site.run(`transfer preview ${idOf(transfer.bytes)}`)).out, /which is higher than the label of/);
 });
 
-t.test('automatic acceptance that ends while content is still to come accepts nothing automatically', async (t) => {
+largeTest('automatic acceptance that ends while content is still to come accepts nothing automatically', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   const sent = async (revision: number) => {
     await carry(offered('hello-on', revision));

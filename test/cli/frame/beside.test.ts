@@ -1,5 +1,6 @@
 // Commands beside a serving process: what they change shows on its next request.
 import t from 'tap';
+import { largeTest } from '#test/fixtures/large.ts';
 import { openStore } from '#test/fixtures/records/writable.ts';
 import { newStore, serve } from '#test/cli/process.ts';
 
@@ -71,7 +72,7 @@ t.test('accounts, tokens, roles, names and brands show on the next request', asy
   t.match(await ended, { code: 0 });
 });
 
-t.test('a clock that is accepted is right from then on', async (t) => {
+largeTest('a clock that is accepted is right from then on', async (t) => {
   const { data, json, larder } = await newStore(t);
   const wrong = '2099-01-01T00:00:00.000Z';
   const store = await openStore({ directory: data });

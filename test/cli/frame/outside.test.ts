@@ -3,6 +3,7 @@ import t from 'tap';
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { largeTest } from '#test/fixtures/large.ts';
 import { errorNameIn } from '#test/fixtures/system-words.ts';
 import { folder, newStore, start, withoutOthers } from '#test/cli/process.ts';
 
@@ -54,7 +55,7 @@ t.test(
   },
 );
 
-t.test('what root restores belongs to whoever owns the directory', { skip: withoutOthers() }, async (t) => {
+largeTest('what root restores belongs to whoever owns the directory', { skip: withoutOthers() }, async (t) => {
   const { data, larder } = await newStore(t);
   const place = folder(t);
   chmodSync(place, 0o700);

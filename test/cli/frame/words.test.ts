@@ -2,6 +2,7 @@
 import t from 'tap';
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { largeTest } from '#test/fixtures/large.ts';
 import { long, store, everyCommand, hold } from './words-world.ts';
 
 /** Overwrites a part of the database. */
@@ -15,7 +16,7 @@ t.test('on a good machine', async (t) => {
   hold(t, everyCommand('as it is', await store(t))!, /There is no file return\.assert\./, 1);
 });
 
-t.test('with a damaged database', async (t) => {
+largeTest('with a damaged database', async (t) => {
   const header = await store(t);
   damage(header.data, 0, Buffer.alloc(100));
   hold(t, everyCommand('as it is', header)!, /the database .* is damaged/);

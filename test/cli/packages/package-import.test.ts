@@ -20,6 +20,7 @@ import { stream } from '#assertions/format/assertion.ts';
 import { openStore } from '#data/store.ts';
 import { changeConfig } from '#configuration/config.ts';
 import { account, accountKey, adasAccount, adasKey, made, storeKey, timestamp } from '#test/assertions/world.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import {
   assertionsOf,
   declaration,
@@ -135,7 +136,7 @@ t.test('older and newer revisions come in one after the other, with gaps, and th
   t.ok(await records.revisions.find(id, 7));
 });
 
-t.test('what cannot come in is told with its reason, and keeps out nothing else', async (t) => {
+largeTest('what cannot come in is told with its reason, and keeps out nothing else', async (t) => {
   const { json, larder, stick, file, records } = await world(t);
   await larder('account create --id ada --email ada@example.org --username ada --display-name Ada');
   await larder('package register snap/named-no --account ada');
@@ -290,46 +291,49 @@ t.test('what was pushed here under the right number gets its assertions', async 
   t.match(await records.revisions.find(one.id, 1), { createdBy: 'maker' });
 });
 
-t.test('its publisher is an account of that store, with which nobody is let in here before he gets one', async (t) => {
-  const { json, larder, stick, records } = await world(t);
-  await larder('account create --email bob@example.org --username maker --display-name Bob');
-  await download(stick, offered('tiny-app', 5));
-  await json(`package import ${stick}`);
-  t.match(
-    await records.accounts.find('maker'),
-    {
-      username: 'maker.2',
-      displayName: 'The maker',
-      validation: 'verified',
-    },
-    'who has the name here keeps it',
-  );
-  t.match(await larder('account list'), {
-    out: /maker +maker\.2 +maker@foreign\.invalid +The maker +\(of another store\)/,
-  });
-  t.match(await json('account enable maker'), {
-    code: 'conflict',
-    error: /belongs to another store .*'larder account create --id maker'/,
-  });
-  t.match(await json('account invite maker'), { code: 'conflict' });
+largeTest(
+  'its publisher is an account of that store, with which nobody is let in here before he gets one',
+  async (t) => {
+    const { json, larder, stick, records } = await world(t);
+    await larder('account create --email bob@example.org --username maker --display-name Bob');
+    await download(stick, offered('tiny-app', 5));
+    await json(`package import ${stick}`);
+    t.match(
+      await records.accounts.find('maker'),
+      {
+        username: 'maker.2',
+        displayName: 'The maker',
+        validation: 'verified',
+      },
+      'who has the name here keeps it',
+    );
+    t.match(await larder('account list'), {
+      out: /maker +maker\.2 +maker@foreign\.invalid +The maker +\(of another store\)/,
+    });
+    t.match(await json('account enable maker'), {
+      code: 'conflict',
+      error: /belongs to another store .*'larder account create --id maker'/,
+    });
+    t.match(await json('account invite maker'), { code: 'conflict' });
 
-  const pushed = await json(`package push ${snapPath('app-xz')} --quiet`);
-  t.match(pushed, {
-    code: 'rejected',
-    error: /'tiny-app' is published in another store by maker\.2, .*'larder package import'/,
-  });
-  t.match(await json('account create --id maker --email maker@example.org --username smith --display-name Smith'), {
-    id: 'maker',
-    username: 'smith',
-  });
-  t.match(await records.accounts.find('maker'), { email: 'maker@example.org', username: 'smith' });
-  t.equal(await records.accounts.disabledAt('maker'), null);
-  t.match(
-    await json(`package push ${snapPath('app-zstd')}`),
-    { revision: 6 },
-    'and what he pushes here has a number above those that are known from there',
-  );
-});
+    const pushed = await json(`package push ${snapPath('app-xz')} --quiet`);
+    t.match(pushed, {
+      code: 'rejected',
+      error: /'tiny-app' is published in another store by maker\.2, .*'larder package import'/,
+    });
+    t.match(await json('account create --id maker --email maker@example.org --username smith --display-name Smith'), {
+      id: 'maker',
+      username: 'smith',
+    });
+    t.match(await records.accounts.find('maker'), { email: 'maker@example.org', username: 'smith' });
+    t.equal(await records.accounts.disabledAt('maker'), null);
+    t.match(
+      await json(`package push ${snapPath('app-zstd')}`),
+      { revision: 6 },
+      'and what he pushes here has a number above those that are known from there',
+    );
+  },
+);
 
 t.test('a number that is made here is above those of which only an assertion is here', async (t) => {
   const { json, larder, stick } = await world(t);
@@ -475,7 +479,7 @@ t.test('content that is here already is not copied again', async (t) => {
   t.same([after.ino, after.mtimeMs], [before.ino, before.mtimeMs]);
 });
 
-t.test(
+largeTest(
   'files that only root may read are carried in by root to the store of another user',
   { skip: withoutOthers() },
   async (t) => {

@@ -19,6 +19,7 @@ import { days } from '#domain/clock.ts';
 import { makeAuthority, makeServerCertificate } from '#tls/certificates.ts';
 import { lockDirectory } from '#data/lock.ts';
 import { readConfig } from '#configuration/config.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { until } from '#test/fixtures/until.ts';
 import { folder, newStore, start, withoutOthers } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
@@ -191,7 +192,7 @@ t.test('an empty directory will do, also a fresh file system, and is closed to o
   t.equal(mode(data), '700');
 });
 
-t.test('after an init that was interrupted, wherever it was, another one makes the store', async (t) => {
+largeTest('after an init that was interrupted, wherever it was, another one makes the store', async (t) => {
   const steps = ['larder.toml.init', 'site.key', 'master.key', 'larder.db', 'audit.seal', 'admin.macaroon'];
   for (let done = 0; done <= steps.length; done++) {
     const { data } = await newStore(t);
@@ -209,7 +210,7 @@ t.test('after an init that was interrupted, wherever it was, another one makes t
   }
 });
 
-t.test('an init that is killed leaves nothing that stops the next one', async (t) => {
+largeTest('an init that is killed leaves nothing that stops the next one', async (t) => {
   for (const seen of ['larder.toml.init', 'larder.db', 'audit.seal']) {
     const data = join(folder(t), 'data');
     const { child, ended } = start(t, ['init', '--data', data]);

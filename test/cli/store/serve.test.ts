@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { changeConfig } from '#configuration/config.ts';
 import { newStore, serve, start } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 
 const exchange = (url: string, macaroon: string) =>
   fetch(`${url}/v1/tokens/offline/exchange`, {
@@ -110,7 +111,7 @@ t.test('it serves until it is told to stop, and finishes the requests under way'
   t.notOk(err().includes('larder-admin-'));
 });
 
-t.test('a second signal ends it at once, except the echo of the first that npm sends', async (t) => {
+largeTest('a second signal ends it at once, except the echo of the first that npm sends', async (t) => {
   const { data } = await newStore(t);
   const { url, child, ended, says } = await serve(t, data);
   const upload = await slowUpload(url);
@@ -126,7 +127,7 @@ t.test('a second signal ends it at once, except the echo of the first that npm s
   await t.rejects(upload.finish());
 });
 
-t.test('when the disk fails under a write it ends at once, with an error', async (t) => {
+largeTest('when the disk fails under a write it ends at once, with an error', async (t) => {
   const { data, json } = await newStore(t);
   const { macaroon } = (await json('token issue --account larder-admin')) as { macaroon: string };
   const file = join(data, 'larder.db');

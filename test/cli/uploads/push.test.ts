@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 import { changeConfig } from '#configuration/config.ts';
 import { openStore } from '#data/store.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { charm, zip } from '#test/fixtures/packages/archives.ts';
 import { squashfsImage } from '#test/fixtures/packages/squashfs-image.ts';
 import { snapPath } from '#test/review/fixtures.ts';
@@ -185,7 +186,7 @@ t.test('what cannot be pushed is refused with what to do, before anything is kep
   t.same(await readdir(join(data, 'blobs/tmp')), []);
 });
 
-t.test('of a file that changes while it is read, or a command that is ended, nothing is left', async (t) => {
+largeTest('of a file that changes while it is read, or a command that is ended, nothing is left', async (t) => {
   const { data, file, records } = await world(t);
   for (const end of ['shrinks', 'killed', 'interrupted'] as const) {
     // It has a hole of so many bytes that there is time for it.

@@ -14,6 +14,7 @@ import t, { type Test } from 'tap';
 import { lengthOf, type Chunks } from '#blobs/blobs.ts';
 import { closeAfterResponse, receiveUpload } from '#http/request/multipart.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { piece, sendLargeUpload, startUploadServer } from './large-upload.ts';
 
 const MiB = 1024 * 1024;
@@ -495,7 +496,7 @@ t.test('a slow upload that moves is never cut off', async (t) => {
   t.equal(String(outcomes[0]), 'hello');
 });
 
-t.test('a slow receiver is not held against the sender', async (t) => {
+largeTest('a slow receiver is not held against the sender', async (t) => {
   const receive: Receive = async (content, expected) => {
     await delay(400);
     const file = await gather(content, expected);
@@ -509,7 +510,7 @@ t.test('a slow receiver is not held against the sender', async (t) => {
   }
 });
 
-t.test('a slow receiver makes the sender wait', async (t) => {
+largeTest('a slow receiver makes the sender wait', async (t) => {
   const gate = Promise.withResolvers<void>();
   const receive: Receive = async (content, expected) => {
     await gate.promise;
@@ -531,7 +532,7 @@ t.test('a slow receiver makes the sender wait', async (t) => {
   t.match(answered(await answer), { status: 200, body: sha256(file) });
 });
 
-t.test('many senders whose files nobody takes yet hold little memory together', async (t) => {
+largeTest('many senders whose files nobody takes yet hold little memory together', async (t) => {
   const gate = Promise.withResolvers<void>();
   let begun = 0;
   const receive: Receive = async (content, expected) => {
@@ -583,7 +584,7 @@ t.test('a receiver that throws at once or leaves early is our fault, and the sen
   }
 });
 
-t.test('an upload larger than memory is received in little of it', async (t) => {
+largeTest('an upload larger than memory is received in little of it', async (t) => {
   if (long) t.setTimeout(patience);
   // More than the memory that it may take.
   const pieces = long ? 8192 : 320;

@@ -19,6 +19,7 @@ import { cachedTables, records } from '#records/index.ts';
 import { sections } from '#operations/index.ts';
 import { startStore, type Client } from '#test/fixtures/appliance.ts';
 import { request } from '#test/fixtures/clients/raw.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { startTwoProcesses } from '#test/fixtures/processes/two-processes.ts';
 
 const path = '/internal/v1/package-permissions';
@@ -93,7 +94,7 @@ t.test('no more is kept than there is room for', async (t) => {
   t.equal(made, 41, 'and with too many of them is not');
 });
 
-t.test('of a hundred thousand questions that nobody asks again nothing is kept', async (t) => {
+largeTest('of a hundred thousand questions that nobody asks again nothing is kept', async (t) => {
   const repeats = createRepeatableResponseCache();
   const [principal, era] = [{} as Principal, {}];
   const answers: WeakRef<OutgoingResponse>[] = [];

@@ -2,6 +2,7 @@ import t from 'tap';
 
 import { createPasswords, passwordProblem } from '#identity/credentials/passwords.ts';
 import { cpuWatch } from '#test/fixtures/cpu.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
 const text = 'four words of ada';
@@ -72,7 +73,7 @@ t.test('a password is the same however its characters are composed', async (t) =
   t.match(await passwords.verify('cafe\u0301 on the hill', hash), { right: true });
 });
 
-t.test('two hashes are made at a time, 32 wait, and the others are told to come again', async (t) => {
+largeTest('two hashes are made at a time, 32 wait, and the others are told to come again', async (t) => {
   const passwords = createPasswords();
   const hash = await passwords.hash(text);
   const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => passwords.verify(text, hash)));
@@ -82,7 +83,7 @@ t.test('two hashes are made at a time, 32 wait, and the others are told to come 
   t.match(await passwords.verify(text, hash), { right: true }, 'and soon there is room again');
 });
 
-t.test('an unknown name takes as long as a wrong password', async (t) => {
+largeTest('an unknown name takes as long as a wrong password', async (t) => {
   const passwords = createPasswords();
   const hash = await passwords.hash(text);
   const times: [number[], number[]] = [[], []];

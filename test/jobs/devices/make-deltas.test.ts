@@ -6,6 +6,7 @@ import { days, hours } from '#domain/clock.ts';
 import { sweepBlobs } from '#jobs/store/sweep-blobs.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { clockWhenOld } from '#test/fixtures/contents.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { deltaWork, noise, offeringDeltas, snapOf } from '#test/fixtures/packages/deltas.ts';
 import { pack } from '#test/review/packed.ts';
 import { readFileSync } from 'node:fs';
@@ -88,7 +89,7 @@ t.test('a delta that makes another file is never offered', async (t) => {
   t.equal((await Array.fromAsync(blobs.list())).length, 3, 'what was made lies there until the sweep');
 });
 
-t.test('they are needed as content, go with their revisions, and leave when they are switched off', async (t) => {
+largeTest('they are needed as content, go with their revisions, and leave when they are switched off', async (t) => {
   const { store, ada, id, release, tried, run, records, blobs, settings } = await withSnap(t, 3);
   for (const revision of [1, 2, 3]) await release(revision);
   await run();
@@ -114,7 +115,7 @@ t.test('they are needed as content, go with their revisions, and leave when they
   t.same(await tried(), ['3 to 2']);
 });
 
-t.test('they take no more of the disk than they may: the oldest releases make room', async (t) => {
+largeTest('they take no more of the disk than they may: the oldest releases make room', async (t) => {
   const { store, ada, id, release, tried, run, settings, records } = await withSnap(t, 2);
   await release(1);
   await release(2);
@@ -137,7 +138,7 @@ t.test('they take no more of the disk than they may: the oldest releases make ro
   t.same(await run(), {}, 'without room nothing is tried');
 });
 
-t.test('what devices say to hold is a source too', async (t) => {
+largeTest('what devices say to hold is a source too', async (t) => {
   const { store, id, release, tried, run } = await withSnap(t, 6, { remember: true });
   for (const revision of [1, 2, 3, 4, 5, 6]) await release(revision);
   for (const [serial, revision] of [

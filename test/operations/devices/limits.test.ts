@@ -7,6 +7,7 @@ import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { trusting } from '#test/fixtures/brands.ts';
 import { servingSnaps } from '#test/fixtures/devices.ts';
 import { pushCharm, pushResource, servingCharms } from '#test/fixtures/clients/juju.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { startTwoProcesses } from '#test/fixtures/processes/two-processes.ts';
 import { until } from '#test/fixtures/until.ts';
 import { begin, withLargeSnap } from './large.ts';
@@ -19,32 +20,35 @@ interface Refused {
 }
 const refused = (code: string, message: RegExp) => ({ status: 429, body: { 'error-list': [{ code, message }] } });
 
-t.test('of downloads there are so many at the same time, and who comes then is told when to come again', async (t) => {
-  const { store, content, path } = await withLargeSnap(t, downloads(2));
-  const status = async (headers: Record<string, string> = {}, method = 'GET') => {
-    const response = await fetch(store.url + path, { headers, method });
-    await response.body?.cancel();
-    return response.status;
-  };
-  const [first, second] = [await begin(store.url + path), await begin(store.url + path)];
-  const reply = await store.anyone.get(path);
-  t.match(reply, refused('too-many-requests', /maximum of simultaneous downloads.*ten seconds/));
-  t.equal(reply.headers.get('retry-after'), '10');
-  t.equal(reply.headers.get('content-range'), null, 'before any byte');
-  t.equal(await status({ range: 'bytes=5-' }), 429);
-  t.equal(await status({}, 'HEAD'), 200, 'who asks how large it is downloads nothing');
-  const etag = (await fetch(store.url + path, { method: 'HEAD' })).headers.get('etag')!;
-  t.equal(await status({ 'if-none-match': etag }), 304, 'nor does who has it');
-  t.equal(await status({ range: `bytes=${content.length}-` }), 416);
-  t.match(await store.anyone.get('/v2/snaps/info/large'), { status: 200 }, 'and questions have no limit');
+largeTest(
+  'of downloads there are so many at the same time, and who comes then is told when to come again',
+  async (t) => {
+    const { store, content, path } = await withLargeSnap(t, downloads(2));
+    const status = async (headers: Record<string, string> = {}, method = 'GET') => {
+      const response = await fetch(store.url + path, { headers, method });
+      await response.body?.cancel();
+      return response.status;
+    };
+    const [first, second] = [await begin(store.url + path), await begin(store.url + path)];
+    const reply = await store.anyone.get(path);
+    t.match(reply, refused('too-many-requests', /maximum of simultaneous downloads.*ten seconds/));
+    t.equal(reply.headers.get('retry-after'), '10');
+    t.equal(reply.headers.get('content-range'), null, 'before any byte');
+    t.equal(await status({ range: 'bytes=5-' }), 429);
+    t.equal(await status({}, 'HEAD'), 200, 'who asks how large it is downloads nothing');
+    const etag = (await fetch(store.url + path, { method: 'HEAD' })).headers.get('etag')!;
+    t.equal(await status({ 'if-none-match': etag }), 304, 'nor does who has it');
+    t.equal(await status({ range: `bytes=${content.length}-` }), 416);
+    t.match(await store.anyone.get('/v2/snaps/info/large'), { status: 200 }, 'and questions have no limit');
 
-  first.response.destroy();
-  await until(async () => (await status({ range: 'bytes=0-9' })) === 206);
-  await until(async () => (await status({ range: 'bytes=0-9' })) === 206);
-  let size = 0;
-  for await (const piece of second.response) size += (piece as Buffer).length;
-  t.equal(size, content.length, 'and one that has begun comes to its end');
-});
+    first.response.destroy();
+    await until(async () => (await status({ range: 'bytes=0-9' })) === 206);
+    await until(async () => (await status({ range: 'bytes=0-9' })) === 206);
+    let size = 0;
+    for await (const piece of second.response) size += (piece as Buffer).length;
+    t.equal(size, content.length, 'and one that has begun comes to its end');
+  },
+);
 
 /** A charm with a resource of so many bytes, and the path at which juju fetches that. */
 async function withResource(store: TestAppliance, size: number): Promise<string> {
@@ -115,7 +119,7 @@ t.test('known networks ask as often as they like', async (t) => {
   t.ok(answered.every((status) => status === 200));
 });
 
-t.test('a device is counted as itself, by all processes: sixty sessions in 70 minutes', async (t) => {
+largeTest('a device is counted as itself, by all processes: sixty sessions in 70 minutes', async (t) => {
   const trusts = trusting(t, trusted);
   const { store, turnTo, advance } = await startTwoProcesses(t, (text) => servingSnaps(trusts(text)));
   await makeAcme(store);

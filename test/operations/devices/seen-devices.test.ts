@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { hours } from '#domain/clock.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { rowsIn } from '#test/fixtures/records/behind.ts';
 import { refresh } from '#test/fixtures/devices.ts';
 import { examplesIn } from '#test/fixtures/guides.ts';
@@ -72,7 +73,7 @@ t.test('the administrator sees which devices called, what they hold, and how far
   t.match(await json('device list --after acme/pump/0001'), { devices: [{ serial: '0002' }], more: false });
 });
 
-t.test('a refresh that somebody holds has not failed, and has its time anew when nobody does', async (t) => {
+largeTest('a refresh that somebody holds has not failed, and has its time anew when nobody does', async (t) => {
   const { store, anyone, release, run, json, calls } = await withSnap(t, remembering);
   const device = (serial: string) => sessionOf(anyone, { brand: 'acme', model: 'pump', serial });
   const [holding, other] = [await device('0001'), await device('0002')];
@@ -195,7 +196,7 @@ t.test('the administrator reads the same by HTTP: those that called, one of them
   t.match(await (await store.as('ada')).get(one), { status: 401 });
 });
 
-t.test('devices are counted once a day, for the store and for each package that they hold', async (t) => {
+largeTest('devices are counted once a day, for the store and for each package that they hold', async (t) => {
   const { store, anyone, id, release, json, run, calls } = await withSnap(t, remembering);
   // Commands go by the clock of the host.
   const dayOf = (moment: Date): string => moment.toISOString().slice(0, 10);
@@ -239,7 +240,7 @@ t.test('devices are counted once a day, for the store and for each package that 
   t.same(Object.keys(stored[0] ?? {}).sort(), ['day', 'devices', 'downloads', 'refreshes'], 'no device is named in it');
 });
 
-t.test('however calls come, and whenever they are written, a device counts once a day', async (t) => {
+largeTest('however calls come, and whenever they are written, a device counts once a day', async (t) => {
   const { store, id } = await withSnap(t, remembering);
   const { records } = store.beside;
   const call = fc.record({

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
+import { largeTest } from '#test/fixtures/large.ts';
 import { declare, digestOf, logIn, uploadLogin, type RegistryClient } from '#test/fixtures/packages/images.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { contentFiles } from '#test/fixtures/contents.ts';
@@ -258,7 +259,7 @@ t.test('an upload is not there for another repository, nor for another account i
   t.match(await again.call('PUT', `${location}&digest=${digest}`), { status: 201 }, 'new credentials go on');
 });
 
-t.test('an upload that was refused or cut off leaves no file, whichever way it came', async (t) => {
+largeTest('an upload that was refused or cut off leaves no file, whichever way it came', async (t) => {
   const { store, client } = await adasClient(t);
   const before = footprint(store.directory);
   const { pathname, search } = new URL(await begin(client), store.url);

@@ -13,6 +13,7 @@ import { startWorker } from '#platform/embedded.ts';
 import { store as blobStore } from '#test/blobs/store.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { contentFiles } from '#test/fixtures/contents.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { databaseOf, statement } from '#test/fixtures/records/engines.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { raw } from '#test/fixtures/clients/raw.ts';
@@ -62,7 +63,7 @@ t.test('a file that is sent is kept under its digest, and its id is for whoever 
   t.equal(contentFiles(store.directory).length, 4, 'the same content is kept once');
 });
 
-t.test('the same file sent by many at once is kept once, and each has an id of his own', async (t) => {
+largeTest('the same file sent by many at once is kept once, and each has an id of his own', async (t) => {
   const store = await startStore(t);
   const replies = await Promise.all(
     Array.from({ length: 12 }, (_, at) =>
@@ -187,7 +188,7 @@ async function sentBefore(t: Test, store: TestAppliance, address: string, count:
   await db.transaction((tx) => tx.run(statement(text, ...rows.flat())));
 }
 
-t.test('an address may hold a thousand uploads that nobody has claimed, however small, and no more', async (t) => {
+largeTest('an address may hold a thousand uploads that nobody has claimed, however small, and no more', async (t) => {
   const store = await startStore(t, (text) =>
     text.replace(/^# trusted_proxies = .*$/m, 'trusted_proxies = ["127.0.0.1"]'),
   );

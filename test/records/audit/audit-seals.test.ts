@@ -12,6 +12,7 @@ import { auditHash } from '#records/audit/audit.ts';
 import { verifyAudit } from '#records/audit/audit-verdict.ts';
 import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { openRecords } from '#test/fixtures/records/writable.ts';
 import { migrations } from '#data/upgrade.ts';
 import { sealFileIn } from '#data/seal-file.ts';
@@ -100,7 +101,7 @@ t.test('without the site key nothing is taken away or written anew unseen', asyn
   }
 });
 
-t.test('the store that goes on writing does not make a log whole that somebody has cut', async (t) => {
+largeTest('the store that goes on writing does not make a log whole that somebody has cut', async (t) => {
   const original = await writtenLog(t, rows);
   for (const [what, work] of tampers) {
     const directory = copyOf(t, original);
@@ -211,7 +212,7 @@ t.test('rows that nobody has sealed in time are a problem', async (t) => {
   t.match(first.problems.join('; '), /row 102 and what follows it should have been sealed/);
 });
 
-t.test('however the processes end that write it, an honest log is good', async (t) => {
+largeTest('however the processes end that write it, an honest log is good', async (t) => {
   const step = fc.oneof(
     fc.record({ what: fc.constant('write' as const), count: fc.integer({ min: 1, max: 120 }), process: fc.nat(1) }),
     fc.record({

@@ -6,6 +6,7 @@ import t from 'tap';
 
 import { changeConfig } from '#configuration/config.ts';
 import { askingSite, configure } from '#test/fixtures/accounts/approvers.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { rootsFile } from '#test/fixtures/packages/online-store.ts';
 import { folder } from '#test/cli/process.ts';
 import { until } from '#test/fixtures/until.ts';
@@ -99,7 +100,7 @@ t.test('a policy that cannot be met lets no transfer in, until it is in force', 
   });
 });
 
-t.test('where releases to a channel wait, a transfer is no way around that', async (t) => {
+largeTest('where releases to a channel wait, a transfer is no way around that', async (t) => {
   const { depot, stick, carry } = await twoSites(t);
   const { store, run, judge } = await askingSite(t, 'releases = ["1 of B for snap/*:*/stable"]');
   changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });

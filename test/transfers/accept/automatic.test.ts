@@ -11,6 +11,7 @@ import { noPolicy } from '#domain/approvals/approval-policy.ts';
 import { PackedList } from '#domain/sequence.ts';
 import { folder } from '#test/cli/process.ts';
 import { askingSite } from '#test/fixtures/accounts/approvers.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { snapOf } from '#test/fixtures/packages/online-store.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { example, goodNow, helloWith, seedOf, written, type Example } from '../statement/example.ts';
@@ -75,7 +76,7 @@ t.test('what changes nothing but what people know comes in by itself; all else s
   t.notOk('why' in waits.came || 'automatic' in waits.came, 'typed again without it, all of it waits');
 });
 
-t.test('a name out of scope, another publisher and a conflict wait too', async (t) => {
+largeTest('a name out of scope, another publisher and a conflict wait too', async (t) => {
   const [here, stick] = [await site(t, 'site-a'), folder(t)];
   const { publicKey } = seedOf(1);
   const identity = join(stick, 'depot.json');

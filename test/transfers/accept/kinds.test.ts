@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 
 import { changeConfig } from '#configuration/config.ts';
 import { stream } from '#assertions/format/assertion.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { charm } from '#test/fixtures/packages/archives.ts';
 import { rootsFile } from '#test/fixtures/packages/online-store.ts';
 import { squashfsImage } from '#test/fixtures/packages/squashfs-image.ts';
@@ -264,7 +265,7 @@ t.test('an icon that ada sets is shown at another site as the picture that it is
   t.match(await shownIcon(here, 'of-png'), { mediaType: 'image/jpeg' });
 });
 
-t.test('a transfer that names no icon leaves the one of the snap, as transfers of older releases do', async (t) => {
+largeTest('a transfer that names no icon leaves the one of the snap, as transfers of older releases do', async (t) => {
   const [depot, here, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
   await believing(depot, here, join(stick, 'depot.json'));
   const ada = await depot.store.as('ada');

@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 import type { TransferAccount, TransferPackage, TransferRelease } from '#contract/wire.ts';
 import { approveProposal } from '#acts/approvals/proposals.ts';
 import { everywhere } from '#domain/resources/resource-base.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { charm } from '#test/fixtures/packages/archives.ts';
 import { rowsOf, unapproved } from '#test/fixtures/records/approved-rows.ts';
 import { askingSite } from '#test/fixtures/accounts/approvers.ts';
@@ -303,7 +304,7 @@ t.test('a transfer leaves enough numbers for what is pushed here', async (t) => 
   t.same(good.problems, []);
 });
 
-t.test(
+largeTest(
   'whatever a depot holds comes in with a line for each row that it changes, and so does each later change',
   async (t) => {
     const depot = await startNow(t);

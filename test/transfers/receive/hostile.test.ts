@@ -9,6 +9,7 @@ import { trustSource } from '#acts/sites/sites.ts';
 import { stream } from '#assertions/format/assertion.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { tarHeader } from '#files/tar-header.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { assertionsOf, nameOfRevision, snapOf, type Offered } from '#test/fixtures/packages/online-store.ts';
 import { NotATransfer } from '#transfers/statement/not-a-transfer.ts';
 import { idOf } from '#transfers/statement/statement.ts';
@@ -111,7 +112,7 @@ t.test('what another key signed, under any name, is refused', async (t) => {
   await t.rejects(attempt([strange]), { message: /comes from 'nobody', and this site does not trust/ });
 });
 
-t.test('parts of different transfers, older ones and those that have expired are refused', async (t) => {
+largeTest('parts of different transfers, older ones and those that have expired are refused', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   for (const name of ['one', 'two']) await depot.done(`transfer make ${join(stick, `${name}.tar`)} --expires 1`);
@@ -159,7 +160,7 @@ t.test('a transfer in parts comes in any order, and on many visits', async (t) =
   t.same(readdirSync(join(here.data, 'transfers', end.id)), [], 'and its pieces are gone');
 });
 
-t.test('what is cut is put together of parts at hand, and one that fails loses none of the others', async (t) => {
+largeTest('what is cut is put together of parts at hand, and one that fails loses none of the others', async (t) => {
   const { here, stick } = await twoSites(t);
   const { attempt, store } = await receiver(t, here);
   const seed = seedOf(5);

@@ -10,6 +10,7 @@ import t, { type Test } from 'tap';
 import { trustSource } from '#acts/sites/sites.ts';
 import { remakePart } from '#transfers/make/make.ts';
 import { folder, start } from '#test/cli/process.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { example, goodNow, written } from '#test/transfers/statement/example.ts';
 import { receiver } from './receiver.ts';
 import { offered, site, trust, twoSites } from '#test/transfers/sites.ts';
@@ -93,7 +94,7 @@ t.test('nothing is noted as come before it is where it is for good', async (t) =
   t.match([there, before, await noted()], [{ lacking: [] }, [0], 2]);
 });
 
-t.test('Ctrl-C leaves nothing of a transfer that is made or unpacked, and what was received goes on', async (t) => {
+largeTest('Ctrl-C leaves nothing of a transfer that is made or unpacked, and what was received goes on', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   const ended = new AbortController();
@@ -152,7 +153,7 @@ function fill(disk: string): void {
     }
 }
 
-t.test('a full disk at the depot, at receive and at accept is told, and nothing is half', async (t) => {
+largeTest('a full disk at the depot, at receive and at accept is told, and nothing is half', async (t) => {
   const [disk, small] = [smallDisk(t, '128m'), smallDisk(t, '1m')];
   if (disk === undefined || small === undefined) {
     t.comment('left out: this user may not mount a disk of its own');

@@ -13,6 +13,7 @@ import { changeConfig, readConfig } from '#configuration/config.ts';
 import { createHealth } from '#platform/health.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { folder } from '#test/cli/process.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { snapOf } from '#test/fixtures/packages/online-store.ts';
 import type { OpenPart } from '#transfers/parts/open-part.ts';
 import { fingerprintOf } from '#transfers/site.ts';
@@ -85,7 +86,7 @@ t.test('what is no transfer is told and keeps nobody up; what was refused is tri
   t.equal(said(), undefined);
 });
 
-t.test('a fault of ours is told, and what came in before it is not read again', async (t) => {
+largeTest('a fault of ours is told, and what came in before it is not read again', async (t) => {
   const fault = new Error('the thread ended');
   const { path, taken, look } = watched(() => (taken.length === 2 ? fault : undefined));
   for (const name of ['one', 'two']) {
@@ -137,7 +138,7 @@ t.test('what lies in the folder is let in by the store itself, and what waits fo
   t.match(await here.done('transfer watch'), { taken: 2, files: { length: 3 }, fault: null });
 });
 
-t.test('another thread takes it in: whoever serves goes on, and ends it when it ends itself', async (t) => {
+largeTest('another thread takes it in: whoever serves goes on, and ends it when it ends itself', async (t) => {
   const [path, here, { anyone }] = [folder(t), await site(t, 'site-a'), await startStore(t)];
   changeConfig(join(here.data, 'larder.toml'), { 'transfers.watch': path });
   const current = () => ({ config: readConfig(join(here.data, 'larder.toml')) }) as ReturnType<Current>;

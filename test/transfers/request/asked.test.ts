@@ -6,6 +6,7 @@ import t from 'tap';
 
 import { stream } from '#assertions/format/assertion.ts';
 import { openStore } from '#data/store.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { assertionsOf } from '#test/fixtures/packages/online-store.ts';
 import { snapPath } from '#test/review/fixtures.ts';
 import { readRequest } from '#transfers/request/request-file.ts';
@@ -62,7 +63,7 @@ t.test('a site gets what it wished for with what that stands on, and the next ti
   t.match(transfers, [{ packages: [{ name: 'snap/hello-on', revisions: [{ revision: 13 }] }] }]);
 });
 
-t.test('what was left out because it was there, and is deleted meanwhile, is asked for again', async (t) => {
+largeTest('what was left out because it was there, and is deleted meanwhile, is asked for again', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await here.done('subscription add snap/hello-on --channel stable,edge --architecture amd64');
   /** Asks, makes what was asked for, and receives it. */
@@ -93,7 +94,7 @@ t.test('what was left out because it was there, and is deleted meanwhile, is ask
   });
 });
 
-t.test('a receipt rides in each request until its source has met one, so that a request may be lost', async (t) => {
+largeTest('a receipt rides in each request until its source has met one, so that a request may be lost', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await here.done('subscription add snap/hello-on --channel stable --architecture amd64');
   const ask = async (number: number) => {

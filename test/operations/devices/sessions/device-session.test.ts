@@ -8,6 +8,7 @@ import { joined, type Assertion } from '#assertions/format/assertion.ts';
 import { days, hours, minutes } from '#domain/clock.ts';
 import { changeConfig } from '#configuration/config.ts';
 import { account, accountKey, keys, trusted } from '#test/assertions/world.ts';
+import { largeTest } from '#test/fixtures/large.ts';
 import { startTwoProcesses } from '#test/fixtures/processes/two-processes.ts';
 import { trusting } from '#test/fixtures/brands.ts';
 import { servingSnaps } from '#test/fixtures/devices.ts';
@@ -222,7 +223,7 @@ t.test('a session of one store is none of another that has the same keys', async
   );
 });
 
-t.test('a fleet behind one address has its sessions and its answers, and nobody is told to wait', async (t) => {
+largeTest('a fleet behind one address has its sessions and its answers, and nobody is told to wait', async (t) => {
   const { store, anyone } = await startForDevices(t);
   let devices = 0;
   const one = async (): Promise<void> => {

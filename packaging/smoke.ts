@@ -1,6 +1,7 @@
 // The smoke test: dist/larder in the poorest surroundings it may meet. No Node, no shell, no PATH, no environment; a
 // root file system that cannot be written; nothing that can be written can be run. It needs no network.
 import type { ChildProcess } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import {
   appendFileSync,
@@ -18,7 +19,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import t, { type Test } from 'tap';
 
-import { freePort } from '#test/fixtures/free-port.ts';
 import { jail, jailed, type Jail, type Place } from './jail.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -134,9 +134,9 @@ for (const journey of existsSync(journeys) ? readdirSync(journeys).filter((name)
   void t.spawn(process.execPath, [join(journeys, journey)], { env }, `the journey ${journey} with the executable`);
 }
 
-/** Makes a store there; where it is to listen. */
+/** Makes a store there, and returns its address: a port below the range that Linux gives to clients (ip_local_port_range). */
 async function initialised(t: Test, { data, larder }: Jail): Promise<string> {
-  const listen = `127.0.0.1:${String(await freePort())}`;
+  const listen = `127.0.0.1:${String(randomInt(10_000, 32_768))}`;
   const made = await outcome(larder('init', '--data', data, '--listen', listen, '--base-url', `http://${listen}`));
   t.match(made, { code: 0 }, 'it makes a store');
   return listen;

@@ -161,7 +161,7 @@ export const proposalChanges = (db: Queries) => ({
         ORDER BY number LIMIT ${limit})`),
 });
 
-interface NewApproval {
+export interface NewApproval {
   number: number;
   accountId: string;
   at: string;
@@ -170,7 +170,7 @@ interface NewApproval {
   signature?: string | null;
 }
 
-interface ProposalEnd {
+export interface ProposalEnd {
   at: string;
   actor: string;
   because?: string | null;

@@ -1,6 +1,31 @@
 // What the compiler lets pass and a reader would trip over. Formatting is prettier's, the arrow dependency-cruiser's.
 import tseslint from 'typescript-eslint';
 
+/** Words that say neither what a value is nor what a function does (docs/contributing.md, "Language"). */
+const emptyName =
+  '[name=/^(?:one|what|why|most|by|said|told|named|known|given|enough|beside|atOnce|kept|found|asked|wanted|patience|here|there)$/]';
+const declared = [
+  'VariableDeclarator > Identifier.id',
+  ':function > Identifier.params',
+  ':function > Identifier.id',
+  ':function > AssignmentPattern.params > Identifier.left',
+  'ObjectPattern > Property > Identifier.value',
+  'ObjectPattern > Property > AssignmentPattern.value > Identifier.left',
+  'ArrayPattern > Identifier.elements',
+];
+const syntax = [
+  { selector: 'ExportDefaultDeclaration', message: 'Name what is exported.' },
+  { selector: 'TSEnumDeclaration', message: 'Node strips types only; use a union of literals.' },
+  {
+    selector: 'ObjectExpression > SpreadElement > ObjectExpression',
+    message: 'Write the members; a literal in a literal only keeps the formatter from breaking lines.',
+  },
+];
+const names = declared.map((place) => ({
+  selector: place + emptyName,
+  message: 'Say what it is: a noun for a value, a verb for a function.',
+}));
+
 export default tseslint.config(
   { ignores: ['node_modules/', 'dist/', 'data/', '.tap/', 'src/contract/wire.ts'] },
   {
@@ -27,11 +52,7 @@ export default tseslint.config(
       // `void | Promise<void>` is what a callback may give that nobody reads; a parameter's type may be named once.
       '@typescript-eslint/no-invalid-void-type': 'off',
       '@typescript-eslint/no-unnecessary-type-parameters': 'off',
-      'no-restricted-syntax': [
-        'error',
-        { selector: 'ExportDefaultDeclaration', message: 'Name what is exported.' },
-        { selector: 'TSEnumDeclaration', message: 'Node strips types only; use a union of literals.' },
-      ],
+      'no-restricted-syntax': ['error', ...syntax],
       eqeqeq: 'error',
       'object-shorthand': ['error', 'properties'],
       'no-useless-rename': 'error',
@@ -41,6 +62,7 @@ export default tseslint.config(
       'prefer-const': 'error',
     },
   },
+  { files: ['src/**/*.ts', 'packaging/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...syntax, ...names] } },
   {
     files: ['src/**/*.ts'],
     rules: {

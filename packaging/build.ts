@@ -73,7 +73,7 @@ function assets(arch: Architecture): Record<string, string> {
   const list = join(work, 'assets.json');
   writeFileSync(list, JSON.stringify([...embedded.keys()].sort()));
   embedded.set('assets.json', list);
-  return Object.fromEntries([...embedded].sort(([one], [other]) => (one < other ? -1 : 1)));
+  return Object.fromEntries([...embedded].sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
 /** A JSON file as it is embedded: programs read it, and a third of it is there for people. */
@@ -150,6 +150,7 @@ function verify(executable: string, runtime: string, arch: Architecture): string
 export function wayToRun(arch: Architecture): string[] | undefined {
   if (arch === process.arch) return [];
   const [emulator, libraries] = ['/usr/bin/qemu-aarch64-static', '/usr/aarch64-linux-gnu'];
-  const there = arch === 'arm64' && [emulator, `${libraries}/lib/libstdc++.so.6`].every((file) => existsSync(file));
-  return there ? [emulator, '-L', libraries] : undefined;
+  const isInstalled =
+    arch === 'arm64' && [emulator, `${libraries}/lib/libstdc++.so.6`].every((file) => existsSync(file));
+  return isInstalled ? [emulator, '-L', libraries] : undefined;
 }

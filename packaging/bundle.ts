@@ -36,7 +36,7 @@ const folderOf = (path: string): string | undefined => /^(?:.*\/)?node_modules\/
 
 /** The folders in node_modules of every package that the program and its workers are made of, sorted. */
 export function bundledPackages(): string[] {
-  const found = new Set<string>(packageFiles.map(folderOf).filter((folder) => folder !== undefined));
+  const folders = new Set<string>(packageFiles.map(folderOf).filter((folder) => folder !== undefined));
   for (const entry of ['src/main.ts', ...workers()]) {
     const { metafile } = buildSync({
       ...options(entry),
@@ -46,10 +46,10 @@ export function bundledPackages(): string[] {
     });
     for (const input of Object.keys(metafile.inputs)) {
       const folder = folderOf(input);
-      if (folder !== undefined) found.add(folder);
+      if (folder !== undefined) folders.add(folder);
     }
   }
-  return [...found].sort();
+  return [...folders].sort();
 }
 
 /** The files below a folder of the project, sorted. */

@@ -129,8 +129,8 @@ function pack(): void {
 }
 
 /** A completion, or the manual page, as the program writes it. */
-function written(what: string): string {
-  const args = ['-u', 'NODE_OPTIONS', process.execPath, join(root, 'src/main.ts'), 'completion', what];
+function written(document: string): string {
+  const args = ['-u', 'NODE_OPTIONS', process.execPath, join(root, 'src/main.ts'), 'completion', document];
   return execFileSync('/usr/bin/env', args, { encoding: 'utf8', cwd: root });
 }
 
@@ -160,13 +160,13 @@ function news(): { version: string; day: Date; items: string[] }[] {
 
 /** CHANGELOG.md in Debian's form. */
 function changelog(): string {
-  const known = news();
+  const listed = news();
   const own = { version, day: at, items: [`Larder ${version}.`] };
-  const releases = known.some((news) => news.version === version) ? known : [own, ...known];
+  const releases = listed.some((news) => news.version === version) ? listed : [own, ...listed];
   const stanzas = releases.map(({ version, day, items }) => {
     const date = day.toUTCString().replace('GMT', '+0000');
-    const said = items.map((item) => `  * ${wrapped(item)}`).join('\n');
-    return `larder (${version}) stable; urgency=medium\n\n${said}\n\n -- ${maintainer}  ${date}\n`;
+    const entries = items.map((item) => `  * ${wrapped(item)}`).join('\n');
+    return `larder (${version}) stable; urgency=medium\n\n${entries}\n\n -- ${maintainer}  ${date}\n`;
   });
   return stanzas.join('\n');
 }
@@ -221,7 +221,7 @@ function shortName({ licence, name, version, kind }: ThirdParty): string {
 /** Who the lines of a licence say holds the copyright. */
 function holders(party: ThirdParty): string[] {
   if (party.kind === 'runtime') return ['Node.js contributors, and those named in node.txt.gz'];
-  const found = termsOf(party)
+  const holders = termsOf(party)
     .split('\n')
     .map((line) => line.trim().replaceAll(/[*_]/g, ''))
     .map(
@@ -229,7 +229,7 @@ function holders(party: ThirdParty): string[] {
         /^(?:[Cc]opyright:?\s*(?:\([Cc]\)|©)\s*|\([Cc]\)\s*(?=\d{4})|Copyright:?\s+(?=[A-Z\d]))(\S.*)$/.exec(line)?.[1],
     )
     .filter((holder) => holder !== undefined);
-  return found.length > 0 ? [...new Set(found)] : [`the authors of ${party.name}`];
+  return holders.length > 0 ? [...new Set(holders)] : [`the authors of ${party.name}`];
 }
 
 function indented(text: string): string {

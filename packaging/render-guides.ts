@@ -42,9 +42,9 @@ function headingsOf(guide: string, markdown: string): Heading[] {
 /** The address in the store for a link of a guide: `NAME.md`, `NAME.md#HEADING` or `#HEADING`. */
 function toStoreLink(from: string, href: string, headings: ReadonlyMap<string, readonly Heading[]>): string {
   const [, file, fragment] = /^(?=.)(?:([a-z-]+)\.md)?(?:#(.+))?$/.exec(href) ?? [];
-  const known = file === undefined && fragment === undefined ? undefined : headings.get(file ?? from);
-  const heading = known?.find(({ hostAddress }) => hostAddress === fragment);
-  if (known === undefined || (fragment !== undefined && heading === undefined)) {
+  const targets = file === undefined && fragment === undefined ? undefined : headings.get(file ?? from);
+  const heading = targets?.find(({ hostAddress }) => hostAddress === fragment);
+  if (targets === undefined || (fragment !== undefined && heading === undefined)) {
     throw new Error(`${from}.md links to '${href}', which no guide has. Link to NAME.md or NAME.md#HEADING.`);
   }
   return (file === undefined ? '' : `/docs/${file}`) + (heading === undefined ? '' : `#${heading.storeAddress}`);

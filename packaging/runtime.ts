@@ -50,7 +50,7 @@ function otherRuntime(arch: Architecture): string {
   writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ ...about, lockfileVersion: 3, packages }));
   // The npm that started us, on the Node it runs on.
   const { npm_execpath: npm, npm_node_execpath: runtime } = process.env;
-  const wanted = [
+  const arguments_ = [
     'ci',
     '--os=linux',
     `--cpu=${arch}`,
@@ -59,7 +59,7 @@ function otherRuntime(arch: Architecture): string {
     '--no-audit',
     '--loglevel=error',
   ];
-  const [program, args] = npm && runtime ? [runtime, [npm, ...wanted]] : ['npm', wanted];
+  const [program, args] = npm && runtime ? [runtime, [npm, ...arguments_]] : ['npm', arguments_];
   execFileSync(program, args, { cwd: folder, stdio: ['ignore', 2, 2] });
   return file;
 }

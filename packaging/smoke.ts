@@ -172,11 +172,11 @@ interface Outcome {
 }
 
 async function outcome(child: ChildProcess): Promise<Outcome> {
-  const said = { stdout: '', stderr: '' };
-  child.stdout?.setEncoding('utf8').on('data', (text: string) => (said.stdout += text));
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (said.stderr += text));
+  const output = { stdout: '', stderr: '' };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output.stdout += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
   const [code] = (await once(child, 'close')) as [number | null];
-  return { code, ...said };
+  return { code, ...output };
 }
 
 async function ready(url: string, server: ChildProcess): Promise<boolean> {

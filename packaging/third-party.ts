@@ -44,7 +44,7 @@ export function thirdParties(arch: Architecture): ThirdParty[] {
     if (locked === undefined || algorithm !== 'sha512')
       throw new Error(`cannot tell what ${folder} is: it is not locked`);
     const { dependencies, optionalDependencies, peerDependencies } = locked;
-    const wanted = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+    const names = Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
     return {
       name: folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length),
       version: locked.version,
@@ -53,18 +53,18 @@ export function thirdParties(arch: Architecture): ThirdParty[] {
       kind: 'package',
       isDirect: folder.slice('node_modules/'.length) in (lock.packages['']?.dependencies ?? {}),
       hashes: [{ alg: 'SHA-512', content: Buffer.from(base64, 'base64').toString('hex') }],
-      uses: wanted.map((name) => found(folder, name, folders)).filter((use) => use !== undefined),
+      uses: names.map((name) => resolveFolder(folder, name, folders)).filter((use) => use !== undefined),
     };
   });
   const library = packages.find(({ name }) => name === 'better-sqlite3');
   library?.uses.push(sqliteFolder);
-  return [...packages, sqlite(), runtime(arch)].sort((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
+  return [...packages, sqlite(), runtime(arch)].sort((left, right) => (keyOf(left) < keyOf(right) ? -1 : 1));
 }
 
 const keyOf = ({ name, version, folder }: ThirdParty): string => `${name}\n${version}\n${folder}`;
 
 /** Where Node finds a package of this name, seen from another's folder. */
-function found(from: string, name: string, folders: ReadonlySet<string>): string | undefined {
+function resolveFolder(from: string, name: string, folders: ReadonlySet<string>): string | undefined {
   for (let at = from; ; at = at.slice(0, at.lastIndexOf('/node_modules/'))) {
     if (folders.has(`${at}/node_modules/${name}`)) return `${at}/node_modules/${name}`;
     if (!at.includes('/node_modules/')) break;

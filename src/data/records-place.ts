@@ -28,4 +28,4 @@ export function recordsPlace(
 export const mendOfRecords = (place: DatabasePlace, directory: string): string =>
   'file' in place
     ? `Stop the server, move ${directory} aside, and restore the last backup from before: larder restore FILE --data ${shellWord(directory)} --keys DIR`
-    : 'Stop every larder that serves the store, and have the database put back as a backup of the PostgreSQL server has it from before.';
+    : 'Stop every larder that serves the store, and restore the database from an earlier backup of the PostgreSQL server.';

@@ -27,7 +27,7 @@ export const records: Examination = {
     if (because !== undefined) return findingOfFaults([describeFault('audit-log', { because })], '');
     return well(
       config().records.postgres === undefined
-        ? 'the database is whole, every row as it was written'
+        ? 'the database is intact, every row as it was written'
         : 'every row of the database can be read, and its references are valid',
     );
   },

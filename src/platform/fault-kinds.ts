@@ -247,7 +247,7 @@ const recordKinds = {
   'audit-log': problem<{ because: string }>(
     'Records',
     ({ because }) => capital(because),
-    "'larder audit verify' tells more. If the database was put back, restore the backup with 'larder restore', which says so.",
+    "'larder audit verify' tells more. If the database was replaced by an older copy, restore the backup with 'larder restore', which records this.",
   ),
   'database-held': problem<{ holder?: string | undefined; remedy?: string | undefined }>(
     'Records',

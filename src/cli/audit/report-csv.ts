@@ -69,5 +69,5 @@ export const notesOf = ({ changes, leftOut, withdrawnAt }: AcceptedTransferEntry
   [
     formatCount(changes, 'change'),
     ...(leftOut === 0 ? [] : [`${String(leftOut)} left out`]),
-    ...(withdrawnAt === null ? [] : [`put back at ${withdrawnAt}`]),
+    ...(withdrawnAt === null ? [] : [`rolled back at ${withdrawnAt}`]),
   ].join(', ');

@@ -64,7 +64,7 @@ function stateOf(head: AuditSummary['head'], problems: readonly string[]): Html 
         ${problems.map((problem) => html`<li>${visible(problem)}</li>`)}
       </ul>`;
   }
-  return html`<p>The audit log is whole${head && html`; its head is <code>${head.seq}:${head.hash}</code>`}.</p>`;
+  return html`<p>The audit log is intact${head && html`; its head is <code>${head.seq}:${head.hash}</code>`}.</p>`;
 }
 
 const doingOf = ({ actor, action, outcome, count }: AuditSummary['doings'][number]): Html =>

@@ -95,7 +95,7 @@ const reach = ({ head, entries }: AuditSummary) => ({ first: 1, last: head?.seq 
 function formatSummary({ from, to, entries, doings, exports, arrivals, head, problems }: AuditSummary): string {
   const whole =
     problems.length === 0
-      ? `The audit log is whole${head === null ? '' : `; its head is ${String(head.seq)}:${head.hash}`}.`
+      ? `The audit log is intact${head === null ? '' : `; its head is ${String(head.seq)}:${head.hash}`}.`
       : `The audit log was tampered with or damaged:\n${problems.map((problem) => `  ${problem}`).join('\n')}`;
   const did = table(
     ['WHO', 'ACTION', 'OUTCOME', 'TIMES'],

@@ -75,7 +75,7 @@ function textOf({ rows, seals, head, problems, begunAnew }: AuditVerdict): strin
     return `The audit log was tampered with or damaged:\n${lines}${notes}\nThe recovery guide at /docs/recovery says what to do.`;
   }
   return (
-    `The audit log is whole: ${String(rows)} entries, ${String(seals)} sealed heads.` +
+    `The audit log is intact: ${String(rows)} entries, ${String(seals)} sealed heads.` +
     (head ? `\nIts head is ${String(head.seq)}:${head.hash}` : '') +
     notes
   );

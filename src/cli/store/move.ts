@@ -172,7 +172,7 @@ async function moveRecordsTo(
   const place = nameOf(target.records);
   return {
     text:
-      `The records are in ${place}: ${String(moved.rows)} rows, each read back as it was written, and the audit log is whole.\n` +
+      `The records are in ${place}: ${String(moved.rows)} rows, each read back as it was written, and the audit log is intact.\n` +
       `${howToServe(data)} serves the store from there. As they were before they are in ${moved.aside}; remove that when the ` +
       'store has served for a while and a backup of it is made.',
     json: { data, from: nameOf(current.records), to: place, rows: moved.rows, 'kept-aside': moved.aside },

@@ -48,7 +48,7 @@ async function checked(
   return {
     text: descriptions.map(({ text }) => text).join('\n\n'),
     json: { transfers: descriptions.map(({ json }) => json) },
-    exitCode: descriptions.some(({ isWhole }) => !isWhole) ? 1 : 0,
+    exitCode: descriptions.some(({ isComplete }) => !isComplete) ? 1 : 0,
   };
 }
 
@@ -59,11 +59,11 @@ function describe(id: string, parts: readonly OpenPart[]) {
   const takenOut = parts.flatMap((part) => part.takenOut ?? []);
   const figures = figuresOf(statement);
   const keys = signatures.map(({ keyid }) => fingerprintOfId(keyid));
-  const whole =
+  const completeness =
     takenOut.length > 0
       ? `Not here: ${formatNames(takenOut)}.`
       : lacking.length === 0
-        ? 'It is whole.'
+        ? 'The transfer is complete.'
         : `Part ${lacking.join(', ')} of ${String(figures.parts)} is not here.`;
   const packages = [...statement.packages];
   const rows = packages.map(({ namespace, name, revisions, channels }) => [
@@ -72,13 +72,13 @@ function describe(id: string, parts: readonly OpenPart[]) {
     [...new Set(channels.map(({ channel }) => channel))].join(', '),
   ]);
   return {
-    isWhole: lacking.length === 0 && takenOut.length === 0,
+    isComplete: lacking.length === 0 && takenOut.length === 0,
     text: [
       `Transfer ${shortId(id)}, number ${String(statement.sequence)} of ${statement.source}, for ${statement.for.join(', ') || 'any site'}.`,
-      `Made ${statement.created}, good until ${statement.expires}${statement.reason === undefined ? '' : `, because: ${visible(statement.reason)}`}.`,
+      `Made ${statement.created}, valid until ${statement.expires}${statement.reason === undefined ? '' : `, because: ${visible(statement.reason)}`}.`,
       `It has ${labelText(statement.label)}.`,
       `Signed with ${keys.join(', ')}.`,
-      `${whole} It carries ${formatBytes(figures.bytes)}.`,
+      `${completeness} It contains ${formatBytes(figures.bytes)}.`,
       formatFittedTable(['PACKAGE', 'REVISIONS', 'CHANNELS'], rows),
     ].join('\n'),
     json: {

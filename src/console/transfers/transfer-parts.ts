@@ -9,7 +9,7 @@ const states: Readonly<Record<ReceivedTransfer['status'], readonly [Gravity, str
   waiting: ['note', 'waits'],
   accepted: ['good', 'let in'],
   discarded: ['warn', 'thrown away'],
-  withdrawn: ['warn', 'put back'],
+  withdrawn: ['warn', 'rolled back'],
 };
 
 export const transferBadge = ({ status }: Pick<ReceivedTransfer, 'status'>): Html => badge(...states[status]);

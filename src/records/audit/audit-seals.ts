@@ -239,7 +239,7 @@ export async function problemOfKept(
     );
   }
   return (
-    `the audit log was cut off or put back: by the seal in ${path} it had come to row ` +
+    `the audit log was cut off or restored from an older copy: by the seal in ${path} it had come to row ` +
     `${String(content.seq)}:${content.hash}, and the database does not know of that seal`
   );
 }

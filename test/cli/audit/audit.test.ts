@@ -30,7 +30,7 @@ t.test('the log says who did what, can be written out, and is proved whole', asy
   t.match(await larder(`audit list --data ${data} --outcome refused`), { out: 'The audit log has no such entries.\n' });
 
   const verified = await larder(`audit verify --data ${data}`);
-  t.match(verified.out, /^The audit log is whole: \d+ entries/);
+  t.match(verified.out, /^The audit log is intact: \d+ entries/);
   const [, head = ''] = /head is (\S+)/.exec(verified.out) ?? [];
   t.match(await larder(`audit verify --data ${data} --head ${head} --quiet`), { code: 0, out: '', err: '' });
   t.match(await larder(`audit verify --data ${data} --head 99:${'0'.repeat(64)}`), {
@@ -69,7 +69,7 @@ t.test('a data directory that was put back as a whole is seen by the head that a
   await create('bob');
   t.match(await larder(`backup ${monday} --data ${data}`), { code: 0 });
   await create('carol');
-  t.match(await larder(`audit verify --data ${data} --since ${monday}`), { code: 0, out: /^The audit log is whole/ });
+  t.match(await larder(`audit verify --data ${data} --since ${monday}`), { code: 0, out: /^The audit log is intact/ });
 
   t.match(await verdict(`--data ${earlier}`), { good: true }, 'from within nothing is to be seen');
   t.match(await verdict(`--data ${earlier} --since ${monday}`), {
@@ -104,7 +104,7 @@ t.test('a database that was put back by hand is told, until somebody goes on wit
   const found = await verdict(`--data ${data}`);
   t.match(found, {
     good: false,
-    problems: [/^the audit log was cut off or put back: by the seal in .* it had come to row/],
+    problems: [/^the audit log was cut off or restored from an older copy: by the seal in .* it had come to row/],
   });
   t.match(await larder(`audit accept --data ${data} --yes`), { code: 0, out: /^The audit log continues from row \d+/ });
   t.match(await verdict(`--data ${data}`), {
@@ -182,7 +182,7 @@ t.test('a report tells of a time: who did what, what left the host, and whether 
   const html = readFileSync(page, 'utf8');
   t.match(
     html,
-    /^<!doctype html>[^]*The audit log is whole[^]*Exported files[^]*brand create[^]*alert\(1\)[^]*<\/html>\n$/,
+    /^<!doctype html>[^]*The audit log is intact[^]*Exported files[^]*brand create[^]*alert\(1\)[^]*<\/html>\n$/,
   );
   t.notMatch(html, hostile, 'what people wrote is text');
   const lines = readFileSync(join(place, 'report.csv'), 'utf8').trimEnd().split('\r\n');

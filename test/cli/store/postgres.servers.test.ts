@@ -98,7 +98,7 @@ t.test('a store is made on the server that is named, and served from it, and com
     ),
   });
   t.match(await store.json('status'), { postgres: { version: /^1\d/ }, disk: { databaseBytes: Number } });
-  t.match(await store.larder('audit verify'), { code: 0, out: /^The audit log is whole/ });
+  t.match(await store.larder('audit verify'), { code: 0, out: /^The audit log is intact/ });
   t.match(await store.larder('verify'), {
     code: 0,
     out: /^Everything is as it was written: the database \S+ at \S+ \(each page against the checksum of its server\), 0 blobs/,
@@ -429,7 +429,7 @@ t.test('a page that the disk has changed is named by verify and by doctor, as is
   const { path } = rows[0] as { path: string };
   t.match(await store.larder('verify'), {
     code: 1,
-    out: /: 1 row of collaborators refer to nothing in packages\nStop every larder that serves the store, and have the database put back/,
+    out: /: 1 row of collaborators refer to nothing in packages\nStop every larder that serves the store, and restore the database from an earlier backup/,
   });
 
   await own.stop('order');

@@ -132,7 +132,7 @@ t.test('the seals of another time do not fit a log of this one', async (t) => {
       INSERT INTO noun_versions SELECT * FROM earlier.noun_versions WHERE noun = 'audit'`);
   });
   t.match((await verdictOn(directory)).problems, [
-    /^the audit log was cut off or put back: by the seal in .*audit\.seal it had come to row 201:[0-9a-f]{64}/,
+    /^the audit log was cut off or restored from an older copy: by the seal in .*audit\.seal it had come to row 201:[0-9a-f]{64}/,
   ]);
 });
 

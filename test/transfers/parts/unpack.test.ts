@@ -98,7 +98,7 @@ t.test('what is unpacked has the names that people know, and is packed again to 
     for (const [part, name] of again.entries()) {
       t.ok(readFileSync(join(at, name)).equals(readFileSync(parts[part]!)), `${name} has the same bytes`);
     }
-    t.match(await done(`transfer check ${scan}`), /It is whole/);
+    t.match(await done(`transfer check ${scan}`), /The transfer is complete/);
   }
 });
 

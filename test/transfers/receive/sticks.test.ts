@@ -32,7 +32,7 @@ t.test('a stick that a Mac has seen is read as if it had not, with another archi
   const checked = await here.larder(`transfer check ${stick}`);
   t.match(checked, {
     code: 0,
-    out: /It is whole[^]*Not read, because it is not part of a transfer: .*holiday\.tar\.$/m,
+    out: /The transfer is complete[^]*Not read, because it is not part of a transfer: .*holiday\.tar\.$/m,
   });
   t.match(await here.done(`transfer receive ${stick}`), { id, lacking: [], 'not-read': [join(stick, 'holiday.tar')] });
   const scan = folder(t);
@@ -43,7 +43,7 @@ t.test('a stick that a Mac has seen is read as if it had not, with another archi
     'a folder with nothing but these is empty',
   );
   seenBySecondMac(scan);
-  t.match(await here.larder(`transfer check ${scan}`), { code: 0, out: /It is whole/ });
+  t.match(await here.larder(`transfer check ${scan}`), { code: 0, out: /The transfer is complete/ });
 });
 
 const seenBySecondMac = (folder: string): void => {

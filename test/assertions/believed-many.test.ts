@@ -2,7 +2,7 @@
 import t from 'tap';
 
 import { toAssertionRecord, verifyAssertions, verifySpooledAssertions } from '#acts/assertions/assertions.ts';
-import { planAssertions } from '#acts/transfers/assertions.ts';
+import { planAssertions } from '#acts/transfers/kinds/assertions.ts';
 import type { TransferPlan, TransferPlanInputs, PlanLine } from '#acts/transfers/plan-types.ts';
 import { joined, type Assertion } from '#assertions/format/assertion.ts';
 import { SpilledAssertions } from '#assertions/spilled-assertions.ts';

@@ -23,7 +23,7 @@ import { addRevisionTo, type RevisionFindings } from '../revisions/new-revision.
 import { recordRelease, recordEndedReleases } from '../releases/releases.ts';
 import { withdraw } from '../revisions/revisions.ts';
 import { requireTrustedSource, trustLine, type TrustedSource, type WaitingTransfer } from '../sites/source-trust.ts';
-import { toRelease } from './channels.ts';
+import { toRelease } from './kinds/channels.ts';
 import { automaticRule, listReviewReasons } from './automatic.ts';
 import { approvalLines, planTransfer } from './plan.ts';
 import type { LazyTransferStatement } from './statement.ts';

@@ -8,9 +8,9 @@ import { fitsGlob } from '#domain/packages/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { mapSequence, PackedList } from '#domain/sequence.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
-import { planAccounts, type PlannedAccounts } from './accounts.ts';
-import { planAssertions } from './assertions.ts';
-import { planChannels, type SlotChange } from './channels.ts';
+import { planAccounts, type PlannedAccounts } from './kinds/accounts.ts';
+import { planAssertions } from './kinds/assertions.ts';
+import { planChannels, type SlotChange } from './kinds/channels.ts';
 import {
   isTooHigh,
   planImages,
@@ -18,7 +18,7 @@ import {
   contradictionReason,
   unvouchedNote,
   type ContentPlanReporter,
-} from './contents.ts';
+} from './kinds/resources.ts';
 import {
   subjectOf,
   type PackagePlan,
@@ -30,7 +30,7 @@ import {
   type TrustOrigin,
 } from './plan-types.ts';
 import type { LazyTransferStatement } from './statement.ts';
-import { planDescription, planLibraries, type PackagePlanReporter } from './metadata.ts';
+import { planDescription, planLibraries, type PackagePlanReporter } from './kinds/metadata.ts';
 
 /** The plan of the package at index `at` of the statement. */
 interface PackagePlanEntry {

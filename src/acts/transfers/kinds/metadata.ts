@@ -12,7 +12,7 @@ import {
   type PlanRecords,
   type TransferMetadata,
   type TrustOrigin,
-} from './plan-types.ts';
+} from '../plan-types.ts';
 
 export interface PackagePlanReporter {
   line(line: Omit<PlanLine, 'package' | 'word'>, word?: TrustOrigin): void;

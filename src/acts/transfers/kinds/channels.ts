@@ -7,9 +7,9 @@ import { riskProblem } from '#domain/releases/risk-problem.ts';
 import type { Release } from '#records/releases/releases.ts';
 import type { RevisionDetails } from '#records/revisions/revisions.ts';
 import { releaseText, slotText } from '#domain/releases/release-text.ts';
-import { isSameSlot, slotLine } from '../releases/release-lines.ts';
-import { branchExpiry, toPlannedRelease } from '../releases/releases.ts';
-import { subjectOf, type PackagePlan, type PlanLine, type TransferPlanInputs, type PlanRecords } from './plan-types.ts';
+import { isSameSlot, slotLine } from '../../releases/release-lines.ts';
+import { branchExpiry, toPlannedRelease } from '../../releases/releases.ts';
+import { subjectOf, type PackagePlan, type PlanLine, type TransferPlanInputs, type PlanRecords } from '../plan-types.ts';
 
 /** The line of a slot of a channel. If `to` is null, the slot is closed. */
 export type SlotChange = Pick<PlanLine, 'what' | 'from' | 'to' | 'notes'>;

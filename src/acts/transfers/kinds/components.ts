@@ -3,7 +3,7 @@
 import type { TransferPackage, TransferResource } from '#contract/wire.ts';
 import { HeaderReader } from '#assertions/format/headers.ts';
 import { defaultProvenance } from '#assertions/format/types.ts';
-import type { TransferPlanInputs } from './plan-types.ts';
+import type { TransferPlanInputs } from '../plan-types.ts';
 
 type TransferComponent = TransferResource['revisions'][number];
 

@@ -4,8 +4,8 @@ import { fitsGlob } from '#domain/packages/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { namespaces } from '#domain/packages/namespace.ts';
 import type { Account } from '#records/accounts/accounts.ts';
-import { accountText, foreignAccountChange } from '../accounts/foreign-accounts.ts';
-import type { PackagePlan, PlanLine, TransferPlanInputs, PlanRecords, TrustOrigin } from './plan-types.ts';
+import { accountText, foreignAccountChange } from '../../accounts/foreign-accounts.ts';
+import type { PackagePlan, PlanLine, TransferPlanInputs, PlanRecords, TrustOrigin } from '../plan-types.ts';
 
 interface AccountPlanReporter {
   line(line: Omit<PlanLine, 'package' | 'word'>, word?: TrustOrigin): void;

@@ -5,7 +5,7 @@ import { prerequisitesOf } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/format/types.ts';
 import { NameIndex } from '#domain/name-index.ts';
 import { fitsGlob } from '#domain/packages/package-glob.ts';
-import type { TransferPlan, TransferPlanInputs, PlanProblem, PlanRecords } from './plan-types.ts';
+import type { TransferPlan, TransferPlanInputs, PlanProblem, PlanRecords } from '../plan-types.ts';
 
 /** Adds the assertions to a plan. Call it when all packages are planned. */
 export async function planAssertions(

@@ -8,7 +8,7 @@ import {
   type TransferPlanInputs,
   type PlanRecords,
   type TrustOrigin,
-} from './plan-types.ts';
+} from '../plan-types.ts';
 
 /**
  * The highest revision number that is accepted. Revisions pushed here are numbered above all received ones, and

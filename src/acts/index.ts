@@ -132,14 +132,9 @@ import { addGuardrail, createTracks, deleteTrack, removeGuardrail, updateTrack }
 import { sweepImageBlobs, sweepImages, readImageIndexes, readImageResources } from './images/unneeded-images.ts';
 import { subscribe, unsubscribe } from './sites/subscriptions.ts';
 import { acceptTransfer } from './transfers/accept.ts';
-import {
-  discardTransfer,
-  exportReceipt,
-  makeTransfer,
-  rewriteTransferPart,
-  receiveTransfer,
-  withdrawTransfer,
-} from './transfers/transfers.ts';
+import { discardTransfer, makeTransfer, rewriteTransferPart, receiveTransfer } from './transfers/transfers.ts';
+import { exportReceipt } from './transfers/receipt.ts';
+import { withdrawTransfer } from './transfers/withdraw.ts';
 import { pushResource, pushRevision } from './uploads/uploads.ts';
 
 /** By noun, as the documents show them. */

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { waitReasonSubject } from '#acts/transfers/transfers.ts';
+import { waitReasonSubject } from '#acts/transfers/automatic.ts';
 import { days } from '#domain/clock.ts';
 import type { StoreHandle } from '#data/store.ts';
 import type { Config } from '#configuration/config.ts';

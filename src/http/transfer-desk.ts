@@ -1,7 +1,7 @@
 // The interface of received transfers for operations and pages. `src/transfers/` implements it, and the appliance passes it in.
 import type { Actor } from '#acts/act.ts';
 import type { PlanLine } from '#acts/transfers/plan-types.ts';
-import type { Receipt } from '#acts/transfers/transfers.ts';
+import type { Receipt } from '#acts/transfers/receipt.ts';
 import type { RequestProvenance, TransferPreview } from '#contract/wire.ts';
 import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
 

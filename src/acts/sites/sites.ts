@@ -4,7 +4,7 @@ import type { ChangeRecords } from '#records/index.ts';
 import type { TransferSource } from '#records/sites/transfer-sources.ts';
 import { act, DoneAlready } from '../act.ts';
 import { refuseCopiedKey, describeTrust } from './source-trust.ts';
-import { unsignedSource } from '../transfers/transfers.ts';
+import { unsignedSource } from '../transfers/acceptance-conditions.ts';
 
 /** The appliance settings for the name of this site and for its key (the sealed seed of an Ed25519 key). */
 export const siteNameSetting = 'site-name';

@@ -12,7 +12,7 @@ import {
   refuseUnfit,
   refuseUnsigned,
   type ReceivingSite,
-} from '../transfers/transfers.ts';
+} from '../transfers/acceptance-conditions.ts';
 
 type SignatureRequirement = Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'scanners' | 'scans'>;
 

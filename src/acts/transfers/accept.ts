@@ -35,15 +35,9 @@ import {
   type PlanLine,
   type TransferPlanInputs,
 } from './plan-types.ts';
-import {
-  isExpired,
-  toChannelUndo,
-  requireWaitingTransfer,
-  type ReceiptApproval,
-  type Receipt,
-  type ReceiptSource,
-  type ChannelUndo,
-} from './transfers.ts';
+import { isExpired } from './acceptance-conditions.ts';
+import { toChannelUndo, type ReceiptApproval, type Receipt, type ReceiptSource, type ChannelUndo } from './receipt.ts';
+import { requireWaitingTransfer } from './transfers.ts';
 
 /** The findings of the review of an image manifest. */
 export type ManifestFindings = { kind: 'manifest' } & ImageReferences;

@@ -5,6 +5,12 @@ import type { Sequence } from '#domain/sequence.ts';
 import type { TransferSource } from '#records/sites/transfer-sources.ts';
 import type { PlanLine } from './plan-types.ts';
 
+/**
+ * The subject, among the findings of reviews, that stores why a transfer waits for a person. No package can have this
+ * name.
+ */
+export const waitReasonSubject = 'automatic';
+
 /** The maximum number of reasons that are reported. */
 const maxReasons = 5;
 

@@ -1,5 +1,5 @@
 // Summarizes a period of the audit log: counts, exports, accepted transfers, and whether the log is intact.
-import type { Receipt } from '#acts/transfers/transfers.ts';
+import type { Receipt } from '#acts/transfers/receipt.ts';
 import { after, timestamp } from '#domain/clock.ts';
 import type { AuditRow } from '#records/audit/audit.ts';
 import { verifyAudit } from '#records/audit/audit-verdict.ts';

@@ -1,5 +1,5 @@
 // larder transfer list
-import { waitReasonSubject } from '#acts/transfers/transfers.ts';
+import { waitReasonSubject } from '#acts/transfers/automatic.ts';
 import { shortId } from '#transfers/site.ts';
 import type { Collector } from '#transfers/make/collector.ts';
 import { collectorExports } from '#transfers/make/collector-exports.ts';

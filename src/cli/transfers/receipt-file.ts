@@ -1,5 +1,5 @@
 // Writes the receipt of an accepted transfer into a file.
-import { exportReceipt, type Receipt } from '#acts/transfers/transfers.ts';
+import { exportReceipt, type Receipt } from '#acts/transfers/receipt.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { findTransfer } from '#transfers/accept/inspect.ts';
 import { buildReceiptReport } from '#transfers/accept/report.ts';

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { createPullCredentials, createTransferReview } from '#appliance/transfer-reviews.ts';
-import { refuseUnsigned } from '#acts/transfers/transfers.ts';
+import { refuseUnsigned } from '#acts/transfers/acceptance-conditions.ts';
 import { readTrusted } from '#assertions/trusted-roots.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { acceptAutomatically } from '#transfers/accept/automatic.ts';

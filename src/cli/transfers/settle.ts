@@ -1,5 +1,5 @@
 // larder transfer discard, larder transfer withdraw
-import { withdrawTransfer } from '#acts/transfers/transfers.ts';
+import { withdrawTransfer } from '#acts/transfers/withdraw.ts';
 import { discard } from '#transfers/accept/desk.ts';
 import { findTransfer } from '#transfers/accept/inspect.ts';
 import { keepHeapSmall } from '#platform/small-heap.ts';

@@ -3,7 +3,8 @@ import { rm } from 'node:fs/promises';
 
 import type { Acts, Actor } from '#acts/act.ts';
 import { acceptTransfer, type TransferAcceptance } from '#acts/transfers/accept.ts';
-import type { ReceivingSite, Receipt } from '#acts/transfers/transfers.ts';
+import type { ReceivingSite } from '#acts/transfers/acceptance-conditions.ts';
+import type { Receipt } from '#acts/transfers/receipt.ts';
 import type { TransferPlanInputs } from '#acts/transfers/plan-types.ts';
 import { pieceFolderOf } from '../receive/content-receiver.ts';
 import { planDigestOf, type VerifiedTransfer } from './inspect.ts';

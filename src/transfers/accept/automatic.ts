@@ -1,6 +1,7 @@
 // Accepts received transfers automatically if their source allows it, and records why a transfer needs a person.
 import type { Actor } from '#acts/act.ts';
-import { waitReasonSubject, type Receipt } from '#acts/transfers/transfers.ts';
+import { waitReasonSubject } from '#acts/transfers/automatic.ts';
+import type { Receipt } from '#acts/transfers/receipt.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { withSpillFile } from '#files/spill-file.ts';
 import { heldUntil } from '../receive/content-receiver.ts';

@@ -2,7 +2,9 @@
 import { rm } from 'node:fs/promises';
 
 import type { Acts, Actor } from '#acts/act.ts';
-import { discardTransfer, withdrawTransfer, type Receipt } from '#acts/transfers/transfers.ts';
+import { discardTransfer } from '#acts/transfers/transfers.ts';
+import { withdrawTransfer } from '#acts/transfers/withdraw.ts';
+import type { Receipt } from '#acts/transfers/receipt.ts';
 import type { TransferDesk } from '#http/transfer-desk.ts';
 import type { Roots } from '#assertions/chain.ts';
 import type { Blobs } from '#blobs/blobs.ts';

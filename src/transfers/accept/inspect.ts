@@ -6,7 +6,7 @@ import {
   verifySpooledAssertions,
   type VerifiedAssertionsByName,
 } from '#acts/assertions/assertions.ts';
-import { farAhead, isFarAhead } from '#acts/transfers/automatic.ts';
+import { farAhead, isFarAhead, waitReasonSubject } from '#acts/transfers/automatic.ts';
 import { planTransfer } from '#acts/transfers/plan.ts';
 import { requireTrustedSource, type WaitingTransfer } from '#acts/sites/source-trust.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type PlanProblem,
 } from '#acts/transfers/plan-types.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
-import { isExpired, unsignedSource, waitReasonSubject, type ReceivingSite } from '#acts/transfers/transfers.ts';
+import { isExpired, unsignedSource, type ReceivingSite } from '#acts/transfers/acceptance-conditions.ts';
 import { parseStream, type Assertion } from '#assertions/format/assertion.ts';
 import type { Roots } from '#assertions/chain.ts';
 import { inOrder, standingTypes } from '#assertions/prerequisites.ts';

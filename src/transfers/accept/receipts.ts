@@ -1,5 +1,5 @@
 // Makes and reads receipts: signed confirmations of accepted transfers.
-import type { Receipt } from '#acts/transfers/transfers.ts';
+import type { Receipt } from '#acts/transfers/receipt.ts';
 import { signEnvelope, openEnvelope, findEnvelopeSigners } from '../statement/envelopes.ts';
 import type { Site } from '../site.ts';
 

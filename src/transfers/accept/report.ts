@@ -1,6 +1,6 @@
 // Builds the preview and the receipt of a transfer for people and programs. The callers render them.
 import type { PlanLine, PlanProblem } from '#acts/transfers/plan-types.ts';
-import type { ReceiptApproval, Receipt } from '#acts/transfers/transfers.ts';
+import type { ReceiptApproval, Receipt } from '#acts/transfers/receipt.ts';
 import type { TransferReport } from '#http/transfer-desk.ts';
 import { labelText } from '#domain/sites/site-label.ts';
 import { fingerprintOfSshKey } from '#domain/approvals/ssh-key.ts';

@@ -4,13 +4,13 @@ import type { Acts, Actor } from '#acts/act.ts';
 import { settleFloor, siteNameSetting } from '#acts/sites/sites.ts';
 import { countSignatures, refuseAdoption } from '#acts/sites/source-trust.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
+import { receiveTransfer } from '#acts/transfers/transfers.ts';
 import {
-  receiveTransfer,
   refuseDoubtfulFloor,
   refuseUnfit,
   refuseUnsigned,
   type ReceivingSite,
-} from '#acts/transfers/transfers.ts';
+} from '#acts/transfers/acceptance-conditions.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import { Refusal } from '#domain/refusal.ts';

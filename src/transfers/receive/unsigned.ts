@@ -1,5 +1,5 @@
 // Turns an unsigned folder into a transfer. It is received like any other, but no source vouches for it.
-import { unsignedSource } from '#acts/transfers/transfers.ts';
+import { unsignedSource } from '#acts/transfers/acceptance-conditions.ts';
 import type { TransferStatement } from '#contract/wire.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import { after, days, timestamp, type Now } from '#domain/clock.ts';

@@ -2,7 +2,7 @@
 // asked for it.
 import { createHash } from 'node:crypto';
 
-import type { Receipt } from '#acts/transfers/transfers.ts';
+import type { Receipt } from '#acts/transfers/receipt.ts';
 import type {
   RequestKey,
   RequestLost,

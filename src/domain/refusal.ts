@@ -77,6 +77,17 @@ export class Refusal extends Error {
 /** A refusal with its cause, which is logged but not sent. */
 export const withCause = (cause: unknown, refusal: Refusal): Refusal => Object.assign(refusal, { cause });
 
+/** Returns the message if `work` throws a refusal, and undefined if it succeeds. Any other error is thrown. */
+export async function refusalReason(work: () => unknown): Promise<string | undefined> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+}
+
 /** Seconds after which an engine may be available again. */
 const awhile = 5;
 

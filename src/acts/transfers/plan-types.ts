@@ -65,8 +65,6 @@ export interface PlanLine {
   from: string | null;
   to: string | null;
   word: TrustOrigin;
-  /** The channel and slot of a release. */
-  at?: { channel: string; slot: string };
   /** The remarks that a person should see before accepting: `downgrade`, `new publisher`, … */
   notes: string[];
 }
@@ -168,7 +166,3 @@ export async function collectPlanInputs(
     arrived: await transfers.arrived(id),
   };
 }
-
-/** The subject of a review: a revision of a package, of a resource, or a manifest by its SHA-256. */
-export const subjectOf = (packageId: string, ...parts: (string | number)[]): string =>
-  [packageId, ...parts.map(String)].join('/');

@@ -1,11 +1,18 @@
-// The receipt of an accepted transfer.
-import { isProgressive } from '#domain/releases/channel-map.ts';
+// The receipt of an accepted transfer: its changes, its approvals, and the data for its withdrawal.
+import { hash } from 'node:crypto';
+
+import { policyTexts } from '#domain/approvals/approval-policy.ts';
 import type { Sequence } from '#domain/sequence.ts';
 import type { StoredApproval } from '#records/approvals/proposals.ts';
+import type { ChangeRecords } from '#records/index.ts';
 import type { Release } from '#records/releases/releases.ts';
 import type { TransferSource } from '#records/sites/transfer-sources.ts';
-import { act } from '../act.ts';
+import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
+import { act, type ActContext } from '../act.ts';
 import { recordExport, measureText } from '../audit/exports.ts';
+import { isExpired } from './acceptance-conditions.ts';
+import type { TransferPlan } from './plan-types.ts';
+import type { LazyTransferStatement } from './statement.ts';
 
 /** The trust settings of a source, as a receipt states them. */
 export interface ReceiptSource extends Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'packages' | 'floor'> {
@@ -55,6 +62,7 @@ export interface ReceiptApproval extends Pick<StoredApproval, 'accountId' | 'use
   signature?: string;
 }
 
+/** The previous content of a slot of a channel. */
 export interface ChannelUndo {
   id: string;
   channel: string;
@@ -65,18 +73,76 @@ export interface ChannelUndo {
   before: Release | null;
 }
 
-export const toChannelUndo = (
-  id: string,
-  at: Pick<Release, 'channel' | 'slot' | 'progressive'>,
-  put: number | null,
-  before: Release | undefined,
-): ChannelUndo => ({
-  id,
-  channel: at.channel,
-  slot: at.slot,
-  isProgressive: isProgressive(at.progressive),
-  put,
-  before: before ?? null,
+export async function buildReceipt(
+  tx: Pick<ChangeRecords, 'approvalPolicy' | 'transferSources'>,
+  { received, statement, source, plan, automatic, undo }: AcceptedTransfer,
+  { at, actor, approved }: ActContext,
+): Promise<Receipt> {
+  const { label, expires, sequence } = statement;
+  return {
+    format: 1,
+    transfer: received.id,
+    source: statement.source,
+    sequence,
+    ...(label !== undefined && { label }),
+    'accepted-at': at,
+    'accepted-by': actor,
+    ...(isExpired(statement, at) && { expired: expires }),
+    ...(automatic !== undefined && { automatic }),
+    ...(received.unsigned === 1 && { unsigned: true as const }),
+    signatures: selectKnownSignatures(received, source),
+    media: JSON.parse(received.media) as string[],
+    lines: plan.lines,
+    'left-out': plan.leftOut,
+    approvals: (approved?.approvals ?? []).map(toReceiptApproval),
+    ...(approved?.text !== undefined && { 'signed-text': approved.text }),
+    policy: Object.fromEntries(policyTexts(await tx.approvalPolicy.inForce())),
+    sources: (await tx.transferSources.list()).map(toReceiptSource),
+    undo,
+  };
+}
+
+interface AcceptedTransfer extends Pick<Receipt, 'undo'> {
+  received: ReceivedTransfer;
+  statement: LazyTransferStatement;
+  source: Pick<TransferSource, 'keys'>;
+  plan: TransferPlan;
+  /** The rule under which it was accepted automatically. */
+  automatic: string | undefined;
+}
+
+/** The received signatures that were made with keys of the source that this site knows. */
+function selectKnownSignatures(
+  { signatures }: Pick<ReceivedTransfer, 'signatures'>,
+  { keys }: Pick<TransferSource, 'keys'>,
+) {
+  const ids = new Set(keys.map((key) => hash('sha256', Buffer.from(key, 'base64url'))));
+  const { signatures: all } = JSON.parse(signatures) as { signatures: Receipt['signatures'] };
+  return all.filter(({ keyid }) => ids.has(keyid));
+}
+
+const toReceiptApproval = ({ key, signature, ...approval }: StoredApproval): ReceiptApproval => ({
+  ...approval,
+  ...(key !== null && signature !== null && { key, signature }),
+});
+
+/** The trust settings of a source, for the receipt. */
+const toReceiptSource = ({
+  name,
+  keys,
+  threshold,
+  packages,
+  mayRelease,
+  floor,
+  accept,
+}: TransferSource): ReceiptSource => ({
+  ...(accept === 'automatic' && { accept }),
+  name,
+  keys,
+  threshold,
+  packages,
+  floor,
+  'may-release': mayRelease,
 });
 
 export const exportReceipt = act({

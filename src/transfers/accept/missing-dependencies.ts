@@ -1,7 +1,7 @@
 // Computes the missing dependencies after a transfer is accepted: packages that its releases need and that neither the transfer nor the
 // site has.
 import type { PackagePlan, TransferPlan, TransferPlanInputs } from '#acts/transfers/plan-types.ts';
-import { subjectOf } from '#acts/transfers/plan-types.ts';
+import { subjectOf } from '#acts/transfers/findings.ts';
 import { Closure, type UnmetNeed } from '#domain/transfers/closure.ts';
 import type { StoreRecords } from '#records/index.ts';
 import type { RevisionDetails } from '#records/revisions/revisions.ts';

@@ -1,6 +1,6 @@
 // Reviews revisions while more of a transfer is received. Reviews wait for the disk and copying needs the processors, so both together take
 // little longer than one of them (`npm run bench -- transfers`).
-import { subjectOf } from '#acts/transfers/plan-types.ts';
+import { subjectOf } from '#acts/transfers/findings.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
 import { FindingsKeeper, type TransferReviewContext } from './reviews.ts';
 

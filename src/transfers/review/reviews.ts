@@ -1,16 +1,16 @@
 // Reviews the received contents of a transfer with the same checks as pushed uploads.
 import { hash, randomUUID } from 'node:crypto';
 
-import type {
-  CredentialFindings,
-  LibraryFindings,
-  ManifestFindings,
-  ResourceFindings,
-} from '#acts/transfers/accept.ts';
-import { subjectOf } from '#acts/transfers/plan-types.ts';
+import {
+  contentMissing,
+  parseFindings,
+  subjectOf,
+  type CredentialFindings,
+  type FindingsOfKind,
+} from '#acts/transfers/findings.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
 import { readManifest } from '#registry/image-manifest.ts';
-import type { TransferContent, TransferPackage } from '#contract/wire.ts';
+import type { TransferPackage } from '#contract/wire.ts';
 import { withFile, type Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -19,7 +19,7 @@ import type { Repository } from '#records/images/images.ts';
 import type { TransferFinding } from '#records/transfers/transfers.ts';
 import type { Findings } from '#records/uploads/uploads.ts';
 import { heldUntil } from '../receive/content-receiver.ts';
-import { missingContent, textSubjects, textsHeld, type FoundIcon } from './text-reviews.ts';
+import { missingContent, textSubjects, textsHeld, type TransferReviewResult } from './text-reviews.ts';
 import { readBlob } from '../blob-bytes.ts';
 
 export interface TransferReviewContext {
@@ -71,7 +71,7 @@ export async function reviewTransfer(
         if (isHere.has(subject)) continue;
         const result = await review();
         // Do not store missing content as a finding: it may still arrive, and stored findings are final.
-        if (!('refused' in result && result.refused === missingContent.refused)) await keeper.keep(subject, result);
+        if (!('refused' in result && result.refused === contentMissing)) await keeper.keep(subject, result);
       }
       progress('review', ++done, statement.packages.length);
     }
@@ -112,8 +112,10 @@ export class FindingsKeeper {
 
   /** Returns the credential found earlier for a repository. */
   async credential(subject: string): Promise<CredentialFindings | undefined> {
-    const before = (await this.#records.transfers.finding(this.#id, subject))?.findings ?? null;
-    return this.#credentials.get(subject) ?? (before === null ? undefined : (JSON.parse(before) as CredentialFindings));
+    return (
+      this.#credentials.get(subject) ??
+      parseFindings('credential', await this.#records.transfers.finding(this.#id, subject))
+    );
   }
 
   async keep(subject: string, result: TransferReviewResult): Promise<void> {
@@ -138,9 +140,6 @@ export class FindingsKeeper {
     });
   }
 }
-
-type TransferReviewResult =
-  Findings | MadeResource | ManifestFindings | CredentialFindings | FoundIcon | LibraryFindings | { refused: string };
 
 /** Contents that a review has created. They are kept with the others. */
 function madeFor(result: TransferReviewResult): string[] {
@@ -201,9 +200,7 @@ function resourceSubjects(
   return [...credentials, ...own];
 }
 
-type MadeResource = ResourceFindings & { content: TransferContent };
-
-async function madeResource(bytes: Buffer, blobs: Pick<Blobs, 'put'>): Promise<MadeResource> {
+async function madeResource(bytes: Buffer, blobs: Pick<Blobs, 'put'>): Promise<FindingsOfKind<'resource'>> {
   const { sha256, sha3_384, size } = await blobs.put(bytes, { id: randomUUID() });
   const content = { sha256, 'sha3-384': sha3_384, size };
   return { kind: 'resource', sha384: hash('sha384', bytes), sha512: hash('sha512', bytes), content };
@@ -216,7 +213,7 @@ async function manifestIn(
   blobs: Pick<Blobs, 'open'>,
   { sha3_384, size, mediaType }: { sha3_384: string; size: number; mediaType: string },
   imageDigests: ReadonlySet<string>,
-): Promise<ManifestFindings | { refused: string }> {
+): Promise<FindingsOfKind<'manifest'> | { refused: string }> {
   if (size > maxManifestBytes) return { refused: 'A manifest may have at most 4 MiB.' };
   const bytes = await readBlob(blobs, sha3_384);
   if (bytes === undefined) return missingContent;

@@ -1,26 +1,21 @@
 // Reviews the small contents of a package in a transfer: its icon and its libraries.
-import type { LibraryFindings } from '#acts/transfers/accept.ts';
-import { subjectOf } from '#acts/transfers/plan-types.ts';
+import { contentMissing, subjectOf, type SubjectFindings } from '#acts/transfers/findings.ts';
 import type { TransferContent, TransferPackage } from '#contract/wire.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { iconName, readIcon, utf8 } from '#review/icon.ts';
 import { readBlob } from '../blob-bytes.ts';
 
-export interface FoundIcon {
-  kind: 'icon';
-}
-
 /** Finding for missing content, which may still arrive. */
-export const missingContent = { refused: 'Its content is neither in the transfer nor here.' };
+export const missingContent = { refused: contentMissing };
 
-type TextReviewResult = FoundIcon | LibraryFindings | { refused: string };
+export type TransferReviewResult = SubjectFindings | { refused: string };
 
 /** Returns the reviews to make, each with its subject. */
 export function textSubjects(
   { id, icon = null, libraries = [] }: TransferPackage,
   blobs: Pick<Blobs, 'open'>,
-): { subject: string; review: () => Promise<TextReviewResult> }[] {
+): { subject: string; review: () => Promise<TransferReviewResult> }[] {
   const icons = icon === null ? [] : [{ subject: subjectOf(id, 'icon'), review: () => iconIn(blobs, icon) }];
   const versions = libraries.flatMap((library) =>
     library.versions.map(({ api, patch, content }) => ({
@@ -57,7 +52,7 @@ async function bytesOf(blobs: Pick<Blobs, 'open'>, { size, 'sha3-384': sha3_384 
 async function iconIn(
   blobs: Pick<Blobs, 'open'>,
   { content, ending }: NonNullable<TransferPackage['icon']>,
-): Promise<TextReviewResult> {
+): Promise<TransferReviewResult> {
   const bytes = await bytesOf(blobs, content);
   if (bytes === undefined) return missingContent;
   // Check an icon of another site again: that site may not have had this rule.
@@ -72,7 +67,7 @@ async function iconIn(
       };
 }
 
-async function libraryIn(blobs: Pick<Blobs, 'open'>, content: TransferContent): Promise<TextReviewResult> {
+async function libraryIn(blobs: Pick<Blobs, 'open'>, content: TransferContent): Promise<TransferReviewResult> {
   const bytes = await bytesOf(blobs, content);
   if (bytes === undefined) return missingContent;
   const text = bytes === 'large' ? undefined : utf8(bytes);

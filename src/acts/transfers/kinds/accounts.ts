@@ -1,67 +1,47 @@
-// Plans which accounts of other stores a transfer adds, and which it may change.
+// Accounts of other stores that packages in transfers refer to.
 import { foreignAccount, type ForeignAccount } from '#assertions/foreign-snap.ts';
 import { fitsGlob } from '#domain/packages/package-glob.ts';
-import { Refusal } from '#domain/refusal.ts';
+import { refusalReason } from '#domain/refusal.ts';
 import { namespaces } from '#domain/packages/namespace.ts';
-import type { Account } from '#records/accounts/accounts.ts';
-import { accountText, foreignAccountChange } from '../../accounts/foreign-accounts.ts';
-import type { PackagePlan, PlanLine, TransferPlanInputs, PlanRecords, TrustOrigin } from '../plan-types.ts';
+import type { ChangeRecords } from '#records/index.ts';
+import { accountText, foreignAccountChange, storeForeignAccount } from '../../accounts/foreign-accounts.ts';
+import type { PackagePlanning } from '../package-planning.ts';
+import type { PackagePlan, TransferPlanInputs, TrustOrigin } from '../plan-types.ts';
 
-interface AccountPlanReporter {
-  line(line: Omit<PlanLine, 'package' | 'word'>, word?: TrustOrigin): void;
-  problem(item: string, reason: string): void;
-  /** Reports that something stays as it is here. */
-  unchanged(item: string, reason: string): void;
-}
-
-/** State shared by the packages of one plan: each account is planned once, and each user name given once. */
-export interface PlannedAccounts {
-  ids: Set<string>;
-  usernames: Set<string>;
-}
-
-/** Adds to a plan the accounts that a package refers to and that are new or changed here. */
-export async function planAccounts(
-  records: PlanRecords,
-  planning: TransferPlanInputs,
-  { made, planned }: { made: PackagePlan; planned: PlannedAccounts },
-  reporter: AccountPlanReporter,
-): Promise<void> {
-  for (const id of accountsIn(made.carried)) {
-    if (planned.ids.has(id)) continue;
-    planned.ids.add(id);
-    try {
-      await planAccount(records, planning, { id, made, planned }, reporter);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      reporter.problem(`account ${id}`, error.message);
-    }
+/** Adds the accounts that a package refers to and that are new or changed here. */
+export async function planAccounts(planning: PackagePlanning): Promise<void> {
+  for (const id of accountsIn(planning.carried)) {
+    if (planning.accounts.ids.has(id)) continue;
+    planning.accounts.ids.add(id);
+    const reason = await refusalReason(() => planAccount(planning, id));
+    if (reason !== undefined) planning.problem(`account ${id}`, reason);
   }
 }
 
-async function planAccount(
-  records: PlanRecords,
-  planning: TransferPlanInputs,
-  { id, made, planned }: { id: string; made: PackagePlan; planned: PlannedAccounts },
-  reporter: AccountPlanReporter,
-): Promise<void> {
-  const { account, word } = findAccountDetails(id, planning);
+async function planAccount(planning: PackagePlanning, id: string): Promise<void> {
+  const { records, inputs, accounts, plan } = planning;
+  const { account, word } = findAccountDetails(id, inputs);
   if (account === undefined && (await records.accounts.find(id)) !== undefined) return;
   const described = account ?? { id, username: undefined, displayName: id, validation: 'unproven' };
-  const change = await foreignAccountChange(records, described, planning.at, planned.usernames);
+  const change = await foreignAccountChange(records, described, inputs.at, accounts.usernames);
   if (change === undefined) return;
   const { before, after } = change;
   const item = `account ${id}`;
-  if (before !== null && word !== 'upstream' && !(await mayChange(records, planning, before))) {
+  if (before !== null && word !== 'upstream' && !(await mayChange(planning, id))) {
     const reason = `It is ${accountText(before)} here and is not changed, because this source is not the only one with packages of it.`;
-    reporter.unchanged(item, reason);
+    planning.unchanged(item, reason);
     return;
   }
-  planned.usernames.add(after.username);
-  made.accounts.push(change);
+  accounts.usernames.add(after.username);
+  plan.accounts.push(change);
   const notes = before === null ? [] : ['was known here in other words'];
   const from = before === null ? null : accountText(before);
-  reporter.line({ kind: 'account', what: item, from, to: accountText(after), notes }, word);
+  planning.line({ kind: 'account', what: item, from, to: accountText(after), notes }, word);
+}
+
+/** Stores the accounts. The package and its contents refer to them. */
+export async function acceptAccounts(tx: ChangeRecords, { accounts }: PackagePlan): Promise<void> {
+  for (const account of accounts) await storeForeignAccount(tx, account);
 }
 
 function accountsIn({ publisher, revisions, resources, libraries = [] }: PackagePlan['carried']): Set<string> {
@@ -88,8 +68,9 @@ function findAccountDetails(
  * Whether all packages of an account are in the scope of this source and of no other, so that the source may change the
  * account's names.
  */
-async function mayChange({ packages, transferSources }: PlanRecords, planning: TransferPlanInputs, { id }: Account) {
-  const { statement, source, isUnsigned } = planning;
+async function mayChange({ records, inputs }: PackagePlanning, id: string): Promise<boolean> {
+  const { packages, transferSources } = records;
+  const { statement, source, isUnsigned } = inputs;
   const others = (await transferSources.list()).filter(({ name }) => isUnsigned || name !== statement.source);
   const its = (await Promise.all(namespaces.map((namespace) => packages.publishedBy(id, namespace)))).flat();
   if (!its.every((subject) => fitsGlob(source.packages, subject))) return false;

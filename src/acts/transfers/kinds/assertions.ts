@@ -1,5 +1,4 @@
-// Plans which assertions of a transfer are accepted: the ones that its revisions rely on, and the ones that belong to
-// no package.
+// Assertions in transfers: those that revisions rely on are accepted with them, those without a package on their own.
 import type { Assertion } from '#assertions/format/assertion.ts';
 import { prerequisitesOf } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/format/types.ts';

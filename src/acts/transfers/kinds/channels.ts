@@ -1,78 +1,101 @@
-// Plans the channel changes of one package of a transfer, and checks that each release is possible here.
+// Channels of packages in transfers: releases, ended progressive releases and closed channels, and their rollback.
 import type { TransferPackage, TransferRelease } from '#contract/wire.ts';
 import type { ApprovalLine } from '#domain/approvals/approval-policy.ts';
-import { everyDevice, isProgressive, isWholeChannel, slotsOf } from '#domain/releases/channel-map.ts';
+import { everyDevice, isProgressive } from '#domain/releases/channel-map.ts';
 import { parseChannel } from '#domain/releases/channel.ts';
-import { riskProblem } from '#domain/releases/risk-problem.ts';
-import type { Release } from '#records/releases/releases.ts';
-import type { RevisionDetails } from '#records/revisions/revisions.ts';
+import { Refusal } from '#domain/refusal.ts';
 import { releaseText, slotText } from '#domain/releases/release-text.ts';
+import type { ChangeRecords } from '#records/index.ts';
+import type { Release } from '#records/releases/releases.ts';
+import type { ActContext } from '../../act.ts';
 import { isSameSlot, slotLine } from '../../releases/release-lines.ts';
-import { branchExpiry, toPlannedRelease } from '../../releases/releases.ts';
-import { subjectOf, type PackagePlan, type PlanLine, type TransferPlanInputs, type PlanRecords } from '../plan-types.ts';
+import {
+  branchExpiry,
+  recordEndedReleases,
+  recordRelease,
+  refuseRiskAgain,
+  toPlannedRelease,
+} from '../../releases/releases.ts';
+import type { PackagePlanning } from '../package-planning.ts';
+import type { PackagePlan } from '../plan-types.ts';
+import type { ChannelUndo } from '../receipt.ts';
+import type { ContentKind, PackageAcceptance } from './content-kind.ts';
+import { isBarred, describeReleaseProblem } from './release-problems.ts';
 
-/** The line of a slot of a channel. If `to` is null, the slot is closed. */
-export type SlotChange = Pick<PlanLine, 'what' | 'from' | 'to' | 'notes'>;
+export const channelContent: ContentKind = {
+  /** Adds the new content of the channels, also as lines for approvers in the form of any other release. */
+  async plan(planning) {
+    const { records, inputs, carried, plan } = planning;
+    const held = await records.releases.current(carried.id, inputs.at);
+    const isWithdrawn = ({ revision }: Release): boolean =>
+      plan.withdrawals.some((withdrawal) => withdrawal.revision === revision);
+    const remaining = held.filter((release) => !isWithdrawn(release));
+    if (inputs.source.mayRelease) {
+      await planReleases(planning, remaining);
+      planEnds(plan, remaining);
+    }
+    for (const { at, notes, ...change } of slotChanges(plan, held, held.filter(isWithdrawn), inputs.at)) {
+      planning.line({ kind: change.to === null ? 'close' : 'release', what: placed(at), ...change, notes });
+      planning.releaseLine(slotLine(carried, at.channel, at.slot, change));
+    }
+  },
 
-interface ChannelPlanReporter {
-  line(line: SlotChange): void;
-  problem(item: string, reason: string): void;
-}
-
-/**
- * Adds the new content of the channels to a plan. Returns the lines for approvers, in the form of any other release.
- */
-export async function planChannels(
-  records: PlanRecords,
-  planning: TransferPlanInputs,
-  made: PackagePlan,
-  reporter: ChannelPlanReporter,
-): Promise<ApprovalLine[]> {
-  const held = await records.releases.current(made.carried.id, planning.at);
-  const isWithdrawn = ({ revision }: Release): boolean =>
-    made.withdrawals.some((withdrawal) => withdrawal.revision === revision);
-  const remaining = held.filter((release) => !isWithdrawn(release));
-  if (planning.source.mayRelease) {
-    await planReleases(records, planning, made, { remaining, reporter });
-    planEnds(made, remaining);
-  }
-  const changes = slotChanges(held, held.filter(isWithdrawn), { made, at: planning.at });
-  for (const { at, from, to, notes } of changes) reporter.line({ what: placed(at), from, to, notes });
-  return changes.map(({ at, from, to }) => slotLine(made.carried, at.channel, at.slot, { from, to }));
-}
+  async accept(acceptance) {
+    const { tx, doing, plan, subject, undo } = acceptance;
+    await acceptReleases(acceptance);
+    for (const release of plan.ends) {
+      await tx.releases.empty(release);
+      undo.add(toChannelUndo(release, null, release));
+    }
+    for (const { channel, held } of plan.closes) {
+      await tx.releases.close(subject.id, channel);
+      await recordEndedReleases(tx, held, doing);
+      for (const release of held) undo.add(toChannelUndo(release, null, release));
+    }
+  },
+};
 
 /** Adds the releases that differ from those of the source. */
-async function planReleases(
-  records: PlanRecords,
-  planning: TransferPlanInputs,
-  made: PackagePlan,
-  { remaining, reporter }: { remaining: readonly Release[]; reporter: ChannelPlanReporter },
-): Promise<void> {
+async function planReleases(planning: PackagePlanning, remaining: readonly Release[]): Promise<void> {
+  const { inputs, carried, plan } = planning;
   const places = new Set<string>();
-  for (const release of made.carried.channels) {
+  for (const release of carried.channels) {
     const expires = release['expires-at'];
-    if (expires !== undefined && expires <= planning.at) continue;
-    const place = `${release.channel} ${release.slot} ${String(release.progressive !== undefined)}`;
+    if (expires !== undefined && expires <= inputs.at) continue;
+    const isOverAnother = release.progressive !== undefined;
+    const place = `${release.channel} ${release.slot} ${String(isOverAnother)}`;
     if (places.has(place)) {
-      reporter.problem(placed(release), 'Two releases would be in the same place.');
+      planning.problem(placed(release), 'Two releases would be in the same place.');
       continue;
     }
     places.add(place);
     const before = remaining.find(
-      (candidate) =>
-        isSameSlot(candidate, release) && isProgressive(candidate.progressive) === (release.progressive !== undefined),
+      (candidate) => isSameSlot(candidate, release) && isProgressive(candidate.progressive) === isOverAnother,
     );
-    const filled = toRelease(made.carried.id, release, planning.at);
+    const filled = toRelease(carried.id, release, inputs.at);
     if (before !== undefined && releaseText(before) === releaseText(filled)) continue;
-    if (await isBarred(records, made, release)) continue;
-    const reason = await describeReleaseProblem(records, planning, made, release);
-    if (reason === undefined) made.releases.push({ release, before });
-    else reporter.problem(placed(release), reason);
+    if (await isBarred(planning, release)) continue;
+    const reason = await describeReleaseProblem(planning, release);
+    if (reason === undefined) plan.releases.push({ release, before });
+    else planning.problem(placed(release), reason);
   }
 }
 
+async function acceptReleases({ tx, doing, plan, subject, undo }: PackageAcceptance): Promise<void> {
+  const { id, status } = subject;
+  for (const { release, before } of plan.releases) {
+    const filled = toRelease(id, release, doing.at);
+    undo.add(toChannelUndo(filled, release.revision, before));
+    await tx.releases.fill(filled);
+    const held = before === undefined || isProgressive(before.progressive) ? null : before.revision;
+    await recordRelease(tx, filled, held, doing);
+    await tx.revisions.markReleased(id, release.revision);
+  }
+  if (plan.releases.length > 0 && status === 'registered') await tx.packages.publish(id);
+}
+
 /** Converts a release of a transfer to a release of this store. */
-export function toRelease(packageId: string, release: TransferRelease, at: string): Release {
+function toRelease(packageId: string, release: TransferRelease, at: string): Release {
   const { base, progressive, architecture = null, resources = [], channel: name } = release;
   const channel = parseChannel(name);
   return {
@@ -92,105 +115,18 @@ export function toRelease(packageId: string, release: TransferRelease, at: strin
 }
 
 /** Adds the progressive releases and channels that the source has ended or closed and that exist here. */
-function planEnds(made: PackagePlan, remaining: readonly Release[]): void {
-  const { channels, closed } = made.carried;
+function planEnds(plan: PackagePlan, remaining: readonly Release[]): void {
+  const { channels, closed } = plan.carried;
   for (const release of remaining.filter(({ progressive }) => isProgressive(progressive))) {
     const sameSlot = channels.filter((other) => isSameSlot(release, other));
     if (sameSlot.length === 0 || sameSlot.some(({ progressive }) => progressive !== undefined)) continue;
-    made.ends.push(release);
+    plan.ends.push(release);
   }
   // A channel that gets a release here is not closed, even if the source closes a channel of the same name.
   for (const channel of closed.filter((channelName) => !channels.some((release) => release.channel === channelName))) {
     const holding = remaining.filter((release) => release.channel === channel);
-    if (holding.length > 0) made.closes.push({ channel, held: holding });
+    if (holding.length > 0) plan.closes.push({ channel, held: holding });
   }
-}
-
-/** Whether the release is of a carried revision that cannot be accepted. That problem is reported already. */
-async function isBarred(
-  records: PlanRecords,
-  { carried, revisions }: PackagePlan,
-  { revision }: TransferRelease,
-): Promise<boolean> {
-  const isCarried = carried.revisions.some((sentRevision) => sentRevision.revision === revision);
-  if (!isCarried || revisions.some(({ sentRevision }) => sentRevision.revision === revision)) return false;
-  return (await records.revisions.find(carried.id, revision)) === undefined;
-}
-
-/** Why a release is not possible here, independent of its signatures. */
-async function describeReleaseProblem(
-  records: PlanRecords,
-  planning: TransferPlanInputs,
-  made: PackagePlan,
-  release: TransferRelease,
-): Promise<string | undefined> {
-  const { carried } = made;
-  const channel = parseChannel(release.channel);
-  if (channel?.name !== release.channel) return 'This is not a valid channel name.';
-  if (channel.track !== 'latest' && !carried.tracks.includes(channel.track))
-    return 'The transfer does not contain its track.';
-  if (isWholeChannel(carried.namespace) && release.progressive !== undefined) {
-    return `A ${carried.type} is released to all devices at once.`;
-  }
-  const details = await detailsOf(records, planning, made, release.revision);
-  if (typeof details === 'string') return details;
-  const unfinished = riskProblem(details, channel.risk);
-  if (unfinished !== undefined) {
-    return `Revision ${String(release.revision)} cannot be released there: ${unfinished}.`;
-  }
-  const fitting = slotsOf(carried.namespace, details).some(
-    ({ slot, architecture, baseName, baseChannel }) =>
-      slot === release.slot &&
-      architecture === (release.architecture ?? null) &&
-      baseName === (release.base?.name ?? null) &&
-      baseChannel === (release.base?.channel ?? null),
-  );
-  if (!fitting) return `Revision ${String(release.revision)} is not for ${release.slot}.`;
-  return whyNoResource(records, made, release);
-}
-
-/**
- * The targets of a revision. Returns a sentence if the revision is neither here nor in the transfer, or is withdrawn.
- */
-async function detailsOf(
-  records: PlanRecords,
-  { finding }: TransferPlanInputs,
-  made: PackagePlan,
-  number: number,
-): Promise<RevisionDetails | string> {
-  const { id } = made.carried;
-  if (made.withdrawals.some(({ revision }) => revision === number)) return `Revision ${String(number)} is withdrawn.`;
-  const existing = await records.revisions.find(id, number);
-  if (existing !== undefined) {
-    return existing.withdrawnAt === null
-      ? existing.details
-      : `Revision ${String(number)} is withdrawn here and stays withdrawn.`;
-  }
-  const comes = made.revisions.some(({ sentRevision }) => sentRevision.revision === number);
-  const findingsJson = comes ? ((await finding(subjectOf(id, number)))?.findings ?? null) : null;
-  if (findingsJson === null) return `Revision ${String(number)} is neither here nor in the transfer.`;
-  return (JSON.parse(findingsJson) as { details?: RevisionDetails }).details ?? {};
-}
-
-async function whyNoResource(
-  records: PlanRecords,
-  made: PackagePlan,
-  { resources = [] }: TransferRelease,
-): Promise<string | undefined> {
-  if (new Set(resources.map(({ name }) => name)).size < resources.length) return 'It names a resource twice.';
-  for (const { name, revision, type } of resources) {
-    // The name appears in lines for approvers, so it must not be mistaken for other text.
-    if (!/^[A-Za-z0-9._-]+$/.test(name)) return 'This is not a valid resource name.';
-    if (revision === null) continue;
-    const comes = made.resources.find(
-      (planned) => planned.resource.name === name && planned.sentRevision.revision === revision,
-    );
-    const its = comes?.resource.type ?? (await records.resourceRevisions.find(made.carried.id, name, revision))?.type;
-    if (its === type) continue;
-    if (its !== undefined) return `Its resource ${name} has the type ${its}, not ${type}.`;
-    return `The revision ${String(revision)} of its resource ${name} is neither here nor in the transfer.`;
-  }
-  return undefined;
 }
 
 type ReleaseSlot = Pick<Release, 'channel' | 'slot'>;
@@ -204,9 +140,10 @@ interface SlotPlan {
 
 /** The content before and after, for each slot that changes. */
 function slotChanges(
+  { carried, releases, ends, closes }: PackagePlan,
   held: readonly Release[],
   withdrawn: readonly Release[],
-  { made: { carried, releases, ends, closes }, at }: { made: PackagePlan; at: string },
+  at: string,
 ): SlotPlan[] {
   const replaced = releases.flatMap(({ before }) => before ?? []);
   const gone = new Set<Release>([...replaced, ...withdrawn, ...ends, ...closes.flatMap((close) => close.held)]);
@@ -250,3 +187,83 @@ function notesOf({ namespace, resources }: TransferPackage, { release, before, f
 
 /** A channel, with its slot if it has several. */
 const placed = ({ channel, slot }: ReleaseSlot): string => (slot === '*' ? channel : `${channel} (${slot})`);
+
+const toChannelUndo = (
+  { packageId, channel, slot, progressive }: Release,
+  put: number | null,
+  before: Release | undefined,
+): ChannelUndo => ({
+  id: packageId,
+  channel,
+  slot,
+  isProgressive: isProgressive(progressive),
+  put,
+  before: before ?? null,
+});
+
+/** The lines for approvers of a rollback. */
+export async function undoLines(tx: ChangeRecords, undo: readonly ChannelUndo[], at: string): Promise<ApprovalLine[]> {
+  const lines: ApprovalLine[] = [];
+  for (const [packageId, ofPackage] of Map.groupBy(undo, (step) => step.id)) {
+    const subject = await tx.packages.byId(packageId);
+    if (subject === undefined) continue;
+    const held = await tx.releases.current(packageId, at);
+    for (const some of Map.groupBy(ofPackage, ({ channel, slot }) => `${channel} ${slot}`).values()) {
+      const { channel, slot } = some[0]!;
+      const current = held.filter((release) => isSameSlot(release, some[0]!));
+      const stays = current.filter(
+        (release) => !some.some((other) => other.isProgressive === isProgressive(release.progressive)),
+      );
+      const to = slotText([...stays, ...some.flatMap(({ before }) => before ?? [])]);
+      const line = slotLine(subject, channel, slot, { from: slotText(current), to });
+      lines.push(line, { ...line, kind: 'transfers' });
+    }
+  }
+  return lines;
+}
+
+/** Restores the channels as they were before acceptance; refuses if a channel was changed since. */
+export async function undoChannels(
+  tx: ChangeRecords,
+  undo: readonly ChannelUndo[],
+  acceptedAt: string,
+  doing: ActContext,
+): Promise<void> {
+  for (const step of undo) await refuseLater(tx, step, acceptedAt);
+  // Restoring a revision counts as a release of it, so the same check applies.
+  for (const { before } of undo) if (before !== null) await refuseRiskAgain(tx, before);
+  for (const step of undo.toReversed()) await restoreSlot(tx, step, doing);
+}
+
+const heldAt = async (
+  tx: ChangeRecords,
+  { id, channel, slot, isProgressive: over }: ChannelUndo,
+): Promise<Release | undefined> =>
+  (await tx.releases.held(id)).find(
+    (release) => release.channel === channel && release.slot === slot && isProgressive(release.progressive) === over,
+  );
+
+async function refuseLater(tx: ChangeRecords, undo: ChannelUndo, acceptedAt: string): Promise<void> {
+  const held = await heldAt(tx, undo);
+  const isAsLeft =
+    undo.put === null ? held === undefined : held?.revision === undo.put && held.releasedAt === acceptedAt;
+  if (isAsLeft) return;
+  const subject = await tx.packages.byId(undo.id);
+  throw new Refusal(
+    'conflict',
+    `${subject === undefined ? undo.id : `${subject.namespace}/${subject.name}`} ${undo.channel} was changed after the transfer ` +
+      'was accepted, so nothing was withdrawn.',
+  );
+}
+
+async function restoreSlot(tx: ChangeRecords, undo: ChannelUndo, doing: ActContext): Promise<void> {
+  const held = await heldAt(tx, undo);
+  if (undo.before !== null) {
+    const filled = { ...undo.before, releasedAt: doing.at };
+    await tx.releases.fill(filled);
+    await recordRelease(tx, filled, undo.isProgressive ? null : (held?.revision ?? null), doing);
+  } else if (held !== undefined) {
+    await tx.releases.empty(held);
+    await recordEndedReleases(tx, [held], doing);
+  }
+}

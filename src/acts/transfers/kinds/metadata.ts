@@ -1,62 +1,47 @@
-// Plans the changes of a transfer to the metadata of a package and to its libraries.
+// Metadata of packages in transfers: texts, links, icon and default track.
 import { createHash } from 'node:crypto';
 
-import type { TransferLibrary } from '#contract/wire.ts';
 import { refuseBadLinks } from '#domain/packages/links.ts';
-import { Refusal } from '#domain/refusal.ts';
+import { refusalReason } from '#domain/refusal.ts';
 import type { Followed, Links, PublishedPackage } from '#records/packages/packages.ts';
-import {
-  subjectOf,
-  type PackagePlan,
-  type PlanLine,
-  type PlanRecords,
-  type TransferMetadata,
-  type TrustOrigin,
-} from '../plan-types.ts';
+import { subjectOf } from '../findings.ts';
+import type { PackagePlanning } from '../package-planning.ts';
+import type { TransferMetadata } from '../plan-types.ts';
+import type { ContentKind } from './content-kind.ts';
 
-export interface PackagePlanReporter {
-  line(line: Omit<PlanLine, 'package' | 'word'>, word?: TrustOrigin): void;
-  problem(item: string, reason: string): void;
-  /** Reports that a minor property stays as it is here. */
-  unchanged(item: string, reason: string): void;
-  /** Whether a content was received and its review found no fault; reports it if not. */
-  isGood(subject: string, item: string, sha3_384: string): Promise<boolean>;
-  /** Why a content is refused; undefined if it is not. */
-  whyNot(subject: string, sha3_384: string): Promise<string | undefined>;
-}
-
-/** Adds the new metadata of the package. Metadata that was edited here stays. */
-export async function planDescription(
-  records: PlanRecords,
-  made: PackagePlan,
-  reporter: PackagePlanReporter,
-): Promise<void> {
-  const { carried, existing } = made;
-  const metadata = await collectMetadata(records, made, reporter);
-  for (const [field, value] of Object.entries(metadata) as [
-    keyof TransferMetadata,
-    PublishedPackage[keyof TransferMetadata],
-  ][]) {
-    const before = existing?.[field] ?? null;
-    const [from, to] = [inWords(before), inWords(value)];
-    if (existing?.edited.includes(field as Followed) === true) {
-      if (from !== to) reporter.unchanged(names[field], 'It was edited here and is not changed.');
-      continue;
+export const metadataContent: ContentKind = {
+  /** Adds the new metadata. Metadata that was edited here stays. */
+  async plan(planning) {
+    const { carried, plan } = planning;
+    const { existing } = plan;
+    const metadata = await collectMetadata(planning);
+    for (const [field, value] of Object.entries(metadata) as [
+      keyof TransferMetadata,
+      PublishedPackage[keyof TransferMetadata],
+    ][]) {
+      const [from, to] = [inWords(existing?.[field] ?? null), inWords(value)];
+      if (existing?.edited.includes(field as Followed) === true) {
+        if (from !== to) planning.unchanged(names[field], 'It was edited here and is not changed.');
+        continue;
+      }
+      plan.metadata = { ...plan.metadata, [field]: value };
+      // All texts of a new package are new and change nothing for devices, so they need no line. Its default track
+      // decides what devices install, so it does.
+      if ((existing !== undefined || field === 'defaultTrack') && from !== to)
+        planning.line({ kind: 'metadata', what: names[field], from, to });
     }
-    made.metadata = { ...made.metadata, [field]: value };
-    // All texts of a new package are new and change nothing for devices, so they need no line. Its default track
-    // decides what devices install, so it does.
-    if ((existing !== undefined || field === 'defaultTrack') && from !== to)
-      reporter.line({ kind: 'metadata', what: names[field], from, to, notes: [] });
-  }
-  if (existing !== undefined && existing.private !== carried.private) {
-    const sourceVisibility = carried.private ? 'private' : 'public';
-    reporter.unchanged(
-      'visibility',
-      `It is ${sourceVisibility} at its source and stays ${existing.private ? 'private' : 'public'} here.`,
-    );
-  }
-}
+    if (existing !== undefined && existing.private !== carried.private) {
+      const [atSource, here] = carried.private ? ['private', 'public'] : ['public', 'private'];
+      planning.unchanged('visibility', `It is ${atSource} at its source and stays ${here} here.`);
+    }
+  },
+
+  async accept({ tx, plan, subject }) {
+    // Accepted revisions may have changed its metadata.
+    const current = await tx.packages.byId(subject.id);
+    if (current !== undefined) await tx.packages.describe({ ...current, ...plan.metadata });
+  },
+};
 
 const names: Record<keyof TransferMetadata, string> = {
   title: 'title',
@@ -68,11 +53,9 @@ const names: Record<keyof TransferMetadata, string> = {
   links: 'links',
 };
 
-async function collectMetadata(
-  records: PlanRecords,
-  { carried, existing, tracks }: PackagePlan,
-  reporter: PackagePlanReporter,
-): Promise<TransferMetadata> {
+async function collectMetadata(planning: PackagePlanning): Promise<TransferMetadata> {
+  const { records, carried } = planning;
+  const { existing, tracks } = planning.plan;
   const { id, title, summary, description, license, icon, links, 'default-track': defaultTrack } = carried;
   const metadata: TransferMetadata = {
     ...(title !== undefined && { title }),
@@ -84,30 +67,25 @@ async function collectMetadata(
   else if (icon !== undefined) {
     const name = `${icon.content['sha3-384']}.${icon.ending}`;
     const reason =
-      existing?.icon === name ? undefined : await reporter.whyNot(subjectOf(id, 'icon'), icon.content['sha3-384']);
+      existing?.icon === name ? undefined : await planning.whyUnusable(subjectOf(id, 'icon'), icon.content['sha3-384']);
     if (reason === undefined) metadata.icon = name;
-    else reporter.unchanged('icon', reason);
+    else planning.unchanged('icon', reason);
   }
-  if (links !== undefined && areGood(links, reporter)) metadata.links = links;
+  if (links !== undefined) {
+    const reason = await refusalReason(() => {
+      refuseBadLinks(links);
+    });
+    if (reason === undefined) metadata.links = links;
+    else planning.problem('links', reason);
+  }
   if (defaultTrack === undefined || defaultTrack === null) {
     if (defaultTrack === null) metadata.defaultTrack = null;
   } else {
     const trackNames = [...tracks, ...(await records.tracks.list(id)).map(({ name }) => name)];
     if (trackNames.includes(defaultTrack)) metadata.defaultTrack = defaultTrack;
-    else reporter.problem('default track', `'${defaultTrack}' is not a track of it.`);
+    else planning.problem('default track', `'${defaultTrack}' is not a track of it.`);
   }
   return metadata;
-}
-
-function areGood(links: Links, { problem }: PackagePlanReporter): boolean {
-  try {
-    refuseBadLinks(links);
-    return true;
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    problem('links', error.message);
-    return false;
-  }
 }
 
 /** The number of characters of a text that a line shows. The digest identifies the whole text. */
@@ -127,54 +105,3 @@ const linksInWords = (links: Links): string =>
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([kind, list]) => `${kind}: ${list.join(' ')}`)
     .join('; ');
-
-/** Adds the library versions that are not here. */
-export async function planLibraries(
-  records: PlanRecords,
-  made: PackagePlan,
-  reporter: PackagePlanReporter,
-): Promise<void> {
-  const { libraries = [], id, namespace } = made.carried;
-  for (const library of libraries) {
-    const item = `library ${library.name}`;
-    if (namespace !== 'charm') {
-      reporter.problem(item, `A ${namespace} has no libraries.`);
-      continue;
-    }
-    const { byId, findByName: byName } = records.charmLibraries;
-    const [existing, twin] = [await byId(library.id), await byName(id, library.name)];
-    if (existing !== undefined && (existing.packageId !== id || existing.name !== library.name))
-      reporter.problem(item, `The id '${library.id}' belongs to another library here.`);
-    else if (existing === undefined && twin !== undefined)
-      reporter.problem(item, `It is stored here with the id '${twin.id}', not '${library.id}'.`);
-    else await planVersions(records, made, library, reporter);
-  }
-}
-
-async function planVersions(
-  records: PlanRecords,
-  made: PackagePlan,
-  library: TransferLibrary,
-  reporter: PackagePlanReporter,
-): Promise<void> {
-  const existingVersions = await records.charmLibraries.versions(library.id);
-  const versions: TransferLibrary['versions'] = [];
-  for (const version of library.versions) {
-    const { api, patch, hash, content } = version;
-    const item = `library ${library.name} ${String(api)}.${String(patch)}`;
-    const existingVersion = existingVersions.find((other) => other.api === api && other.patch === patch);
-    if (existingVersion !== undefined) {
-      if (existingVersion.hash !== hash)
-        reporter.problem(item, 'It is stored here with another hash, so it cannot be accepted.');
-      continue;
-    }
-    const subject = subjectOf(made.carried.id, library.id, api, patch);
-    if (!(await reporter.isGood(subject, item, content['sha3-384']))) continue;
-    versions.push(version);
-    reporter.line({ kind: 'library', what: item, from: null, to: 'published', notes: [] });
-  }
-  const isNew = (await records.charmLibraries.byId(library.id)) === undefined;
-  if (isNew && versions.length === 0)
-    reporter.line({ kind: 'library', what: `library ${library.name}`, from: null, to: 'registered', notes: [] });
-  if (versions.length > 0 || isNew) made.libraries.push({ ...library, versions });
-}

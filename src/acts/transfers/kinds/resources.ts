@@ -1,164 +1,159 @@
-// Plans which resources and images of a transfer are accepted, and reports problems with the others.
+// Resources of charms and components of snaps in transfers, with the pull credentials of resources that name images.
 import type { TransferPackage, TransferResource } from '#contract/wire.ts';
-import { verifyComponent } from './components.ts';
-import {
-  subjectOf,
-  type PackagePlan,
-  type PlanLine,
-  type TransferPlanInputs,
-  type PlanRecords,
-  type TrustOrigin,
-} from '../plan-types.ts';
-
-/**
- * The highest revision number that is accepted. Revisions pushed here are numbered above all received ones, and
- * statements can name numbers up to 2147483647.
- */
-const maxRevision = 2_000_000_000;
-
-export const contradictionReason = 'Its assertion and the transfer contradict each other.';
-export const unvouchedNote = 'no assertion that this site believes';
-
-export interface ContentPlanReporter {
-  line(line: Omit<PlanLine, 'package' | 'word'>, word?: TrustOrigin): void;
-  problem(item: string, reason: string): void;
-  /** Whether a content was received or is here; reports a problem if not. */
-  isThere(item: string, sha3_384: string): Promise<boolean>;
-  /** Whether the review of a subject found no fault; reports a problem if it did. */
-  isGood(subject: string, item: string): Promise<boolean>;
-}
+import { HeaderReader } from '#assertions/format/headers.ts';
+import { defaultProvenance } from '#assertions/format/types.ts';
+import { Refusal } from '#domain/refusal.ts';
+import type { Repository } from '#records/images/images.ts';
+import { subjectOf } from '../findings.ts';
+import type { PackagePlanning } from '../package-planning.ts';
+import type { TransferPlanInputs } from '../plan-types.ts';
+import type { ContentKind, PackageAcceptance } from './content-kind.ts';
+import { contradictionReason, otherContentReason, sameContentReason, unvouchedNote } from './reasons.ts';
 
 type SentResourceRevision = TransferResource['revisions'][number];
 
-interface ResourcePlanning {
-  records: PlanRecords;
-  planning: TransferPlanInputs;
-  made: PackagePlan;
-  reporter: ContentPlanReporter;
-}
-
-/** Whether a number is too high to be accepted; reports it as a problem. */
-export function isTooHigh(
-  { revision }: { revision: number },
-  item: string,
-  reporter: Pick<ContentPlanReporter, 'problem'>,
-) {
-  if (revision <= maxRevision) return false;
-  reporter.problem(
-    item,
-    `Its number is above ${String(maxRevision)}, which leaves too few numbers for revisions that are pushed here. ` +
-      'Ask its source for a lower number.',
-  );
-  return true;
-}
-
-/** Adds the resource revisions that are not here. */
-export async function planResources(at: ResourcePlanning): Promise<void> {
-  const { resourceRevisions } = at.records;
-  const { id, resources } = at.made.carried;
-  const { problem, isThere, isGood } = at.reporter;
-  for (const resource of resources) {
-    for (const sentRevision of resource.revisions) {
-      const item = `${resource.name} revision ${String(sentRevision.revision)}`;
-      if (sentRevision.content === undefined) {
-        await planImageResource(at, resource, sentRevision, item);
-        continue;
+export const resourceContent: ContentKind = {
+  async plan(planning) {
+    for (const resource of planning.carried.resources) {
+      for (const sentRevision of resource.revisions) {
+        const item = `${resource.name} revision ${String(sentRevision.revision)}`;
+        const isNew =
+          sentRevision.content === undefined
+            ? await isNewImageResource(planning, resource, sentRevision, item)
+            : await isNewResource(planning, resource, { ...sentRevision, content: sentRevision.content }, item);
+        if (!isNew) continue;
+        const subject = subjectOf(planning.carried.id, resource.name, sentRevision.revision);
+        if (await planning.passesReview(subject, item)) addResource(planning, resource, sentRevision, item);
       }
-      const sha3_384 = sentRevision.content['sha3-384'];
-      const existing = await resourceRevisions.withContent(id, resource.name, sha3_384);
-      if (existing?.revision === sentRevision.revision && existing.deletedAt === null) continue;
-      if (existing !== undefined) {
-        problem(item, `The same content is stored here as revision ${String(existing.revision)}.`);
-        continue;
-      }
-      if ((await resourceRevisions.find(id, resource.name, sentRevision.revision)) !== undefined) {
-        problem(item, 'It is stored here with other content, so it cannot be accepted.');
-        continue;
-      }
-      if (isTooHigh(sentRevision, item, at.reporter) || !(await isThere(item, sha3_384))) continue;
-      if (await isGood(subjectOf(id, resource.name, sentRevision.revision), item))
-        addResource(at, resource, sentRevision, item);
     }
+  },
+
+  async accept(acceptance) {
+    for (const planned of acceptance.plan.resources) await acceptResource(acceptance, planned);
+  },
+};
+
+/** Whether a resource revision is not here; reports a problem if it cannot be accepted. */
+async function isNewResource(
+  planning: PackagePlanning,
+  { name }: TransferResource,
+  sentRevision: SentResourceRevision & Required<Pick<SentResourceRevision, 'content'>>,
+  item: string,
+): Promise<boolean> {
+  const { resourceRevisions } = planning.records;
+  const { id } = planning.carried;
+  const sha3_384 = sentRevision.content['sha3-384'];
+  const existing = await resourceRevisions.withContent(id, name, sha3_384);
+  if (existing?.revision === sentRevision.revision && existing.deletedAt === null) return false;
+  if (existing !== undefined) {
+    planning.problem(item, sameContentReason(existing));
+    return false;
   }
+  if ((await resourceRevisions.find(id, name, sentRevision.revision)) !== undefined) {
+    planning.problem(item, otherContentReason);
+    return false;
+  }
+  return !planning.isTooHigh(sentRevision, item) && planning.hasContent(item, sha3_384);
+}
+
+/** The same for a resource that names an image; this store makes its content. */
+async function isNewImageResource(
+  planning: PackagePlanning,
+  { name }: TransferResource,
+  sentRevision: SentResourceRevision,
+  item: string,
+): Promise<boolean> {
+  const { records, carried } = planning;
+  const taken = await records.resourceRevisions.find(carried.id, name, sentRevision.revision);
+  if (taken === undefined) return !planning.isTooHigh(sentRevision, item);
+  const [currentImage] = await records.images.namedBy([taken.sha3_384]);
+  if (currentImage !== sentRevision.image) planning.problem(item, otherContentReason);
+  return false;
 }
 
 /** Adds a resource. If it is a component of a snap, checks it against its assertions. */
 function addResource(
-  { planning, made, reporter }: ResourcePlanning,
+  planning: PackagePlanning,
   resource: TransferResource,
   sentRevision: SentResourceRevision,
   item: string,
 ): void {
-  const isSnap = made.carried.namespace === 'snap';
-  const vouched = isSnap && verifyComponent(made.carried, resource.name, sentRevision, planning);
+  const { carried, inputs, plan } = planning;
+  const isComponent = carried.namespace === 'snap' && sentRevision.content !== undefined;
+  const vouched = isComponent && verifyComponent(carried, resource.name, sentRevision, inputs);
   if (vouched === 'contradicted') {
-    reporter.problem(item, contradictionReason);
+    planning.problem(item, contradictionReason);
     return;
   }
-  made.resources.push({ resource, sentRevision });
-  const notes = isSnap && !vouched ? [unvouchedNote] : [];
-  reporter.line(
-    { kind: 'resource', what: item, from: null, to: resource.type, notes },
-    vouched ? 'upstream' : undefined,
-  );
+  plan.resources.push({ resource, sentRevision });
+  const notes = isComponent && !vouched ? [unvouchedNote] : [];
+  const line = { kind: 'resource', what: item, from: null, to: resource.type, notes } as const;
+  planning.line(line, vouched ? 'upstream' : undefined);
 }
 
-/** Adds a resource that names an image; this store makes its content. */
-async function planImageResource(
-  { records, made, reporter }: ResourcePlanning,
-  resource: TransferResource,
-  sentRevision: SentResourceRevision,
-  item: string,
+/**
+ * Whether believed assertions confirm a component completely: its bytes, its number, and each revision of the snap that
+ * it serves. Returns `contradicted` if the assertion about these bytes says something else.
+ */
+function verifyComponent(
+  { id, revisions }: Pick<TransferPackage, 'id' | 'revisions'>,
+  name: string,
+  { content, revision, serves }: SentResourceRevision,
+  { believed }: Pick<TransferPlanInputs, 'believed'>,
+): boolean | 'contradicted' {
+  if (content === undefined) return false;
+  const digest = Buffer.from(content['sha3-384'], 'hex').toString('base64url');
+  // A component has the provenance of its snap.
+  const provenances = revisions.map(({ assertion }) => {
+    const provenance = assertion === undefined ? undefined : believed(assertion)?.headers['provenance'];
+    return typeof provenance === 'string' ? provenance : defaultProvenance;
+  });
+  for (const provenance of new Set([defaultProvenance, ...provenances])) {
+    const assertion = believed(['snap-resource-revision', id, name, digest, provenance].join('/'));
+    if (assertion === undefined) continue;
+    const headers = new HeaderReader('snap-resource-revision assertion', assertion.headers);
+    if (headers.count('resource-revision', 1) !== revision || headers.count('resource-size', 0) !== content.size)
+      return 'contradicted';
+    const pair = (of: number): string =>
+      ['snap-resource-pair', id, name, revision, of, provenance].map(String).join('/');
+    return serves.every((of) => believed(pair(of)) !== undefined);
+  }
+  return false;
+}
+
+async function acceptResource(
+  acceptance: PackageAcceptance,
+  { resource: { name, type }, sentRevision }: PackageAcceptance['plan']['resources'][number],
 ): Promise<void> {
-  const { id } = made.carried;
-  const taken = await records.resourceRevisions.find(id, resource.name, sentRevision.revision);
-  if (taken !== undefined) {
-    const [currentImage] = await records.images.namedBy([taken.sha3_384]);
-    if (currentImage !== sentRevision.image)
-      reporter.problem(item, 'It is stored here with other content, so it cannot be accepted.');
-    return;
-  }
-  if (isTooHigh(sentRevision, item, reporter)) return;
-  if (!(await reporter.isGood(subjectOf(id, resource.name, sentRevision.revision), item))) return;
-  made.resources.push({ resource, sentRevision });
-  reporter.line({ kind: 'resource', what: item, from: null, to: resource.type, notes: [] });
+  const { tx, subject, findings } = acceptance;
+  const { revision, image, serves, bases, architectures } = sentRevision;
+  const packageId = subject.id;
+  const { sha384, sha512, content: made } = await findings('resource', subjectOf(packageId, name, revision));
+  const content = sentRevision.content ?? made;
+  if (content === undefined) throw new Error(`cannot let in ${name}: it has no content`);
+  if (sentRevision.content === undefined) await acceptCredential(acceptance, { packageId, resource: name });
+  const { sha256, 'sha3-384': sha3_384, size } = content;
+  // The next transfer compares against this, and the job that reads it from contents may not have run by then.
+  if (image !== undefined) await tx.images.mention(sha3_384, image);
+  const [first = null, ...others] = serves;
+  const created = { createdAt: sentRevision['created-at'], createdBy: sentRevision['created-by'] };
+  const digests = { sha256, sha3_384, size, sha384, sha512 };
+  const targets = { bases, architectures, packageRevision: first };
+  await tx.resourceRevisions.add({ packageId, name, revision, type, ...digests, ...targets, ...created });
+  for (const served of others) await tx.resourceRevisions.pair({ packageId, name, revision }, served);
 }
 
-/** Adds the images that are not here yet under the given tags. */
-export async function planImages({ records, made, reporter }: Omit<ResourcePlanning, 'planning'>): Promise<void> {
-  const { id, images } = made.carried;
-  for (const image of images) {
-    if (await holdsImage(records, id, image)) continue;
-    let isWhole = true;
-    for (const { content } of image.manifests) {
-      const item = `image ${image.resource}@sha256:${content.sha256}`;
-      const isThere = await reporter.isThere(item, content['sha3-384']);
-      isWhole = isThere && (await reporter.isGood(subjectOf(id, image.resource, content.sha256), item)) && isWhole;
-    }
-    for (const blob of image.blobs)
-      isWhole = (await reporter.isThere(`image ${image.resource}`, blob['sha3-384'])) && isWhole;
-    if (!isWhole) continue;
-    made.images.push(image);
-    const tags = image.manifests.flatMap((manifest) =>
-      manifest.tags.map((tag) => `${tag} at sha256:${manifest.content.sha256}`),
+/** Makes the pull credentials valid that the content of a resource names. */
+async function acceptCredential({ tx, doing, findings }: PackageAcceptance, repository: Repository): Promise<void> {
+  const subject = subjectOf(repository.packageId, repository.resource, 'credential');
+  const { id, secretSha256, sealedSecret } = await findings('credential', subject);
+  const current = await tx.imageCredentials.toPull(repository);
+  if (current?.id === id) return;
+  if (current !== undefined) {
+    throw new Refusal(
+      'conflict',
+      `New pull credentials of ${repository.resource} were made after the transfer was received. Discard the transfer and receive it again.`,
     );
-    const count = `${String(image.manifests.length)} manifests, ${String(image.blobs.length)} blobs`;
-    reporter.line({ kind: 'image', what: image.resource, from: null, to: [count, ...tags].join('; '), notes: [] });
   }
-}
-
-/** Whether the repository already holds the manifests of an image under the given tags. */
-async function holdsImage(
-  { images }: PlanRecords,
-  packageId: string,
-  { resource, manifests }: TransferPackage['images'][number],
-): Promise<boolean> {
-  const repository = { packageId, resource };
-  const digests = manifests.map(({ content }) => content.sha256);
-  const held = new Set((await images.manifests(repository, digests)).map(({ sha256 }) => sha256));
-  if (!digests.every((digest) => held.has(digest))) return false;
-  const storedTags = await images.tagsOf(repository, digests);
-  return manifests.every(({ content, tags }) =>
-    tags.every((tag) => storedTags.some((stored) => stored.tag === tag && stored.manifest === content.sha256)),
-  );
+  await tx.imageCredentials.addToPull(repository, { id, secretSha256, sealedSecret, issuedAt: doing.at });
 }

@@ -1,0 +1,43 @@
+// The findings of the reviews of a transfer, by subject.
+import type { TransferContent } from '#contract/wire.ts';
+import type { ImageReferences } from '#records/images/images.ts';
+import type { TransferFinding } from '#records/transfers/transfers.ts';
+import type { Findings } from '#records/uploads/uploads.ts';
+
+/** The subject of a review: a revision of a package, of a resource, or a manifest by its SHA-256. */
+export const subjectOf = (packageId: string, ...parts: (string | number)[]): string =>
+  [packageId, ...parts.map(String)].join('/');
+
+/** The findings about a resource. If the resource names an image, this store made its content. */
+type ResourceFindings = Extract<Findings, { kind: 'resource' }> & { content?: TransferContent };
+
+/** Pull credentials of a repository of this store, named by received resources. They are new, or the existing ones. */
+export interface CredentialFindings {
+  kind: 'credential';
+  id: string;
+  secretSha256: string;
+  sealedSecret: string;
+}
+
+/** The findings of the review of a subject that is not refused. */
+export type SubjectFindings =
+  | Extract<Findings, { kind: 'revision' }>
+  | ResourceFindings
+  | CredentialFindings
+  | ({ kind: 'manifest' } & ImageReferences)
+  | { kind: 'library'; text: string }
+  | { kind: 'icon' };
+
+export type FindingsOfKind<Kind extends SubjectFindings['kind']> = Extract<SubjectFindings, { kind: Kind }>;
+
+/** Reads the findings of one kind; undefined if the subject was not reviewed or is refused. */
+export function parseFindings<Kind extends SubjectFindings['kind']>(
+  kind: Kind,
+  finding: TransferFinding | undefined,
+): FindingsOfKind<Kind> | undefined {
+  const findings = JSON.parse(finding?.findings ?? 'null') as SubjectFindings | null;
+  return findings?.kind === kind ? (findings as FindingsOfKind<Kind>) : undefined;
+}
+
+/** Why the content of a subject is refused if it did not arrive. It may still arrive. */
+export const contentMissing = 'Its content is neither in the transfer nor here.';

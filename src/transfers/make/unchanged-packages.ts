@@ -6,7 +6,7 @@ import { nameOf } from '#assertions/format/types.ts';
 import type { TransferBase, TransferPackage } from '#contract/wire.ts';
 import type { Sequence } from '#domain/sequence.ts';
 import type { StoreRecords } from '#records/index.ts';
-import { toCanonicalText } from '../statement/canonical.ts';
+import { toCanonicalText } from '#domain/canonical-json.ts';
 
 /** Returns a digest per package of its metadata and its assertions. */
 export async function digestsOf(

@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
 import type { TransferPackage } from '#contract/wire.ts';
-import { toCanonicalText, toCanonicalBytes } from '../statement/canonical.ts';
+import { toCanonicalText, toCanonicalBytes } from '#domain/canonical-json.ts';
 
 export const layoutFile = Buffer.from(toCanonicalText({ imageLayoutVersion: '1.0.0' }));
 

@@ -3,7 +3,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
 import { block, padding } from '#files/tar-header.ts';
 import { StatementFileIndex } from './artifacts.ts';
-import { measureCanonical } from '../statement/canonical.ts';
+import { measureCanonical } from '#domain/canonical-json.ts';
 
 /** A byte range of a blob in a part. The digest is computed later, when the bytes are read. */
 export interface Cut {

@@ -6,7 +6,7 @@ import type { Sequence } from '#domain/sequence.ts';
 import { block, padding } from '#files/tar-header.ts';
 import type { StatementFileIndex } from './artifacts.ts';
 import { layoutFile } from './artifacts.ts';
-import { toCanonicalText } from '../statement/canonical.ts';
+import { toCanonicalText } from '#domain/canonical-json.ts';
 
 /** A member of the archive: known bytes, or a piece of a blob. */
 export type Member = { name: string; size: number } & (

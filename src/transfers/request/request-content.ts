@@ -26,7 +26,7 @@ import type { StoredApproval } from '#records/approvals/proposals.ts';
 import type { SigningKey } from '#records/keys/signing-keys.ts';
 import { readProvenance } from '#review/snaps/provenance.ts';
 import { missingHere } from '../dependencies.ts';
-import { toCanonicalText } from '../statement/canonical.ts';
+import { toCanonicalText } from '#domain/canonical-json.ts';
 import { contentsOf, readStatement } from '../statement/statement.ts';
 import type { Site } from '../site.ts';
 import { readBlob } from '../blob-bytes.ts';

@@ -6,7 +6,7 @@ import { open } from 'node:fs/promises';
 import { findProblems } from '#contract/schema.ts';
 import type { TransferRequest } from '#contract/wire.ts';
 import { InvalidTarHeader, block, padding, readHeader, tarHeader } from '#files/tar-header.ts';
-import { toCanonicalText } from '../statement/canonical.ts';
+import { toCanonicalText } from '#domain/canonical-json.ts';
 import { NotATransfer } from '../statement/not-a-transfer.ts';
 import {
   maxSignaturesBytes,

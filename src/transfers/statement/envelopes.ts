@@ -3,7 +3,7 @@ import { createPublicKey, verify } from 'node:crypto';
 
 import { findProblems } from '#contract/schema.ts';
 import type { SignedEnvelope } from '#contract/wire.ts';
-import { toCanonicalText } from './canonical.ts';
+import { toCanonicalText } from '#domain/canonical-json.ts';
 import { encodePae, keyIdOf, type SigningSeed } from './signatures.ts';
 
 /** A payload with its signatures, not yet verified. */

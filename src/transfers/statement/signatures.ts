@@ -4,7 +4,7 @@ import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyOb
 import { findProblems } from '#contract/schema.ts';
 import type { TransferSignatures } from '#contract/wire.ts';
 import { releaseBuffer } from '#platform/small-heap.ts';
-import { toCanonicalText } from './canonical.ts';
+import { toCanonicalText } from '#domain/canonical-json.ts';
 import { NotATransfer } from './not-a-transfer.ts';
 
 /** The payload is the statement of a transfer or of a request. */

@@ -7,7 +7,7 @@ import { maxItemsOf, findProblems, type ShapeName } from '#contract/schema.ts';
 import type { TransferContent, TransferLibrary, TransferPackage, TransferStatement } from '#contract/wire.ts';
 import { packageTypes } from '#domain/packages/namespace.ts';
 import type { SpillStorage } from '#domain/sequence.ts';
-import { toCanonicalText, toCanonicalBytes } from './canonical.ts';
+import { toCanonicalText, toCanonicalBytes } from '#domain/canonical-json.ts';
 import {
   itemsOf,
   listIn,

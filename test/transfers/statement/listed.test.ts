@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { toCanonicalText, toCanonicalBytes, measureCanonical } from '#transfers/statement/canonical.ts';
+import { toCanonicalText, toCanonicalBytes, measureCanonical } from '#domain/canonical-json.ts';
 import {
   itemsOf,
   listIn,

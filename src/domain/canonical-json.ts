@@ -1,7 +1,7 @@
 // Writes canonical JSON: keys in the order of their UTF-16 units, no white space (RFC 8785, integers only). A statement can thus be
 // reproduced byte for byte from its content.
 
-import type { Sequence } from '#domain/sequence.ts';
+import type { Sequence } from './sequence.ts';
 
 type CanonicalJson =
   string | number | boolean | null | readonly CanonicalJson[] | { readonly [key: string]: CanonicalJson | undefined };

@@ -79,7 +79,7 @@ t.test('what a revision rests on comes in with it, whatever else its source may 
   const plan = { packages, assertions: [], lines: new PackedList<PlanLine>(), leftOut: [] } as unknown as TransferPlan;
   const source = { packages: ['snap/*'], mayRelease: true };
   const planning = {
-    fresh: believed.accepted,
+    believed,
     source,
     only: [],
     without: [],

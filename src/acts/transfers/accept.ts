@@ -7,25 +7,23 @@ import type { ChangeRecords } from '#records/index.ts';
 import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
 import { collectGarbage } from '#platform/small-heap.ts';
 import { act, DoneAlready } from '../act.ts';
-import { storeVerifiedAssertions, type VerifiedAssertionsByName } from '../assertions/assertions.ts';
+import type { VerifiedAssertionsByName } from '../assertions/assertions.ts';
 import { requireTrustedSource, trustLine, type TrustedSource, type WaitingTransfer } from '../sites/source-trust.ts';
 import { isExpired } from './acceptance-conditions.ts';
 import { automaticRule, listReviewReasons } from './automatic.ts';
 import { parseFindings } from './findings.ts';
+import { acceptAssertions } from './kinds/assertions.ts';
 import type { PackageAcceptance } from './kinds/content-kind.ts';
 import { acceptWholePackage } from './kinds/index.ts';
-import { approvalLines, planTransfer } from './plan.ts';
-import { collectPlanInputs, type PlanLine, type TransferPlan, type TransferPlanInputs } from './plan-types.ts';
+import { approvalLines, planDigestOf, planTransfer } from './plan.ts';
+import type { PlanLine, TransferPlan, TransferSelection } from './plan-types.ts';
 import { buildReceipt, type ChannelUndo, type Receipt } from './receipt.ts';
 import type { LazyTransferStatement } from './statement.ts';
 import { requireWaitingTransfer } from './transfers.ts';
 
-export interface TransferAcceptance extends WaitingTransfer {
+export interface TransferAcceptance extends WaitingTransfer, TransferSelection {
   /** The believed assertions of the transfer. */
   believed: VerifiedAssertionsByName<AssertionSelection>;
-  only: readonly string[];
-  without: readonly string[];
-  asChannel: TransferPlanInputs['asChannel'];
   /** Whether to accept without a person, if the source and the policy permit it. */
   isAutomatic?: boolean;
   /**
@@ -33,7 +31,6 @@ export interface TransferAcceptance extends WaitingTransfer {
    * read.
    */
   seen: string | undefined;
-  digestOf: (plan: TransferPlan) => string;
   /**
    * Spill file for long lists, also those of the receipt, for as long as they are read. If undefined, they stay in
    * memory.
@@ -62,21 +59,21 @@ export const acceptTransfer = act({
     const received = await tx.transfers.find(id);
     if (received?.status === 'accepted') throw new DoneAlready(JSON.parse(received.receipt ?? '{}') as Receipt);
     const before = await requireWaitingTransfer(tx, id);
-    const { plan, planning, source } = await planOnce(tx, accepted, doing.at);
+    const { plan, source } = await planOnce(tx, accepted, doing.at);
     refuseProblems(plan, statement);
-    if (accepted.seen !== undefined && accepted.digestOf(plan) !== accepted.seen) {
+    if (accepted.seen !== undefined && planDigestOf(plan) !== accepted.seen) {
       throw new Refusal(
         'conflict',
         'The transfer would now make other changes than the preview showed. Look at the preview again.',
       );
     }
     const automatic = accepted.isAutomatic === true ? await automaticIn(tx, accepted, plan, doing.at) : undefined;
-    await storeVerifiedAssertions(tx, { ...believed, accepted: plan.assertions }, doing);
+    await acceptAssertions(tx, plan, believed, doing);
     const undo = new PackedList<ChannelUndo>(accepted.aside);
     const findings: PackageAcceptance['findings'] = async (kind, subject) => {
-      const found = parseFindings(kind, await planning.finding(subject));
-      if (found === undefined) throw new Error(`cannot accept ${subject}: it was not reviewed`);
-      return found;
+      const result = parseFindings(kind, await plan.finding(subject));
+      if (result === undefined) throw new Error(`cannot accept ${subject}: it was not reviewed`);
+      return result;
     };
     collectGarbage();
     for (const packagePlan of plan.packages) await acceptWholePackage({ tx, doing, plan: packagePlan, findings, undo });
@@ -88,7 +85,7 @@ export const acceptTransfer = act({
     await tx.transfers.forgetArrived(id);
     doing.note({ source: statement.source, sequence: statement.sequence, changes: plan.lines.length });
     // The receipt has all lines; the digest is that of the preview.
-    doing.note({ digest: accepted.digestOf(plan), lines: [...plan.lines.values().take(notedLines).map(planLineText)] });
+    doing.note({ digest: planDigestOf(plan), lines: [...plan.lines.values().take(notedLines).map(planLineText)] });
     return receipt;
   },
 });
@@ -131,7 +128,6 @@ const unsignedLine = ({ unsigned, source, sequence }: ReceivedTransfer): Approva
 
 interface PlannedTransfer extends TrustedSource {
   plan: TransferPlan;
-  planning: TransferPlanInputs;
 }
 
 /**
@@ -150,12 +146,9 @@ function planOnce(tx: ChangeRecords, accepted: TransferAcceptance, at: string): 
 
 /** Plans the changes of a transfer. Refuses a transfer that is not for this site or cannot be accepted now. */
 async function planIn(tx: ChangeRecords, accepted: TransferAcceptance, at: string): Promise<PlannedTransfer> {
-  const { id, statement, believed, only, without, asChannel, aside } = accepted;
   const { source, trusted } = await requireTrustedSource(tx, accepted, at);
-  const isUnsigned = trusted === undefined;
-  const inputs = { statement, source, isUnsigned, only, without, asChannel, at, believed, aside };
-  const planning = await collectPlanInputs(tx, id, inputs);
-  return { plan: await planTransfer(tx, planning), planning, source, trusted };
+  const plan = await planTransfer(tx, { ...accepted, source, isUnsigned: trusted === undefined, at });
+  return { plan, source, trusted };
 }
 
 function refuseProblems({ problems, missing }: TransferPlan, { base }: LazyTransferStatement): void {

@@ -66,7 +66,7 @@ export class PackagePlanning {
     };
   }
 
-  /** Adds a change. The word is `source`, or `nobody` if the transfer is unsigned, unless an assertion vouches for it. */
+  /** Adds a change. The default word is the statement of the source. */
   line(line: Omit<PlanLine, 'package' | 'word' | 'notes'> & { notes?: string[] }, word?: TrustOrigin): void {
     const { kind, what: item, from, to, notes = [] } = line;
     const stated = this.inputs.isUnsigned ? 'nobody' : 'source';

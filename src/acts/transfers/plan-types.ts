@@ -10,6 +10,7 @@ import type {
 import type { Assertion } from '#assertions/format/assertion.ts';
 import type { AssertionSelection } from '#assertions/spilled-assertions.ts';
 import type { ApprovalLine } from '#domain/approvals/approval-policy.ts';
+import { fitsGlob } from '#domain/packages/package-glob.ts';
 import type { SpillStorage, PackedList, Sequence } from '#domain/sequence.ts';
 import type { ChannelRenaming } from '#domain/transfers/channel-renaming.ts';
 import type { ChangeRecords, StoreRecords } from '#records/index.ts';
@@ -117,52 +118,44 @@ export interface TransferPlan {
   leftOut: PlanProblem[];
   /** The SHA3-384 digests of contents that are neither in the transfer nor here. */
   missing: string[];
-}
-
-export interface TransferPlanInputs {
-  statement: LazyTransferStatement;
-  source: Pick<TransferSource, 'packages' | 'mayRelease'>;
-  /** Whether the transfer is unsigned. */
-  isUnsigned: boolean;
   /** Reads the findings of the review of a subject. */
   finding: (subject: string) => Promise<TransferFinding | undefined>;
-  /** The SHA3-384 digests of the received contents of the transfer. */
-  arrived: ReadonlySet<string>;
-  /** The properties of an account as stated by the source. */
-  accountSaid: (id: string) => TransferAccount | undefined;
-  /** Looks up a believed assertion by name, among the stored and the received ones. */
-  believed: (name: string) => Assertion | undefined;
-  /** The believed assertions that are missing or older here, each after the ones that it relies on. */
-  fresh: AssertionSelection;
+}
+
+/** The part of a transfer to accept. */
+export interface TransferSelection {
   /** The packages to accept, and those to leave out: globs of `namespace/name`. */
   only: readonly string[];
   without: readonly string[];
   /** Channels to release to instead of the channels that the source names. */
   asChannel: readonly ChannelRenaming[];
+}
+
+export const wholeTransfer: TransferSelection = { only: [], without: [], asChannel: [] };
+
+/** Whether the selection includes a package, or an assertion as `assertion/TYPE`. */
+export const isSelected = (
+  { only, without }: Pick<TransferSelection, 'only' | 'without'>,
+  subject: Parameters<typeof fitsGlob>[1],
+): boolean => (only.length === 0 || fitsGlob(only, subject)) && !fitsGlob(without, subject);
+
+export interface TransferPlanRequest extends TransferSelection {
+  id: string;
+  statement: LazyTransferStatement;
+  source: Pick<TransferSource, 'packages' | 'mayRelease'>;
+  /** Whether the transfer is unsigned. */
+  isUnsigned: boolean;
+  /** The believed assertions, and of these the ones that are missing or older here, each after its prerequisites. */
+  believed: Pick<VerifiedAssertionsByName<AssertionSelection>, 'find' | 'accepted'>;
   /** RFC 3339. */
   at: string;
   /** Spill file for long lists, for as long as they are read. If undefined, they stay in memory. */
-  aside: SpillStorage | undefined;
+  aside?: SpillStorage | undefined;
 }
 
-/** Collects the inputs of planning: the statement of the transfer and the related records. */
-export async function collectPlanInputs(
-  { transfers }: PlanRecords,
-  id: string,
-  {
-    believed,
-    ...inputs
-  }: Omit<TransferPlanInputs, 'finding' | 'arrived' | 'accountSaid' | 'believed' | 'fresh'> & {
-    believed: Pick<VerifiedAssertionsByName<AssertionSelection>, 'find' | 'accepted'>;
-  },
-): Promise<TransferPlanInputs> {
-  const accounts = new Map(inputs.statement.accounts.map((account) => [account.id, account]));
-  return {
-    ...inputs,
-    accountSaid: (id) => accounts.get(id),
-    believed: believed.find,
-    fresh: believed.accepted,
-    finding: (subject) => transfers.finding(id, subject),
-    arrived: await transfers.arrived(id),
-  };
+export interface TransferPlanInputs extends TransferPlanRequest, Pick<TransferPlan, 'finding'> {
+  /** The SHA3-384 digests of the received contents of the transfer. */
+  arrived: ReadonlySet<string>;
+  /** The properties of an account as stated by the source. */
+  accountSaid: (id: string) => TransferAccount | undefined;
 }

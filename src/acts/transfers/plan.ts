@@ -1,6 +1,9 @@
 // Plans the changes of a received transfer: for the preview, and again in the act that accepts it.
+import { createHash } from 'node:crypto';
+
 import type { TransferPackage } from '#contract/wire.ts';
 import type { ApprovalLine } from '#domain/approvals/approval-policy.ts';
+import { toCanonicalText } from '#domain/canonical-json.ts';
 import { renameChannel } from '#domain/transfers/channel-renaming.ts';
 import { matchesGlob } from '#domain/releases/channel.ts';
 import { fitsGlob } from '#domain/packages/package-glob.ts';
@@ -9,13 +12,16 @@ import { mapSequence, PackedList } from '#domain/sequence.ts';
 import { planAssertions } from './kinds/assertions.ts';
 import { planWholePackage } from './kinds/index.ts';
 import { PackagePlanning, type PlanningContext } from './package-planning.ts';
-import type {
-  PackagePlan,
-  TransferPlan,
-  TransferPlanInputs,
-  PlanLine,
-  PlanProblem,
-  PlanRecords,
+import {
+  isSelected,
+  type PackagePlan,
+  type PlanLine,
+  type PlanProblem,
+  type PlanRecords,
+  type TransferPlan,
+  type TransferPlanInputs,
+  type TransferPlanRequest,
+  type TransferSelection,
 } from './plan-types.ts';
 import type { LazyTransferStatement } from './statement.ts';
 
@@ -26,16 +32,32 @@ interface PackagePlanEntry {
 }
 
 /** Plans each package, and collects lines for people and the problems that prevent acceptance. */
-export async function planTransfer(records: PlanRecords, inputs: TransferPlanInputs): Promise<TransferPlan> {
+export async function planTransfer(records: PlanRecords, request: TransferPlanRequest): Promise<TransferPlan> {
+  const { id, statement, aside } = request;
+  refuseIdle(statement, [...request.only, ...request.without]);
   // The package is read from the statement again, so that it is not in memory twice.
-  const plans = new PackedList<PackagePlanEntry>(inputs.aside);
+  const plans = new PackedList<PackagePlanEntry>(aside);
   const packages = mapSequence(plans, ({ at, made }): PackagePlan => {
-    return { ...made, carried: asReleased(inputs.statement.packages.at(at)!, inputs.asChannel) };
+    return { ...made, carried: asReleased(statement.packages.at(at)!, request.asChannel) };
   });
-  const [lines, releases] = [new PackedList<PlanLine>(inputs.aside), new PackedList<ApprovalLine>(inputs.aside)];
-  const plan: TransferPlan = { packages, assertions: [], lines, releases, problems: [], leftOut: [], missing: [] };
-  const { statement, only, without, arrived } = inputs;
-  refuseIdle(statement, [...only, ...without]);
+  const plan: TransferPlan = {
+    packages,
+    assertions: [],
+    lines: new PackedList<PlanLine>(aside),
+    releases: new PackedList<ApprovalLine>(aside),
+    problems: [],
+    leftOut: [],
+    missing: [],
+    finding: (subject) => records.transfers.finding(id, subject),
+  };
+  const arrived = await records.transfers.arrived(id);
+  const accountsOfSource = new Map(statement.accounts.map((account) => [account.id, account]));
+  const inputs: TransferPlanInputs = {
+    ...request,
+    arrived,
+    finding: plan.finding,
+    accountSaid: (account) => accountsOfSource.get(account),
+  };
   const lost = new Set(
     statement.blobs
       .values()
@@ -47,10 +69,9 @@ export async function planTransfer(records: PlanRecords, inputs: TransferPlanInp
   let at = -1;
   for (const sentPackage of statement.packages) {
     at += 1;
-    const carried = asReleased(sentPackage, inputs.asChannel);
+    const carried = asReleased(sentPackage, request.asChannel);
     const called = `${carried.namespace}/${carried.name}`;
-    const isWanted = (only.length === 0 || fitsGlob(only, carried)) && !fitsGlob(without, carried);
-    if (!isWanted) {
+    if (!isSelected(request, carried)) {
       plan.leftOut.push({ package: called, what: called, why: whyLeftOut(carried, lost) });
       continue;
     }
@@ -102,7 +123,7 @@ async function listMissingBases(
 }
 
 /** Renames the channels of a package to the channels that it is released to here. */
-const asReleased = (carried: TransferPackage, asChannel: TransferPlanInputs['asChannel']): TransferPackage =>
+const asReleased = (carried: TransferPackage, asChannel: TransferSelection['asChannel']): TransferPackage =>
   asChannel.length === 0
     ? carried
     : {
@@ -128,3 +149,14 @@ export const approvalLines = ({ lines, releases }: Pick<TransferPlan, 'lines' | 
   }),
   ...releases,
 ];
+
+/** The digest of the lines, for comparing two plans. Equals the digest of the list in canonical JSON. */
+export function planDigestOf({ lines }: Pick<TransferPlan, 'lines'>): string {
+  const digest = createHash('sha256');
+  let separator = '[';
+  for (const line of lines) {
+    digest.update(`${separator}${toCanonicalText(line)}`);
+    separator = ',';
+  }
+  return digest.update(separator === '[' ? '[]' : ']').digest('hex');
+}

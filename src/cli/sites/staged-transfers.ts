@@ -2,7 +2,7 @@
 import { requireTrustedSource } from '#acts/sites/source-trust.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { timestamp } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
+import { refusalReason } from '#domain/refusal.ts';
 import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
 import { acceptanceContextOf } from '#transfers/accept/desk.ts';
 import { readStatement } from '#transfers/statement/statement.ts';
@@ -41,14 +41,10 @@ async function whyRefused(transfer: ReceivedTransfer, store: OpenStore): Promise
   if (bytes === undefined) return 'Its statement is missing.';
   const { signers } = signaturesOn(bytes, transfer, await records.transferSources.find(transfer.source));
   const { site, labels } = await acceptanceContextOf(store);
-  try {
+  return refusalReason(() => {
     const waiting = { id: transfer.id, statement: readStatement(bytes), signers, site, labels };
-    await requireTrustedSource(records, waiting, timestamp(now()));
-    return undefined;
-  } catch (error) {
-    if (error instanceof Refusal) return error.message;
-    throw error;
-  }
+    return requireTrustedSource(records, waiting, timestamp(now()));
+  });
 }
 
 /** The list for people; empty if there are none. */

@@ -1,13 +1,14 @@
 // larder transfer accept
 import { resolve } from 'node:path';
 
+import type { TransferSelection } from '#acts/transfers/plan-types.ts';
 import { acceptanceContextOf } from '#transfers/accept/desk.ts';
 import { acceptReceivedTransfer } from '#transfers/accept/acceptance.ts';
 import { ownSite, shortId } from '#transfers/site.ts';
 import { command, type CommandResult } from '../frame/command.ts';
 import { formatCount } from '#domain/quantities.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
-import { selectionOptions, withStagedTransfer } from './staged-transfer.ts';
+import { parseSelection, selectionOptions, withStagedTransfer } from './staged-transfer.ts';
 import { writeReceipt } from './receipt-file.ts';
 import { newFileAt } from './make/writing-options.ts';
 
@@ -45,7 +46,7 @@ export const transferAccept = command({
       { data, world },
       async (store) => {
         if (file !== undefined) await ownSite(store.records, store.siteKey);
-        const { answer, id } = await accepted(store, idPrefix, options);
+        const { answer, id } = await accepted(store, idPrefix, { ...parseSelection(options), seen: options.seen });
         if (file === undefined) return answer;
         const written = await writeReceipt(store, { prefix: id, file, html: false });
         const receipt = { file, sha256: written.sha256, bytes: written.bytes };
@@ -57,18 +58,16 @@ export const transferAccept = command({
   },
 });
 
-type AcceptOptions = Parameters<typeof withStagedTransfer>[2] & { seen: string | undefined };
-
 async function accepted(
   store: OpenStore,
   idPrefix: string,
-  options: AcceptOptions,
+  { seen, ...selection }: TransferSelection & { seen: string | undefined },
 ): Promise<{ answer: CommandResult; id: string }> {
   let id = '';
-  const answer = await withStagedTransfer(store, idPrefix, options, async (carried) => {
+  const answer = await withStagedTransfer(store, idPrefix, async (carried) => {
     const receipt = await acceptReceivedTransfer(
       await acceptanceContextOf(store),
-      { ...carried, seen: options.seen },
+      { ...carried, ...selection, seen },
       store.person,
     );
     ({ id } = carried.transfer);

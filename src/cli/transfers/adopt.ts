@@ -9,7 +9,8 @@ import { Refusal } from '#domain/refusal.ts';
 import type { GatheredFolder } from '#transfers/gather/gather.ts';
 import { acceptanceContextOf } from '#transfers/accept/desk.ts';
 import { formerStoreFolder, formerStoreName } from '#transfers/former-store.ts';
-import { acceptReceivedTransfer, type AcceptanceSelection } from '#transfers/accept/acceptance.ts';
+import { wholeTransfer } from '#acts/transfers/plan-types.ts';
+import { acceptReceivedTransfer } from '#transfers/accept/acceptance.ts';
 import type { TransferInspection } from '#transfers/accept/inspect.ts';
 import { presentPreview, buildPreviewReport } from '#transfers/accept/report.ts';
 import { fetchScript } from '#transfers/request/fetch-table.ts';
@@ -189,8 +190,7 @@ async function adoptFolder(
   const parts = await unsignedParts(folderContent, folder, beginning);
   const received = { media: undefined, 'last-receipt': undefined, 'floor-lost': false, unsigned: true, adopted: true };
   const { id } = await receiveParts(store, { ...call, options: received }, parts);
-  const all = { only: [], without: [], 'as-channel': [] };
-  const accept = async (looked: TransferInspection & { narrowed: AcceptanceSelection }): Promise<CommandResult> => {
+  const accept = async (looked: TransferInspection): Promise<CommandResult> => {
     if (looked.plan.problems.length > 0) {
       return {
         text: `${renderReportText(buildPreviewReport(looked))}\nNothing was adopted.`,
@@ -198,7 +198,7 @@ async function adoptFolder(
         exitCode: 1,
       };
     }
-    const adopting = { ...looked, seen: looked.digest, isAdoption: true };
+    const adopting = { ...looked, ...wholeTransfer, seen: looked.digest, isAdoption: true };
     const receipt = await acceptReceivedTransfer(await acceptanceContextOf(store), adopting, store.person);
     const gatherAnswer = formatGathered(folderContent);
     return {
@@ -212,7 +212,7 @@ async function adoptFolder(
     };
   };
   try {
-    return await withTransferPreview(store, id, all, accept, true);
+    return await withTransferPreview(store, id, wholeTransfer, accept, true);
   } catch (error) {
     if (!(error instanceof Refusal && error.code === 'approval-required')) throw error;
     const next = `When it is approved, run 'larder transfer accept ${id.slice(0, 12)}'.`;

@@ -1,5 +1,6 @@
 // larder transfer list
 import { waitReasonSubject } from '#acts/transfers/automatic.ts';
+import { presentReceivedTransfer } from '#operations/transfers/list-transfers.ts';
 import { shortId } from '#transfers/site.ts';
 import type { Collector } from '#transfers/make/collector.ts';
 import { collectorExports } from '#transfers/make/collector-exports.ts';
@@ -60,14 +61,7 @@ const listTransfers = ({ data, world }: Pick<CommandCall, 'data' | 'world'>): Pr
           : [table(['ID', 'SOURCE', 'NUMBER', 'STATUS', 'CAME', 'SETTLED', 'BY'], rows), ...waits].join('\n'),
       json: {
         transfers: transfers.map((transfer) => ({
-          id: transfer.id,
-          source: transfer.source,
-          sequence: transfer.sequence,
-          status: transfer.status,
-          'received-at': transfer.receivedAt,
-          'received-by': transfer.receivedBy,
-          'settled-at': transfer.settledAt,
-          'settled-by': transfer.settledBy,
+          ...presentReceivedTransfer(transfer),
           ...(reasons.has(transfer.id) && { why: reasons.get(transfer.id) }),
         })),
       },

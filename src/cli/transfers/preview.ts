@@ -5,7 +5,7 @@ import { presentPreview, buildPreviewReport } from '#transfers/accept/report.ts'
 import { command } from '../frame/command.ts';
 import { writeNew } from '../frame/outside-files.ts';
 import { withStore } from '../frame/store.ts';
-import { selectionOptions, withTransferPreview } from './staged-transfer.ts';
+import { parseSelection, selectionOptions, withTransferPreview } from './staged-transfer.ts';
 import { renderReportPage, renderReportText } from './report.ts';
 
 export const transferPreview = command({
@@ -25,7 +25,7 @@ export const transferPreview = command({
     withStore(
       { data, world },
       (store) =>
-        withTransferPreview(store, id, options, async (preview) => {
+        withTransferPreview(store, id, parseSelection(options), async (preview) => {
           const { html } = options;
           const page =
             html === undefined

@@ -2,11 +2,9 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import { createPullCredentials, createTransferReview } from '#appliance/transfer-reviews.ts';
 import { refuseUnsigned } from '#acts/transfers/acceptance-conditions.ts';
-import { readTrusted } from '#assertions/trusted-roots.ts';
+import { wholeTransfer } from '#acts/transfers/plan-types.ts';
 import { withBlobs } from '#data/blobs.ts';
-import { acceptAutomatically } from '#transfers/accept/automatic.ts';
 import { keepHeapSmall } from '#platform/small-heap.ts';
 import { receive, type TransferReceiveResult } from '#transfers/receive/receive.ts';
 import { formatNames } from '#transfers/parts/unpacked-folder.ts';
@@ -23,6 +21,7 @@ import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 import { withReviewer } from '../uploads/reviewer.ts';
 import { formatGathered as gatheredAnswer, requireFolder, gatherFolder } from './make/gather.ts';
+import { acceptIfAutomatic, receptionContextOf } from './reception.ts';
 import { withTransferPreview } from './staged-transfer.ts';
 import { media, parseMedium, withParts } from './parts.ts';
 import { renderReportText } from './report.ts';
@@ -105,8 +104,7 @@ async function withPreview(store: OpenStore, answer: CommandResult): Promise<Com
   // Files that a person removed from the folder are not expected; the rest is previewed.
   const isComplete = exitCode === 0 || more['taken-out'].length > 0;
   if (!isComplete || (await store.records.transfers.find(id))?.status !== 'waiting') return answer;
-  const all = { only: [], without: [], 'as-channel': [] };
-  return withTransferPreview(store, id, all, async (seen) => ({
+  return withTransferPreview(store, id, wholeTransfer, async (seen) => ({
     text: `${answer.text}\n\n${renderReportText(buildPreviewReport(seen))}`,
     json: { ...(answer.json as object), preview: presentPreview(seen) },
     exitCode: seen.plan.problems.length === 0 ? exitCode : 1,
@@ -127,11 +125,8 @@ async function receiveSigned(store: OpenStore, call: ReceiveCall, parts: OpenPar
   const received = await receiveParts(store, call, parts);
   const answer = answerOf(received);
   if (received.settled !== undefined || received.lacking.length > 0 || received.takenOut.length > 0) return answer;
-  const { records, acts, person: actor, now, config, siteKey, directory } = store;
-  const site = (await siteOf(records, siteKey))?.name;
-  const roots = readTrusted(config.assertions.trusted);
   const came = await withBlobs(store, ({ blobs }) =>
-    acceptAutomatically(received.id, { records, acts, actor, now, blobs, roots, site, labels: config.site, directory }),
+    acceptIfAutomatic(received.id, { store, blobs, actor: store.person }),
   );
   if (came === undefined) return answer;
   if ('reason' in came) {
@@ -186,34 +181,21 @@ export async function receiveParts(
   call: ReceiveCall,
   parts: OpenPart[],
 ): Promise<TransferReceiveResult> {
-  const { records, acts, person: actor, newId, now, config, siteKey, directory } = store;
   const progress = createProgress(call);
-  const own = await siteOf(records, siteKey);
+  const own = await siteOf(store.records, store.siteKey);
   const { 'last-receipt': receipt, 'floor-lost': isLost } = call.options;
   const lastReceipt = receipt === undefined ? (isLost ? 'lost' : undefined) : readOwnReceipt(resolve(receipt), own);
   try {
     return await interruptible((signal) =>
       withReviewer((reviewer) =>
-        withBlobs(store, ({ blobs, digests }) =>
+        withBlobs(store, async (blobAccess) =>
           receive(parts, {
-            records,
-            acts,
-            actor,
-            blobs,
-            digests,
-            newId,
-            directory,
-            now,
-            signal,
+            ...(await receptionContextOf(store, { ...blobAccess, reviewer, signal })),
+            actor: store.person,
             lastReceipt,
             isUnsigned: call.options.unsigned,
             isAdoption: call.options.adopted === true,
-            site: own?.name,
-            labels: config.site,
             media: parseMedium(call.options.media),
-            largest: config.uploads.max_size,
-            credentialFor: createPullCredentials(store),
-            findingsOf: createTransferReview({ blobs, digests, reviewer, newId }),
             progress: progress.at,
           }),
         ),

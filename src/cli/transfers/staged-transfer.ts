@@ -1,5 +1,5 @@
 // Loads and previews staged transfers, for the commands that show and accept them.
-import type { TransferPlanInputs } from '#acts/transfers/plan-types.ts';
+import type { TransferSelection } from '#acts/transfers/plan-types.ts';
 import { readTrusted } from '#assertions/trusted-roots.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { readRenaming } from '#domain/transfers/channel-renaming.ts';
@@ -29,50 +29,49 @@ export const selectionOptions = {
   },
 } as const;
 
-export interface TransferSelectionOptions {
-  only: readonly string[];
-  without: readonly string[];
-  'as-channel': readonly string[];
+/** Reads the options of a selection. */
+export function parseSelection({
+  only,
+  without,
+  'as-channel': renamings,
+}: Record<keyof typeof selectionOptions, readonly string[]>): TransferSelection {
+  const wrong = [...only, ...without].find((glob) => !isPackageGlob(glob));
+  if (wrong !== undefined) throw new UsageError(`'${wrong}' is not a glob of packages; write it as 'snap/*'`);
+  const asChannel = renamings.map((renaming) => {
+    const read = readRenaming(renaming);
+    if (read !== undefined) return read;
+    throw new UsageError(`'${renaming}' does not name two channels; write it as stable=stable/site-test`);
+  });
+  return { only, without, asChannel };
 }
-
-type TransferSelection = Pick<TransferPlanInputs, 'only' | 'without' | 'asChannel'>;
 
 /** Builds the plan of a staged transfer, and passes it to `work`. */
 export const withTransferPreview = (
   store: OpenStore,
   id: string,
-  options: TransferSelectionOptions,
-  work: (seen: TransferInspection & { narrowed: TransferSelection }) => Promise<CommandResult>,
+  selection: TransferSelection,
+  work: (seen: TransferInspection) => Promise<CommandResult>,
   isAdoption = false,
 ): Promise<CommandResult> =>
-  withStagedTransfer(store, id, options, async (carried) => {
+  withStagedTransfer(store, id, async (carried) => {
     const { site, labels } = await acceptanceContextOf(store);
-    const seen = await inspectTransfer(carried, carried.narrowed, { ...store, site, labels, isAdoption });
-    return work({ ...seen, narrowed: carried.narrowed });
+    return work(await inspectTransfer(carried, selection, { ...store, site, labels, isAdoption }));
   });
 
 /** Loads a staged transfer and verifies its assertions; long lists are in a spill file until the answer is printed. */
 export async function withStagedTransfer(
   store: OpenStore,
   id: string,
-  { only, without, 'as-channel': renamings }: TransferSelectionOptions,
-  work: (waiting: VerifiedTransfer & { narrowed: TransferSelection }) => Promise<CommandResult>,
+  work: (waiting: VerifiedTransfer) => Promise<CommandResult>,
 ): Promise<CommandResult> {
-  const wrong = [...only, ...without].find((glob) => !isPackageGlob(glob));
-  if (wrong !== undefined) throw new UsageError(`'${wrong}' is not a glob of packages; write it as 'snap/*'`);
   keepHeapSmall();
   const { records, now, config } = store;
   const roots = readTrusted(config.assertions.trusted);
   const transfer = await findTransfer(records, id);
-  const asChannel = renamings.map((renaming) => {
-    const read = readRenaming(renaming);
-    if (read !== undefined) return read;
-    throw new UsageError(`'${renaming}' does not name two channels; write it as stable=stable/site-test`);
-  });
   return withSpillFile(store.directory, async (spool) => {
     const brought = await withBlobs(store, ({ blobs }) =>
       verifyReceived(transfer, { records, blobs, roots, spool, now }),
     );
-    return work({ ...brought, narrowed: { only, without, asChannel } });
+    return work(brought);
   });
 }

@@ -2,15 +2,10 @@
 import { dirname, resolve } from 'node:path';
 
 import { itself } from '#acts/act.ts';
-import { createPullCredentials, createTransferReview } from '#appliance/transfer-reviews.ts';
-import { readTrusted } from '#assertions/trusted-roots.ts';
-import { withBlobs, type OpenBlobs } from '#data/blobs.ts';
-import type { Reviewer } from '#review/reviewer.ts';
+import { withBlobs } from '#data/blobs.ts';
 import { keepHeapSmall } from '#platform/small-heap.ts';
-import { acceptAutomatically } from '#transfers/accept/automatic.ts';
 import type { OpenPart } from '#transfers/parts/open-part.ts';
 import { receive } from '#transfers/receive/receive.ts';
-import { siteOf } from '#transfers/site.ts';
 import { receiveComplete, type WatchedFilesResult } from '#transfers/receive/watched-files.ts';
 import { filesIn } from '#transfers/receive/watch-folder.ts';
 import { command, Failure, UsageError } from '../frame/command.ts';
@@ -18,6 +13,7 @@ import { interruptible } from '../frame/interruption.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 import { withReviewer } from '../uploads/reviewer.ts';
+import { acceptIfAutomatic, receptionContextOf, type ReceptionMeans } from './reception.ts';
 
 export const transferWatch = command({
   name: 'transfer watch',
@@ -54,31 +50,10 @@ export const transferWatch = command({
 });
 
 /** Receives the parts of one transfer, and accepts it if no approval is needed. */
-async function receiveWatched(
-  parts: readonly OpenPart[],
-  store: OpenStore,
-  {
-    blobs,
-    digests,
-    reviewer,
-    signal,
-  }: Pick<OpenBlobs, 'blobs' | 'digests'> & { reviewer: Reviewer; signal: AbortSignal },
-): Promise<void> {
-  const { records, acts, newId, directory, siteKey, now, config } = store;
-  const siteContext = { site: (await siteOf(records, siteKey))?.name, labels: config.site };
-  const doing = { records, acts, actor: itself, blobs, now, directory, ...siteContext };
-  const { id } = await receive(parts, {
-    ...doing,
-    digests,
-    newId,
-    signal,
-    media: undefined,
-    largest: config.uploads.max_size,
-    credentialFor: createPullCredentials(store),
-    findingsOf: createTransferReview({ blobs, digests, reviewer, newId }),
-    progress: () => undefined,
-  });
-  await acceptAutomatically(id, { ...doing, roots: readTrusted(config.assertions.trusted) });
+async function receiveWatched(parts: readonly OpenPart[], store: OpenStore, means: ReceptionMeans): Promise<void> {
+  const context = await receptionContextOf(store, means);
+  const { id } = await receive(parts, { ...context, actor: itself, media: undefined, progress: () => undefined });
+  await acceptIfAutomatic(id, { store, blobs: means.blobs, actor: itself });
 }
 
 function inWords({ taken, files, fault }: WatchedFilesResult): string {

@@ -7,7 +7,7 @@ import { describeUnmetPolicy } from '#acts/approvals/policy-in-force.ts';
 import { changeApprovalPolicy } from '#acts/approvals/proposals.ts';
 import { readPolicy, type ApprovalPolicy } from '#domain/approvals/approval-policy.ts';
 import { minutes } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
+import { refusalReason } from '#domain/refusal.ts';
 import type { StoreRecords } from '#records/index.ts';
 import type { Config } from '#configuration/config.ts';
 import type { Health } from '#platform/health.ts';
@@ -42,12 +42,7 @@ export function createApprovalPolicyKeeper({
     const configured = readPolicy(config().approvals);
     refused = undefined;
     if (await isInForce(configured)) return;
-    try {
-      await acts.do(changeApprovalPolicy, itself, configured);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      refused = error.message;
-    }
+    refused = await refusalReason(() => acts.do(changeApprovalPolicy, itself, configured));
   }
 
   const takeUp = (): Promise<void> => {

@@ -1,6 +1,18 @@
 import { overseer } from '#access/access-rules.ts';
 import { operation } from '#http/operation.ts';
+import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
 import { pageOf, pageSize, placeOf } from '../page.ts';
+
+export const presentReceivedTransfer = (transfer: ReceivedTransfer) => ({
+  id: transfer.id,
+  source: transfer.source,
+  sequence: transfer.sequence,
+  status: transfer.status,
+  'received-at': transfer.receivedAt,
+  'received-by': transfer.receivedBy,
+  'settled-at': transfer.settledAt,
+  'settled-by': transfer.settledBy,
+});
 
 export const listTransfers = operation({
   name: 'list_transfers',
@@ -18,16 +30,7 @@ export const listTransfers = operation({
     const rows = await records.transfers.before({ receivedAt, id }, size + 1);
     const { entries, next } = pageOf(rows, size, (row) => [row.receivedAt, row.id]);
     return {
-      transfers: entries.map((transfer) => ({
-        id: transfer.id,
-        source: transfer.source,
-        sequence: transfer.sequence,
-        status: transfer.status,
-        'received-at': transfer.receivedAt,
-        'received-by': transfer.receivedBy,
-        'settled-at': transfer.settledAt,
-        'settled-by': transfer.settledBy,
-      })),
+      transfers: entries.map(presentReceivedTransfer),
       'next-cursor': next,
     };
   },

@@ -2,10 +2,11 @@
 import type { Actor } from '#acts/act.ts';
 import { waitReasonSubject } from '#acts/transfers/automatic.ts';
 import type { Receipt } from '#acts/transfers/receipt.ts';
+import { wholeTransfer } from '#acts/transfers/plan-types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { withSpillFile } from '#files/spill-file.ts';
 import { heldUntil } from '../receive/content-receiver.ts';
-import { acceptReceivedTransfer, wholeTransfer, type AcceptanceContext } from './acceptance.ts';
+import { acceptReceivedTransfer, type AcceptanceContext } from './acceptance.ts';
 import { verifyReceived, type InspectionContext } from './inspect.ts';
 
 export interface AutomaticAcceptanceContext extends AcceptanceContext, Omit<InspectionContext, 'spool'> {
@@ -27,7 +28,7 @@ export async function acceptAutomatically(
   return withSpillFile(accepting.directory, async (spool) => {
     const brought = await verifyReceived(transfer, { ...accepting, spool });
     try {
-      const acceptance = { ...brought, narrowed: wholeTransfer, seen: undefined, isAutomatic: true };
+      const acceptance = { ...brought, ...wholeTransfer, seen: undefined, isAutomatic: true };
       return { receipt: await acceptReceivedTransfer(accepting, acceptance, actor) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;

@@ -10,13 +10,14 @@ import type { Roots } from '#assertions/chain.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { Now } from '#domain/clock.ts';
 import { fitsGlob } from '#domain/packages/package-glob.ts';
+import { wholeTransfer } from '#acts/transfers/plan-types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { withSpillFile } from '#files/spill-file.ts';
 import type { StoreRecords } from '#records/index.ts';
 import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
 import type { Config } from '#configuration/config.ts';
 import { pieceFolderOf } from '../receive/content-receiver.ts';
-import { acceptReceivedTransfer, wholeTransfer, type AcceptanceContext } from './acceptance.ts';
+import { acceptReceivedTransfer, type AcceptanceContext } from './acceptance.ts';
 import { verifyReceived, inspectTransfer, findTransfer, type VerifiedTransfer } from './inspect.ts';
 import { presentPreview, buildReceiptReport, buildPreviewReport } from './report.ts';
 import { provenanceOf } from '../request/request-content.ts';
@@ -82,9 +83,7 @@ export function transferDesk(serving: TransferDeskOptions): TransferDesk {
         refuseEmpty(brought, without);
         const { site, labels } = await acceptanceContextOf(settling());
         const seen = await inspectTransfer(brought, { ...wholeTransfer, without }, { records, now, site, labels });
-        const { lines, problems, leftOut, missing } = seen.plan;
-        const listed = { lines: [...lines], problems: [...problems], missing: [...missing], 'left-out': [...leftOut] };
-        return { preview: { ...presentPreview(seen), ...listed }, report: buildPreviewReport(seen) };
+        return { preview: { ...presentPreview(seen), lines: [...seen.plan.lines] }, report: buildPreviewReport(seen) };
       });
     },
     async receipt({ receipt }) {
@@ -101,7 +100,7 @@ export function transferDesk(serving: TransferDeskOptions): TransferDesk {
         if (brought.transfer.status === 'waiting') refuseEmpty(brought, without);
         return acceptReceivedTransfer(
           await acceptanceContextOf(settling()),
-          { ...brought, seen, narrowed: { ...wholeTransfer, without } },
+          { ...brought, ...wholeTransfer, seen, without },
           actor,
         );
       }),

@@ -1,20 +1,13 @@
 // Inspects a received transfer: computes the changes that it would make and verifies its signatures and assertions.
-import { createHash } from 'node:crypto';
-
 import {
   verifyAssertions,
   verifySpooledAssertions,
   type VerifiedAssertionsByName,
 } from '#acts/assertions/assertions.ts';
 import { farAhead, isFarAhead, waitReasonSubject } from '#acts/transfers/automatic.ts';
-import { planTransfer } from '#acts/transfers/plan.ts';
+import { planDigestOf, planTransfer } from '#acts/transfers/plan.ts';
 import { requireTrustedSource, type WaitingTransfer } from '#acts/sites/source-trust.ts';
-import {
-  collectPlanInputs,
-  type TransferPlan,
-  type TransferPlanInputs,
-  type PlanProblem,
-} from '#acts/transfers/plan-types.ts';
+import type { PlanProblem, TransferPlan, TransferSelection } from '#acts/transfers/plan-types.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
 import { isExpired, unsignedSource, type ReceivingSite } from '#acts/transfers/acceptance-conditions.ts';
 import { parseStream, type Assertion } from '#assertions/format/assertion.ts';
@@ -23,10 +16,9 @@ import { inOrder, standingTypes } from '#assertions/prerequisites.ts';
 import { SpilledAssertions, type AssertionSelection } from '#assertions/spilled-assertions.ts';
 import { nameOf } from '#assertions/format/types.ts';
 import type { Blobs } from '#blobs/blobs.ts';
-import { toCanonicalText } from '#domain/canonical-json.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { UnmetNeed } from '#domain/transfers/closure.ts';
-import { Refusal } from '#domain/refusal.ts';
+import { Refusal, refusalReason } from '#domain/refusal.ts';
 import type { SpillFile } from '#files/spill-file.ts';
 import type { StoreRecords } from '#records/index.ts';
 import type { TransferSource } from '#records/sites/transfer-sources.ts';
@@ -98,18 +90,6 @@ export async function findTransfer(
   );
 }
 
-/** Returns a digest for comparing two plans. */
-export function planDigestOf({ lines }: Pick<TransferPlan, 'lines'>): string {
-  const digest = createHash('sha256');
-  // Equals the digest of the list in canonical JSON, computed line by line.
-  let separator = '[';
-  for (const line of lines) {
-    digest.update(`${separator}${toCanonicalText(line)}`);
-    separator = ',';
-  }
-  return digest.update(separator === '[' ? '[]' : ']').digest('hex');
-}
-
 /** Reads a received transfer and verifies its assertions. */
 export async function verifyReceived(
   transfer: ReceivedTransfer,
@@ -129,14 +109,14 @@ export async function verifyReceived(
 
 export async function inspectTransfer(
   brought: VerifiedTransfer,
-  { only, without, asChannel }: Pick<TransferPlanInputs, 'only' | 'without' | 'asChannel'>,
+  selection: TransferSelection,
   {
     records,
     now,
     ...siteContext
   }: Pick<InspectionContext, 'records' | 'now'> & ReceivingSite & Pick<WaitingTransfer, 'isAdoption'>,
 ): Promise<TransferInspection> {
-  const { transfer, statement, believed, aside } = brought;
+  const { transfer, statement } = brought;
   const isUnsigned = transfer.unsigned === 1;
   const at = timestamp(now());
   const refused =
@@ -144,12 +124,10 @@ export async function inspectTransfer(
   // The changes are also shown for a source that is no longer trusted.
   const trustedSource = isUnsigned ? undefined : await records.transferSources.find(statement.source);
   const source = trustedSource ?? unsignedSource;
-  const planInput = { statement, source, isUnsigned, only, without, asChannel, at, believed, aside };
-  const planning = await collectPlanInputs(records, transfer.id, planInput);
-  const plan = await planTransfer(records, planning);
+  const plan = await planTransfer(records, { ...brought, ...selection, id: transfer.id, source, isUnsigned, at });
   if (refused !== undefined) plan.problems.unshift(refused);
   collectGarbage();
-  const needed = await findMissingAfterAcceptance(records, plan, planning.finding);
+  const needed = await findMissingAfterAcceptance(records, plan);
   const isLate = transfer.status === 'waiting' && isExpired(statement, at);
   const waitReason = (await records.transfers.finding(transfer.id, waitReasonSubject))?.refused ?? null;
   const { sequence } = statement;
@@ -167,14 +145,9 @@ async function whyRefused(
   { transfer: { id }, ...waiting }: VerifiedTransfer & Omit<WaitingTransfer, 'id'>,
   at: string,
 ): Promise<PlanProblem | undefined> {
-  try {
-    await requireTrustedSource(records, { ...waiting, id }, at);
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    const subject = `number ${String(waiting.statement.sequence)} of ${waiting.statement.source}`;
-    return { package: subject, what: subject, why: error.message };
-  }
+  const reason = await refusalReason(() => requireTrustedSource(records, { ...waiting, id }, at));
+  const subject = `number ${String(waiting.statement.sequence)} of ${waiting.statement.source}`;
+  return reason === undefined ? undefined : { package: subject, what: subject, why: reason };
 }
 
 /** Maximum number of lost transfers to list. */
@@ -235,13 +208,9 @@ async function believedOf(
   const disbelieved: TransferInspection['disbelieved'] = [];
   for (const { assertion, subject } of apart(statement, carried)) {
     const together = inOrder(assertion, (name) => carried.get(name));
-    try {
-      await verifyAssertions(together, looking);
-      for (const some of together) good.add(some);
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      disbelieved.push({ what: subject, why: error.message });
-    }
+    const reason = await refusalReason(() => verifyAssertions(together, looking));
+    if (reason === undefined) for (const some of together) good.add(some);
+    else disbelieved.push({ what: subject, why: reason });
   }
   return { believed: await verifySpooledAssertions(good, looking), disbelieved };
 }

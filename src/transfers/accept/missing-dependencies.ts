@@ -1,11 +1,9 @@
 // Computes the missing dependencies after a transfer is accepted: packages that its releases need and that neither the transfer nor the
 // site has.
-import type { PackagePlan, TransferPlan, TransferPlanInputs } from '#acts/transfers/plan-types.ts';
-import { subjectOf } from '#acts/transfers/findings.ts';
+import type { PackagePlan, TransferPlan } from '#acts/transfers/plan-types.ts';
+import { parseFindings, subjectOf } from '#acts/transfers/findings.ts';
 import { Closure, type UnmetNeed } from '#domain/transfers/closure.ts';
 import type { StoreRecords } from '#records/index.ts';
-import type { RevisionDetails } from '#records/revisions/revisions.ts';
-import type { Findings } from '#records/uploads/uploads.ts';
 import { listBundleCharms } from '#review/named-packages.ts';
 import { needsOfSnap } from '../dependencies.ts';
 
@@ -13,8 +11,7 @@ type PlannedDependencyRecords = Pick<StoreRecords, 'packages' | 'releases' | 're
 
 export async function findMissingAfterAcceptance(
   records: PlannedDependencyRecords,
-  { packages }: Pick<TransferPlan, 'packages'>,
-  finding: TransferPlanInputs['finding'],
+  { packages, finding }: Pick<TransferPlan, 'packages' | 'finding'>,
 ): Promise<UnmetNeed[]> {
   const missing: UnmetNeed[] = [];
   for (const namespace of ['snap', 'charm'] as const) {
@@ -33,23 +30,24 @@ export async function findMissingAfterAcceptance(
   return missing;
 }
 
-interface PlannedDependencyContext {
+interface PlannedDependencyContext extends Pick<TransferPlan, 'finding'> {
   records: PlannedDependencyRecords;
-  finding: TransferPlanInputs['finding'];
 }
 
 /** Adds the releases of a package and their dependencies to the closure. Returns the names of the dependencies. */
 async function addNeeds(
   closure: Closure,
   { carried, releases }: PackagePlan,
-  context: PlannedDependencyContext,
+  { records, finding }: PlannedDependencyContext,
 ): Promise<string[]> {
   const { name, namespace } = carried;
   const needed: string[] = [];
   for (const { release } of releases) {
     const architecture = release.architecture ?? 'all';
     closure.provide(name, architecture, release.channel);
-    const metadata = await saidOf(carried.id, release.revision, context);
+    const metadata =
+      parseFindings('revision', await finding(subjectOf(carried.id, release.revision))) ??
+      (await records.revisions.forDevices(carried.id, release.revision));
     if (metadata === undefined) continue;
     if (namespace === 'snap') {
       for (const need of needsOfSnap(metadata.details, metadata.packageYaml)) {
@@ -68,19 +66,4 @@ async function addNeeds(
     }
   }
   return needed;
-}
-
-/** Returns the metadata of a revision, from its review in this transfer or from the store. */
-async function saidOf(
-  id: string,
-  revision: number,
-  { records, finding }: PlannedDependencyContext,
-): Promise<{ details: RevisionDetails; packageYaml: string | null } | undefined> {
-  const findings = (await finding(subjectOf(id, revision)))?.findings;
-  if (findings === undefined || findings === null) {
-    const stored = await records.revisions.forDevices(id, revision);
-    return stored && { details: stored.details, packageYaml: stored.packageYaml };
-  }
-  const parsed = JSON.parse(findings) as Findings;
-  return parsed.kind === 'revision' ? { details: parsed.details, packageYaml: parsed.packageYaml } : undefined;
 }

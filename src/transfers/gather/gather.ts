@@ -7,7 +7,7 @@ import type { TransferAccount, TransferLeftOut, TransferPackage } from '#contrac
 import { readJson } from '#contract/json.ts';
 import { parseStream, streamLimit, type Assertion } from '#assertions/format/assertion.ts';
 import { checkAssertion } from '#assertions/format/types.ts';
-import { Refusal } from '#domain/refusal.ts';
+import { Refusal, refusalReason } from '#domain/refusal.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
 import type { TransferContents } from '../make/compose.ts';
 import { firstMember, namesIn, unpack } from './archives.ts';
@@ -107,12 +107,8 @@ class FolderGatherer {
   /** Handles files as one unit. A problem with one file excludes all of them. */
   async #whole(files: readonly GatheredFile[], name: string, work: () => Promise<void>): Promise<void> {
     for (const file of files) this.#sorting.used(file);
-    try {
-      await work();
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      this.#sorting.gathered.leave(name, error.message);
-    }
+    const reason = await refusalReason(work);
+    if (reason !== undefined) this.#sorting.gathered.leave(name, reason);
   }
 
   async #textOf(file: GatheredFile, maxBytes: number): Promise<string | undefined> {

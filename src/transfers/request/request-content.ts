@@ -19,7 +19,7 @@ import { series } from '#assertions/format/types.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { UnmetNeed } from '#domain/transfers/closure.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
-import { Refusal } from '#domain/refusal.ts';
+import { refusalReason } from '#domain/refusal.ts';
 import { architectures } from '#domain/sites/subscription.ts';
 import type { StoreRecords } from '#records/index.ts';
 import type { StoredApproval } from '#records/approvals/proposals.ts';
@@ -209,13 +209,11 @@ async function keysOf(
 ): Promise<RequestKey[]> {
   const waiting: RequestKey[] = [];
   for (const key of await requestedKeys(records, now())) {
-    try {
+    const reason = await refusalReason(async () => {
       const text = await keyRequest(key, new Date(key.requestedAt));
       waiting.push({ account: key.brandAccountId, name: key.name, key: key.sha3_384, text });
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      withheld.push({ what: `key ${key.name}`, why: error.message });
-    }
+    });
+    if (reason !== undefined) withheld.push({ what: `key ${key.name}`, why: reason });
   }
   return waiting;
 }

@@ -56,7 +56,7 @@ function findAccountDetails(
   id: string,
   { believed, accountSaid }: TransferPlanInputs,
 ): { account: ForeignAccount | undefined; word?: TrustOrigin } {
-  const assertion = believed(`account/${id}`);
+  const assertion = believed.find(`account/${id}`);
   if (assertion !== undefined) return { account: foreignAccount(assertion), word: 'upstream' };
   const statedAccount = accountSaid(id);
   if (statedAccount === undefined) return { account: undefined };

@@ -1,22 +1,31 @@
-// Assertions in transfers: those that revisions rely on are accepted with them, those without a package on their own.
+// Assertions in transfers: the prerequisites of revisions are accepted with them, assertions without a package on their own.
 import type { Assertion } from '#assertions/format/assertion.ts';
 import { prerequisitesOf } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/format/types.ts';
 import { NameIndex } from '#domain/name-index.ts';
 import { fitsGlob } from '#domain/packages/package-glob.ts';
-import type { TransferPlan, TransferPlanInputs, PlanProblem, PlanRecords } from '../plan-types.ts';
+import type { ChangeRecords } from '#records/index.ts';
+import type { ActContext } from '../../act.ts';
+import { storeVerifiedAssertions, type VerifiedAssertions } from '../../assertions/assertions.ts';
+import {
+  isSelected,
+  type PlanProblem,
+  type PlanRecords,
+  type TransferPlan,
+  type TransferPlanInputs,
+} from '../plan-types.ts';
 
 /** Adds the assertions to a plan. Call it when all packages are planned. */
 export async function planAssertions(
   records: PlanRecords,
-  planning: TransferPlanInputs,
+  inputs: TransferPlanInputs,
   plan: TransferPlan,
 ): Promise<void> {
-  const { of: upload } = planning.fresh;
+  const { of: upload, numbers: fresh } = inputs.believed.accepted;
   const packages = new NameIndex();
   for (const { carried } of plan.packages) packages.add(carried.id);
-  const coming = selectAssertions(planning, plan, packages);
-  const numbers = planning.fresh.numbers.filter((number) => coming[number]! > 0);
+  const coming = selectAssertions(inputs, plan, packages);
+  const numbers = fresh.filter((number) => coming[number]! > 0);
   plan.assertions = upload.pick(numbers);
   for (let from = 0; from < numbers.length; from += page) {
     const some = numbers.slice(from, from + page).map((number) => ({ number, one: upload.at(number)! }));
@@ -42,18 +51,22 @@ export async function planAssertions(
   }
 }
 
+/** Stores the planned assertions. They come before the packages that rely on them. */
+export const acceptAssertions = (
+  tx: ChangeRecords,
+  { assertions }: TransferPlan,
+  believed: VerifiedAssertions,
+  doing: ActContext,
+): Promise<void> => storeVerifiedAssertions(tx, { ...believed, accepted: assertions }, doing);
+
 /** The number of texts that are in memory together. */
 const page = 500;
 /** Why an assertion is accepted: on its own, or because a revision relies on it. */
 const [alone, vouching] = [1, 2];
 
 /** Returns, for each assertion by number, why it is accepted, or 0 if it is not. Adds those left out to the plan. */
-function selectAssertions(
-  { fresh, ...planning }: TransferPlanInputs,
-  plan: TransferPlan,
-  packages: NameIndex,
-): Uint8Array {
-  const { of: upload, numbers } = fresh;
+function selectAssertions(inputs: TransferPlanInputs, plan: TransferPlan, packages: NameIndex): Uint8Array {
+  const { of: upload, numbers } = inputs.believed.accepted;
   const coming = new Uint8Array(upload.length);
   const bring = (name: string, cause: number): void => {
     const number = upload.numberOf(name);
@@ -62,7 +75,7 @@ function selectAssertions(
   for (const { revisions } of plan.packages)
     for (const { assertion } of revisions) if (assertion !== undefined) bring(assertion, vouching);
   const carried = new NameIndex();
-  for (const { id } of planning.statement.packages) carried.add(id);
+  for (const { id } of inputs.statement.packages) carried.add(id);
   const leftOut: PlanProblem[] = [];
   // From last to first, so that the assertions that rely on one are handled before it.
   for (const number of numbers.toReversed()) {
@@ -71,7 +84,7 @@ function selectAssertions(
     const isOfPackage = typeof id === 'string' && carried.has(id);
     // The assertions of a package that is left out are left out too.
     const isOut = isOfPackage && !packages.has(id);
-    const reason = isOfPackage ? undefined : whyNot(planning, assertion);
+    const reason = isOfPackage ? undefined : whyNot(inputs, assertion);
     if (coming[number] === 0 && !isOut) {
       if (reason === undefined) coming[number] = alone;
       else leftOut.push({ package: `assertion/${assertion.type}`, what: nameOf(assertion), why: reason });
@@ -82,12 +95,8 @@ function selectAssertions(
   return coming;
 }
 
-function whyNot(
-  { source, statement, only, without }: Omit<TransferPlanInputs, 'fresh'>,
-  { type }: Assertion,
-): string | undefined {
+function whyNot({ source, statement, ...selection }: TransferPlanInputs, { type }: Assertion): string | undefined {
   const called = { namespace: 'assertion', name: type };
   if (!fitsGlob(source.packages, called)) return `'${statement.source}' may bring ${source.packages.join(', ')}.`;
-  const isWanted = (only.length === 0 || fitsGlob(only, called)) && !fitsGlob(without, called);
-  return isWanted ? undefined : 'The administrator left it out.';
+  return isSelected(selection, called) ? undefined : 'The administrator left it out.';
 }

@@ -1,4 +1,4 @@
-// The kinds of content that packages have in transfers, and the order in which they are planned and accepted.
+// The kinds of content that packages have in transfers, in the order of planning and acceptance.
 import { acceptAccounts, planAccounts } from './accounts.ts';
 import { channelContent } from './channels.ts';
 import type { ContentKind, PackageAcceptance } from './content-kind.ts';

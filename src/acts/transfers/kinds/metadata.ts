@@ -31,8 +31,8 @@ export const metadataContent: ContentKind = {
         planning.line({ kind: 'metadata', what: names[field], from, to });
     }
     if (existing !== undefined && existing.private !== carried.private) {
-      const [atSource, here] = carried.private ? ['private', 'public'] : ['public', 'private'];
-      planning.unchanged('visibility', `It is ${atSource} at its source and stays ${here} here.`);
+      const [atSource, inStore] = carried.private ? ['private', 'public'] : ['public', 'private'];
+      planning.unchanged('visibility', `It is ${atSource} at its source and stays ${inStore} here.`);
     }
   },
 

@@ -105,18 +105,18 @@ function verifyComponent(
   const digest = Buffer.from(content['sha3-384'], 'hex').toString('base64url');
   // A component has the provenance of its snap.
   const provenances = revisions.map(({ assertion }) => {
-    const provenance = assertion === undefined ? undefined : believed(assertion)?.headers['provenance'];
+    const provenance = assertion === undefined ? undefined : believed.find(assertion)?.headers['provenance'];
     return typeof provenance === 'string' ? provenance : defaultProvenance;
   });
   for (const provenance of new Set([defaultProvenance, ...provenances])) {
-    const assertion = believed(['snap-resource-revision', id, name, digest, provenance].join('/'));
+    const assertion = believed.find(['snap-resource-revision', id, name, digest, provenance].join('/'));
     if (assertion === undefined) continue;
     const headers = new HeaderReader('snap-resource-revision assertion', assertion.headers);
     if (headers.count('resource-revision', 1) !== revision || headers.count('resource-size', 0) !== content.size)
       return 'contradicted';
     const pair = (of: number): string =>
       ['snap-resource-pair', id, name, revision, of, provenance].map(String).join('/');
-    return serves.every((of) => believed(pair(of)) !== undefined);
+    return serves.every((of) => believed.find(pair(of)) !== undefined);
   }
   return false;
 }

@@ -65,13 +65,13 @@ async function planRevision(planning: PackagePlanning, sentRevision: TransferRev
 
 /** The believed assertion about a revision, if there is one, or why it contradicts the transfer. */
 async function findVouchingAssertion(
-  { carried, inputs: { believed } }: PackagePlanning,
+  { carried, inputs }: PackagePlanning,
   sentRevision: TransferRevision,
 ): Promise<{ assertion: string | undefined; problem?: string | undefined }> {
-  const assertion = sentRevision.assertion === undefined ? undefined : believed(sentRevision.assertion);
+  const assertion = sentRevision.assertion === undefined ? undefined : inputs.believed.find(sentRevision.assertion);
   if (assertion?.type !== 'snap-revision') return { assertion: undefined };
   const problem = await refusalReason(() => {
-    const { id, name, publisher, ...asserted } = readForeignSnap(assertion, believed);
+    const { id, name, publisher, ...asserted } = readForeignSnap(assertion, inputs.believed.find);
     const isSame =
       id === carried.id &&
       name === carried.name &&

@@ -2,10 +2,10 @@
 // and its size.
 import { join } from 'node:path';
 
-import type { TransferExport } from '#acts/transfers/transfers.ts';
 import { timestamp } from '#domain/clock.ts';
 import { prepareFile } from '#files/durable.ts';
 import { readIfPresent } from '#files/read.ts';
+import type { WrittenTransfer } from './compose.ts';
 
 /** The person who exports, the medium and the time. */
 export interface CollectorExportContext {
@@ -32,9 +32,6 @@ export interface CollectorExport {
   media: string | null;
 }
 
-interface CollectorExportedTransfer
-  extends Pick<CollectorExport, 'id' | 'sequence' | 'for'>, Pick<TransferExport, 'files' | 'of'> {}
-
 const listFile = (folder: string): string => join(folder, 'left.json');
 
 /** Returns the exports, oldest first. */
@@ -44,16 +41,16 @@ export const collectorExports = (folder: string): CollectorExport[] =>
 /** Records exports durably before the files get their names. */
 export function recordExports(
   folder: string,
-  { files, of, ...transfer }: CollectorExportedTransfer,
+  { id, statement, written }: WrittenTransfer,
   { exporter, media, now }: CollectorExportContext,
 ): void {
   const at = timestamp(now);
-  const left = files.map((file): CollectorExport => ({
-    at,
-    by: exporter,
+  const { sequence, for: sites, parts } = statement;
+  const transfer = { at, by: exporter, id, sequence, for: sites };
+  const left = written.map((file): CollectorExport => ({
     ...transfer,
     ...file,
-    of,
+    of: parts.length,
     media: media ?? null,
   }));
   prepareFile(listFile(folder), `${JSON.stringify([...collectorExports(folder), ...left])}\n`, 0o600).place();

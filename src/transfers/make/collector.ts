@@ -20,13 +20,12 @@ import {
   type TransferIntent,
   type WrittenTransfer,
 } from './compose.ts';
-import type { Transfer } from '../parts/members.ts';
 import { SigningSeed } from '../statement/signatures.ts';
-import { idOf, readStatement } from '../statement/statement.ts';
+import { readStatement } from '../statement/statement.ts';
 import { ContentMismatch, type TransferContentReader } from '../parts/part-bytes.ts';
 import type { GatheredRange } from '../gather/folder.ts';
 import type { GatheredFolder } from '../gather/gather.ts';
-import { writeParts, type PartWriteOptions } from '../parts/part-files.ts';
+import type { PartWriteOptions } from '../parts/part-files.ts';
 import type { ParsedRequest } from '../request/request-file.ts';
 import { identityOf, type Site } from '../site.ts';
 
@@ -115,14 +114,6 @@ export function findSent(collector: Collector, site: string, contents: readonly 
   return sent;
 }
 
-/** A signed transfer before its files are written. */
-export interface SignedCollectorTransfer {
-  transfer: Transfer;
-  content: TransferContentReader;
-  /** Stores the statement. The collector derives the next number and the sent contents from the stored statements. */
-  remember(): void;
-}
-
 /** Returns the gathered packages in the form of a transfer, with access to their bytes. */
 export function prepareGathered({ assertions: texts, places, ...gathered }: GatheredFolder) {
   if (gathered.packages.length === 0 && texts.length === 0) throw nothingToCarry(gathered);
@@ -157,69 +148,37 @@ function nothingToCarry({ leftOut }: Pick<GatheredFolder, 'leftOut'>): Refusal {
   );
 }
 
-/** Signs a transfer of the gathered packages. */
-export async function signGathered(
-  gathered: GatheredFolder,
-  wished: TransferIntent,
-  { collector, now }: { collector: Collector; now: Date },
-): Promise<SignedCollectorTransfer> {
-  const { carrying, ...bytes } = prepareGathered(gathered);
-  const { content } = bytes;
-  const { assertions: texts, places } = gathered;
-  const sequence = nextSequence(collector);
-  const transfer = await compose(carrying, wished, {
-    site: collector.site,
-    sequence,
-    at: now,
-    label: undefined,
-    ...bytes,
-  });
-  const remember = (): void => {
-    rmSync(sentFile(collector, sequence, 'places'), { force: true });
-    createFile(sentFile(collector, sequence, 'places'), JSON.stringify({ places: [...places], texts }), 0o600);
-    createFile(sentFile(collector, sequence), transfer.bytes, 0o600);
-  };
-  return { transfer, content, remember };
+interface CollectorWriting extends Omit<PartWriteOptions, 'content'> {
+  collector: Collector;
+  leaving: CollectorExportContext;
 }
 
 /** Makes a transfer of the gathered packages and writes its files. */
 export const makeGatheredTransfer = (
   gathered: GatheredFolder,
   wished: TransferIntent & { file: string },
-  {
-    collector,
-    leaving,
-    ...writing
-  }: { collector: Collector; leaving: CollectorExportContext } & Omit<PartWriteOptions, 'content'>,
+  { collector, leaving, ...writing }: CollectorWriting,
 ): Promise<WrittenTransfer> =>
   refuseChanged(async () => {
-    const { transfer, content, remember } = await signGathered(gathered, wished, { collector, now: leaving.now });
-    return writeTransferFiles(transfer, wished.file, { ...writing, content }, async ({ id, statement, written }) => {
-      remember();
-      recordExports(collector.folder, leftOf(id, statement, written), leaving);
+    const { carrying, content, refuseLacking } = prepareGathered(gathered);
+    const { site } = collector;
+    const sequence = nextSequence(collector);
+    const composing = { site, sequence, at: leaving.now, label: undefined, content, refuseLacking };
+    const transfer = await compose(carrying, wished, composing);
+    return writeTransferFiles(transfer, wished, { ...writing, content }, (made) => {
+      // The collector derives the next number and the sent contents from the stored statements.
+      const places = JSON.stringify({ places: [...gathered.places], texts: gathered.assertions });
+      rmSync(sentFile(collector, sequence, 'places'), { force: true });
+      createFile(sentFile(collector, sequence, 'places'), places, 0o600);
+      createFile(sentFile(collector, sequence), transfer.bytes, 0o600);
+      recordExports(collector.folder, made, leaving);
     });
   });
-
-const leftOf = (
-  id: string,
-  { sequence, for: sites, parts }: WrittenTransfer['statement'],
-  files: WrittenTransfer['written'],
-) => ({
-  id,
-  sequence,
-  for: sites,
-  files,
-  of: parts.length,
-});
 
 /** Writes one part of a transfer again with identical bytes. The gathered files must still be in place. */
 export async function makePartAgain(
   { sequence, part, file }: { sequence: number; part: number; file: string },
-  {
-    collector,
-    leaving,
-    ...writing
-  }: { collector: Collector; leaving: CollectorExportContext } & Omit<PartWriteOptions, 'content'>,
+  { collector, leaving, ...writing }: CollectorWriting,
 ): Promise<WrittenTransfer> {
   const bytes = existsSync(sentFile(collector, sequence)) ? readFileSync(sentFile(collector, sequence)) : undefined;
   if (bytes === undefined)
@@ -231,13 +190,11 @@ export async function makePartAgain(
   };
   const streams = new Map(texts.map((text) => [digestsOf(text)['sha3-384'], Buffer.from(text)]));
   const content = contentFrom(new Map(places), streams);
-  return refuseChanged(async () => {
+  return refuseChanged(() => {
     const transfer = signTransfer(collector.site, { bytes, statement });
-    const placed = await writeParts(transfer, [part], [file], { ...writing, content });
-    const id = idOf(bytes);
-    recordExports(collector.folder, leftOf(id, statement, placed.files), leaving);
-    await placed.place();
-    return { id, statement, files: [file], bytes: placed.bytes, written: placed.files };
+    return writeTransferFiles(transfer, { file, part }, { ...writing, content }, (made) => {
+      recordExports(collector.folder, made, leaving);
+    });
   });
 }
 

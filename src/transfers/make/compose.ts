@@ -166,17 +166,18 @@ export interface WrittenTransfer {
 }
 
 /**
- * Writes all parts of a transfer. The files get their final names after all of them are durable and `remember` has recorded the transfer.
+ * Writes all parts of a transfer, or one of them. The files get their final names after all of them are durable and `remember` has recorded
+ * the transfer.
  *
- * @param file the file to write; if there are several parts, the part number goes before the extension
+ * @param file the file to write; if there are several, the part number goes before the extension
  */
 export async function writeTransferFiles(
   transfer: Transfer,
-  file: string,
+  { file, part: only }: { file: string; part?: number },
   writing: PartWriteOptions,
-  remember: (made: WrittenTransfer) => Promise<unknown>,
+  remember: (made: WrittenTransfer) => unknown,
 ): Promise<WrittenTransfer> {
-  const numbers = transfer.statement.parts.map((_, part) => part + 1);
+  const numbers = only === undefined ? transfer.statement.parts.map((_, part) => part + 1) : [only];
   const files = numbers.map((part) => partFile(file, part, numbers.length));
   const placed = await writeParts(transfer, numbers, files, writing);
   const made = {

@@ -24,7 +24,6 @@ import {
 import type { TransferContentReader } from '../parts/part-bytes.ts';
 import { streamsOf } from './held-assertions.ts';
 import { holdingsOf, type HoldingContents, type HoldingSelection } from './holdings.ts';
-import { writeParts } from '../parts/part-files.ts';
 import { selectRequested } from '../request/requested-packages.ts';
 import type { Site } from '../site.ts';
 import { digestsOf, findUnchanged } from './unchanged-packages.ts';
@@ -109,7 +108,7 @@ export async function makeStoreTransfer(
     },
   );
   const storedStatement = await storeBytes(transfer.bytes, blobs);
-  return writeTransferFiles(transfer, wished.file, { ...making, content }, ({ id, statement, bytes, written }) => {
+  return writeTransferFiles(transfer, wished, { ...making, content }, ({ id, statement, bytes, written }) => {
     making.signal.throwIfAborted();
     const made = { id, sequence, sites: statement.for, statement: storedStatement.sha3_384, bytes };
     const leaving = leavingOf(statement, written, wished.media);
@@ -143,15 +142,10 @@ export async function remakePart(
   const statement = readMadeStatement(bytes, { sequence, part });
   await refuseGone({ sequence, part }, statement, blobs);
   const transfer = signTransfer(site, { bytes, statement });
-  const placed = await writeParts(transfer, [part], [file], { ...making, content: contentFrom(blobs, making.signal) });
-  try {
-    await acts.do(rewriteTransferPart, actor, { id: before.id, leaving: leavingOf(statement, placed.files, media) });
-  } catch (error) {
-    await placed.discard();
-    throw error;
-  }
-  await placed.place();
-  return { id: before.id, statement, files: [file], bytes: placed.bytes, written: placed.files };
+  const writing = { ...making, content: contentFrom(blobs, making.signal) };
+  return writeTransferFiles(transfer, { file, part }, writing, ({ id, written }) =>
+    acts.do(rewriteTransferPart, actor, { id, leaving: leavingOf(statement, written, media) }),
+  );
 }
 
 const leavingOf = (

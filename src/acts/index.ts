@@ -117,7 +117,6 @@ import {
   revokeToken,
   rotateToken,
 } from './tokens/tokens.ts';
-import { markTransferLost } from './transfers/lost-transfers.ts';
 import {
   distrustSource,
   nameSite,
@@ -132,7 +131,13 @@ import { addGuardrail, createTracks, deleteTrack, removeGuardrail, updateTrack }
 import { sweepImageBlobs, sweepImages, readImageIndexes, readImageResources } from './images/unneeded-images.ts';
 import { subscribe, unsubscribe } from './sites/subscriptions.ts';
 import { acceptTransfer } from './transfers/accept.ts';
-import { discardTransfer, makeTransfer, rewriteTransferPart, receiveTransfer } from './transfers/transfers.ts';
+import {
+  discardTransfer,
+  makeTransfer,
+  markTransferLost,
+  receiveTransfer,
+  rewriteTransferPart,
+} from './transfers/transfers.ts';
 import { exportReceipt } from './transfers/receipt.ts';
 import { withdrawTransfer } from './transfers/withdraw.ts';
 import { pushResource, pushRevision } from './uploads/uploads.ts';

@@ -119,6 +119,13 @@ export interface CommandResult {
   readonly done?: () => void;
 }
 
+/** Adds a text and members to an answer. */
+export const extendAnswer = (answer: CommandResult, text: string, json: unknown): CommandResult => ({
+  ...answer,
+  text: `${answer.text}\n${text}`,
+  json: { ...(answer.json as object), ...(json as object) },
+});
+
 /** A command asks for confirmation if its effect cannot be undone or locks an account out. */
 export interface Confirmation<C> {
   /** Describes the effect in one or two sentences; undefined if this call needs no confirmation. */

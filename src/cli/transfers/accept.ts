@@ -5,7 +5,7 @@ import type { TransferSelection } from '#acts/transfers/plan-types.ts';
 import { acceptanceContextOf } from '#transfers/accept/desk.ts';
 import { acceptReceivedTransfer } from '#transfers/accept/acceptance.ts';
 import { ownSite, shortId } from '#transfers/site.ts';
-import { command, type CommandResult } from '../frame/command.ts';
+import { command, extendAnswer, type CommandResult } from '../frame/command.ts';
 import { formatCount } from '#domain/quantities.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { parseSelection, selectionOptions, withStagedTransfer } from './staged-transfer.ts';
@@ -50,8 +50,7 @@ export const transferAccept = command({
         if (file === undefined) return answer;
         const written = await writeReceipt(store, { prefix: id, file, html: false });
         const receipt = { file, sha256: written.sha256, bytes: written.bytes };
-        const text = `${answer.text}\nIts receipt is in ${file}.`;
-        return { ...answer, text, json: { ...(answer.json as object), receipt } };
+        return extendAnswer(answer, `Its receipt is in ${file}.`, { receipt });
       },
       { writesOutside: file !== undefined },
     );

@@ -15,7 +15,7 @@ import type { TransferInspection } from '#transfers/accept/inspect.ts';
 import { presentPreview, buildPreviewReport } from '#transfers/accept/report.ts';
 import { fetchScript } from '#transfers/request/fetch-table.ts';
 import { beginUnsigned, unsignedParts, type UnsignedStart } from '#transfers/receive/unsigned.ts';
-import { command, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
+import { command, extendAnswer, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
 import { withWriteErrors } from '../frame/outside-files.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
@@ -135,15 +135,15 @@ async function onlineNeeds({ needs }: GatheredFolder, { records }: OpenStore): P
 }
 
 async function previewAdoption(folderContent: GatheredFolder, store: OpenStore): Promise<CommandResult> {
-  const { text, json } = formatGathered(folderContent);
+  const answer = formatGathered(folderContent);
   const needs = await onlineNeeds(folderContent, store);
   const needLines = needs.map(
     ({ name, by: dependents }) => `  snap/${name}, which ${dependents.slice(0, 5).join(', ')} needs`,
   );
-  return {
-    text: [text, ...(needs.length === 0 ? [] : ['Needs a trip online:', ...needLines])].join('\n'),
-    json: { ...(json as object), 'needs-online': needs },
-  };
+  const json = { ...(answer.json as object), 'needs-online': needs };
+  return needs.length === 0
+    ? { ...answer, json }
+    : extendAnswer(answer, ['Needs a trip online:', ...needLines].join('\n'), json);
 }
 
 /** Reports the channels of this store that differ from the answers of the former store in the folder. */
@@ -200,16 +200,11 @@ async function adoptFolder(
     }
     const adopting = { ...looked, ...wholeTransfer, seen: looked.digest, isAdoption: true };
     const receipt = await acceptReceivedTransfer(await acceptanceContextOf(store), adopting, store.person);
-    const gatherAnswer = formatGathered(folderContent);
-    return {
-      text: `${gatherAnswer.text}\nThe store is adopted: ${String(receipt.lines.length)} changes, as transfer ${id.slice(0, 12)}.`,
-      json: {
-        ...(gatherAnswer.json as object),
-        transfer: id,
-        lines: receipt.lines,
-        'needs-online': await onlineNeeds(folderContent, store),
-      },
-    };
+    return extendAnswer(
+      formatGathered(folderContent),
+      `The store is adopted: ${String(receipt.lines.length)} changes, as transfer ${id.slice(0, 12)}.`,
+      { transfer: id, lines: receipt.lines, 'needs-online': await onlineNeeds(folderContent, store) },
+    );
   };
   try {
     return await withTransferPreview(store, id, wholeTransfer, accept, true);

@@ -9,7 +9,7 @@ import { createProgress } from '../frame/progress.ts';
 import { visible } from '../frame/terminal.ts';
 import { formatBytes } from '#domain/byte-size.ts';
 import { withParts } from './parts.ts';
-import { formatFittedTable } from './report.ts';
+import { formatPackages } from './report.ts';
 
 export const transferCheck = command({
   name: 'transfer check',
@@ -66,11 +66,6 @@ function describe(id: string, parts: readonly OpenPart[]) {
         ? 'The transfer is complete.'
         : `Part ${lacking.join(', ')} of ${String(figures.parts)} is not here.`;
   const packages = [...statement.packages];
-  const rows = packages.map(({ namespace, name, revisions, channels }) => [
-    `${namespace}/${name}`,
-    revisions.map(({ revision }) => revision).join(', '),
-    [...new Set(channels.map(({ channel }) => channel))].join(', '),
-  ]);
   return {
     isComplete: lacking.length === 0 && takenOut.length === 0,
     text: [
@@ -79,7 +74,7 @@ function describe(id: string, parts: readonly OpenPart[]) {
       `It has ${labelText(statement.label)}.`,
       `Signed with ${keys.join(', ')}.`,
       `${completeness} It contains ${formatBytes(figures.bytes)}.`,
-      formatFittedTable(['PACKAGE', 'REVISIONS', 'CHANNELS'], rows),
+      formatPackages(packages),
     ].join('\n'),
     json: {
       id,

@@ -1,5 +1,5 @@
 // larder transfer lost
-import { markTransferLost } from '#acts/transfers/lost-transfers.ts';
+import { markTransferLost } from '#acts/transfers/transfers.ts';
 import { recordLost } from '#transfers/make/collector.ts';
 import { command, Failure, UsageError, type CommandResult } from '../frame/command.ts';
 import { formatCount } from '#domain/quantities.ts';

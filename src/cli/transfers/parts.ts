@@ -8,7 +8,7 @@ import { NotATransfer } from '#transfers/statement/not-a-transfer.ts';
 import { openPart, type OpenPart } from '#transfers/parts/open-part.ts';
 import { keepHeapSmall } from '#platform/small-heap.ts';
 import { isRequest } from '#transfers/request/request-file.ts';
-import { Failure, UsageError, type CommandResult } from '../frame/command.ts';
+import { extendAnswer, Failure, UsageError, type CommandResult } from '../frame/command.ts';
 import { toReadFailure } from '../frame/outside-files.ts';
 import type { AsCaller } from '../frame/owner.ts';
 import { visible } from '../frame/terminal.ts';
@@ -58,7 +58,7 @@ function withOthers(answer: CommandResult, others: readonly OtherArchive[]): Com
   if (others.length === 0) return answer;
   const files = others.map(({ file }) => file);
   const note = `Not read, because it is not part of a transfer: ${formatNames(files.map(visible))}.`;
-  return { ...answer, text: `${answer.text}\n${note}`, json: { ...(answer.json as object), 'not-read': files } };
+  return extendAnswer(answer, note, { 'not-read': files });
 }
 
 interface PartOpenOptions {

@@ -13,14 +13,14 @@ import { presentPreview, buildPreviewReport } from '#transfers/accept/report.ts'
 import { fingerprintOf, siteOf, type Site, shortId } from '#transfers/site.ts';
 import { beginUnsigned, unsignedParts } from '#transfers/receive/unsigned.ts';
 import type { OpenPart } from '#transfers/parts/open-part.ts';
-import { command, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
+import { command, extendAnswer, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
 import { toReadFailure } from '../frame/outside-files.ts';
 import { createProgress } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 import { withReviewer } from '../uploads/reviewer.ts';
-import { formatGathered as gatheredAnswer, requireFolder, gatherFolder } from './make/gather.ts';
+import { formatGathered, requireFolder, gatherFolder } from './make/gather.ts';
 import { acceptIfAutomatic, receptionContextOf } from './reception.ts';
 import { withTransferPreview } from './staged-transfer.ts';
 import { media, parseMedium, withParts } from './parts.ts';
@@ -129,16 +129,11 @@ async function receiveSigned(store: OpenStore, call: ReceiveCall, parts: OpenPar
     acceptIfAutomatic(received.id, { store, blobs, actor: store.person }),
   );
   if (came === undefined) return answer;
-  if ('reason' in came) {
-    const text = `${answer.text}\nIt was not accepted automatically: ${visible(came.reason)}`;
-    return { ...answer, text, json: { ...(answer.json as object), why: came.reason } };
-  }
+  if ('reason' in came)
+    return extendAnswer(answer, `It was not accepted automatically: ${visible(came.reason)}`, { why: came.reason });
   const { lines, automatic } = came.receipt;
-  return {
-    ...answer,
-    text: `${answer.text}\nIt was accepted automatically: ${String(lines.length)} changes.`,
-    json: { ...(answer.json as object), automatic, changes: lines.length },
-  };
+  const text = `It was accepted automatically: ${String(lines.length)} changes.`;
+  return extendAnswer(answer, text, { automatic, changes: lines.length });
 }
 
 /** Receives an unsigned folder. */
@@ -162,12 +157,7 @@ async function receiveUnsigned(
     );
     const parts = await unsignedParts(folderContent, folder, beginning);
     const answer = answerOf(await receiveParts(store, call, parts));
-    const gatherAnswer = gatheredAnswer(folderContent);
-    return {
-      ...answer,
-      text: `${gatherAnswer.text}\n${answer.text}`,
-      json: { ...(gatherAnswer.json as object), ...(answer.json as object) },
-    };
+    return { ...answer, ...extendAnswer(formatGathered(folderContent), answer.text, answer.json) };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

@@ -1,5 +1,6 @@
 // Formats a report of a transfer as text for a terminal and as one page, with the same content.
 import type { PlanLine } from '#acts/transfers/plan-types.ts';
+import type { TransferPackage } from '#contract/wire.ts';
 import type { TransferReport } from '#http/transfer-desk.ts';
 import { html, markup, type Html } from '#http/pages/html.ts';
 import { styleSheet } from '#http/pages/style-sheet.ts';
@@ -61,6 +62,17 @@ function indentText(text: string, indent: number): string[] {
   });
   return pieces.map((line, at) => `${' '.repeat(at === 0 ? indent : indent + 2)}${line}`);
 }
+
+/** A table of the packages of a transfer. */
+export const formatPackages = (packages: readonly TransferPackage[]): string =>
+  formatFittedTable(
+    ['PACKAGE', 'REVISIONS', 'CHANNELS'],
+    packages.map(({ namespace, name, revisions, channels }) => [
+      `${namespace}/${name}`,
+      revisions.map(({ revision }) => revision).join(', '),
+      [...new Set(channels.map(({ channel }) => channel))].join(', '),
+    ]),
+  );
 
 /** A table that fits the terminal: shrinks the widest columns, and cuts their cells. */
 export function formatFittedTable(heading: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -1,7 +1,11 @@
 // Writes the transfers of a collector.
+import { resolve } from 'node:path';
+
 import {
+  deleteGathered,
   makeGatheredTransfer,
   findSent,
+  nextSequence,
   type TransferRequestReference,
   type Collector,
 } from '#transfers/make/collector.ts';
@@ -15,7 +19,7 @@ import { withWriteErrors } from '../../frame/outside-files.ts';
 import { createProgress } from '../../frame/progress.ts';
 import { actorOf } from '../../frame/store.ts';
 import { parseMedium } from '../parts.ts';
-import { formatMade, toIntent, type WritingOptions } from './writing-options.ts';
+import { fileAt, formatMade, toIntent, type WritingOptions } from './writing-options.ts';
 
 type CollectorCall = Pick<CommandCall, 'json' | 'quiet' | 'world'>;
 
@@ -40,8 +44,12 @@ export async function writeCollectorTransfer(
   }
 }
 
+/** The file of a transfer that a collector writes; in a folder, it is named by the number of the transfer. */
+export const newTransferFile = (collector: Collector, path: string, sequence = nextSequence(collector)): string =>
+  fileAt(resolve(path), `${collector.site.name}-${String(sequence)}.tar`);
+
 /** Writes a transfer of the gathered files, and reports its content. */
-export function writeGatheredTransfer(
+export async function writeGatheredTransfer(
   collector: Collector,
   folderContent: GatheredFolder,
   { file, siteRequest }: { file: string; siteRequest: TransferRequestReference | undefined },
@@ -52,7 +60,9 @@ export function writeGatheredTransfer(
     siteRequest,
     file,
   });
-  return writeCollectorTransfer(collector, { ...call, positionals: { file } }, (how) =>
+  const answer = await writeCollectorTransfer(collector, { ...call, positionals: { file } }, (how) =>
     makeGatheredTransfer(folderContent, { ...intent, file }, { ...how, collector }),
   );
+  deleteGathered(collector);
+  return answer;
 }

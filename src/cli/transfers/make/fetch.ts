@@ -4,17 +4,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
-import { deleteGathered, nextSequence, scratchOf } from '#transfers/make/collector.ts';
+import { scratchOf } from '#transfers/make/collector.ts';
 import type { ParsedRequest } from '#transfers/request/request-file.ts';
 import { fetchScript, buildFetchTable } from '#transfers/request/fetch-table.ts';
-import { command, Failure, UsageError, type CommandResult, type CommandCall } from '../../frame/command.ts';
+import { command, extendAnswer, Failure, UsageError, type CommandCall } from '../../frame/command.ts';
 import { interruptible } from '../../frame/interruption.ts';
 import { requireCollector } from '../../sites/collector.ts';
-import { writeGatheredTransfer } from './collector-transfer.ts';
+import { newTransferFile, writeGatheredTransfer } from './collector-transfer.ts';
 import { formatGathered, gatherFolder } from './gather.ts';
 import { readRequestFile } from '../../sites/incoming-request.ts';
 import { media } from '../parts.ts';
-import { fileAt, writingOptions } from './writing-options.ts';
+import { writingOptions } from './writing-options.ts';
 
 const { 'part-size': partSize, expires, reason } = writingOptions;
 
@@ -76,7 +76,7 @@ export const transferFetch = command({
     const siteRequest = await readRequestFile(typed.request);
     const { site, number } = siteRequest.statement;
     // Check the target before anything is fetched.
-    const file = fileAt(resolve(typed.file), `${collector.site.name}-${String(nextSequence(collector))}.tar`);
+    const file = newTransferFile(collector, typed.file);
     const folder = resolve(callOptions.folder ?? join(collector.folder, 'fetched', `${site}-${String(number)}`));
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const isComplete = await fetchRequested(siteRequest, folder, call);
@@ -87,30 +87,15 @@ export const transferFetch = command({
     );
     const writing = { ...call, options: { ...callOptions, for: [], 'since-sent': false } };
     const made = await writeGatheredTransfer(collector, folderContent, { file, siteRequest }, writing);
-    deleteGathered(collector);
-    return combineAnswers({ gatherAnswer: formatGathered(folderContent), made, folder, isComplete });
+    const failed = isComplete ? [] : ['Something could not be fetched, as told above, and is not in it.'];
+    const keepNote = `The fetched files are in ${folder}; remove them when the transfer has arrived.`;
+    const answer = extendAnswer(formatGathered(folderContent), made.text, made.json);
+    return {
+      ...extendAnswer(answer, [...failed, keepNote].join('\n'), { folder, complete: isComplete }),
+      exitCode: isComplete ? 0 : 1,
+    };
   },
 });
-
-function combineAnswers({
-  gatherAnswer,
-  made,
-  folder,
-  isComplete,
-}: {
-  gatherAnswer: CommandResult;
-  made: CommandResult;
-  folder: string;
-  isComplete: boolean;
-}) {
-  const keepNote = `The fetched files are in ${folder}; remove them when the transfer has arrived.`;
-  const failed = isComplete ? [] : ['Something could not be fetched, as told above, and is not in it.'];
-  return {
-    text: [gatherAnswer.text, made.text, ...failed, keepNote].join('\n'),
-    json: { ...(gatherAnswer.json as object), ...(made.json as object), folder, complete: isComplete },
-    exitCode: isComplete ? 0 : 1,
-  };
-}
 
 /** Runs the script; returns whether everything was fetched. */
 async function fetchRequested({ statement }: ParsedRequest, folder: string, call: FetchCall): Promise<boolean> {

@@ -4,11 +4,11 @@ import { statSync } from 'node:fs';
 
 import { createDigestPool } from '#blobs/digests.ts';
 import { startWorker } from '#platform/embedded.ts';
-import { deleteGathered, saveGathered, nextSequence, scratchOf } from '#transfers/make/collector.ts';
+import { saveGathered, scratchOf } from '#transfers/make/collector.ts';
 import { gather, type GatheredFolder } from '#transfers/gather/gather.ts';
 import type { ParsedRequest } from '#transfers/request/request-file.ts';
 import type { Failure } from '../../frame/command.ts';
-import { command, UsageError, type CommandResult, type CommandCall } from '../../frame/command.ts';
+import { command, extendAnswer, UsageError, type CommandResult, type CommandCall } from '../../frame/command.ts';
 import { interruptible } from '../../frame/interruption.ts';
 import { toReadFailure } from '../../frame/outside-files.ts';
 import { createProgress } from '../../frame/progress.ts';
@@ -17,11 +17,11 @@ import { withReviewer } from '../../uploads/reviewer.ts';
 import { parseChannelArguments } from '../../releases/channel-arguments.ts';
 import { requireCollector } from '../../sites/collector.ts';
 import { formatBytes } from '#domain/byte-size.ts';
-import { writeGatheredTransfer } from './collector-transfer.ts';
+import { newTransferFile, writeGatheredTransfer } from './collector-transfer.ts';
 import { readRequestFile } from '../../sites/incoming-request.ts';
 import { media } from '../parts.ts';
-import { formatFittedTable } from '../report.ts';
-import { fileAt, refuseUnclearWriting, writingOptions } from './writing-options.ts';
+import { formatPackages } from '../report.ts';
+import { refuseUnclearWriting, writingOptions } from './writing-options.ts';
 
 const options = {
   request: {
@@ -74,10 +74,7 @@ export const transferGather = command({
     const folder = requireFolder(resolve(call.positionals.folder));
     const { file } = call.positionals;
     // Check the target before hours of reading.
-    const target =
-      file === undefined
-        ? undefined
-        : fileAt(resolve(file), `${collector.site.name}-${String(nextSequence(collector))}.tar`);
+    const target = file === undefined ? undefined : newTransferFile(collector, file);
     const siteRequest = call.options.request === undefined ? undefined : await readRequestFile(call.options.request);
     const folderContent = await gatherFolder(
       folder,
@@ -89,12 +86,7 @@ export const transferGather = command({
       return formatGathered(folderContent);
     }
     const made = await writeGatheredTransfer(collector, folderContent, { file: target, siteRequest }, call);
-    deleteGathered(collector);
-    const gatherAnswer = formatGathered(folderContent);
-    return {
-      text: `${gatherAnswer.text}\n${made.text}`,
-      json: { ...(gatherAnswer.json as object), ...(made.json as object) },
-    };
+    return extendAnswer(formatGathered(folderContent), made.text, made.json);
   },
 });
 
@@ -152,17 +144,12 @@ export async function gatherFolder(
 
 /** Reports the gathered packages and the files that were left out. */
 export function formatGathered({ packages, contents, leftOut }: GatheredFolder): CommandResult {
-  const rows = packages.map(({ namespace, name, revisions, channels }) => [
-    `${namespace}/${name}`,
-    revisions.map(({ revision }) => revision).join(', '),
-    [...new Set(channels.map(({ channel }) => channel))].join(', '),
-  ]);
   const size = [...contents.values()].reduce((sum, { content }) => sum + content.size, 0);
   const left = leftOut.map(({ what: subject, why: reason }) => `  ${visible(subject)}: ${visible(reason)}`);
   return {
     text: [
       `Gathered ${String(packages.length)} packages: ${String(contents.size)} contents with ${formatBytes(size)}.`,
-      ...(packages.length === 0 ? [] : [formatFittedTable(['PACKAGE', 'REVISIONS', 'CHANNELS'], rows)]),
+      ...(packages.length === 0 ? [] : [formatPackages(packages)]),
       ...(left.length === 0 ? [] : ['Left out:', ...left]),
     ].join('\n'),
     json: {

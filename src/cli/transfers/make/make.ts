@@ -5,13 +5,7 @@ import { keepHeapSmall } from '#platform/small-heap.ts';
 import { isPackageGlob } from '#domain/packages/package-glob.ts';
 import type { SpillStorage } from '#domain/sequence.ts';
 import { withBlobs } from '#data/blobs.ts';
-import {
-  deleteGathered,
-  readGathered,
-  makePartAgain,
-  nextSequence,
-  type Collector,
-} from '#transfers/make/collector.ts';
+import { readGathered, makePartAgain, type Collector } from '#transfers/make/collector.ts';
 import { makeStoreTransfer, remakePart, type TransferMakeContext } from '#transfers/make/make.ts';
 import type { ParsedRequest } from '#transfers/request/request-file.ts';
 import { ownSite } from '#transfers/site.ts';
@@ -22,7 +16,7 @@ import { withWriteErrors } from '../../frame/outside-files.ts';
 import { createProgress } from '../../frame/progress.ts';
 import { withStore, type OpenStore } from '../../frame/store.ts';
 import { findCollector } from '../../sites/collector.ts';
-import { writeCollectorTransfer, writeGatheredTransfer } from './collector-transfer.ts';
+import { newTransferFile, writeCollectorTransfer, writeGatheredTransfer } from './collector-transfer.ts';
 import { readIncomingRequest, withRequest } from '../../sites/incoming-request.ts';
 import { media, parseMedium } from '../parts.ts';
 import { formatMade, fileAt, toIntent, refuseUnclearWriting, writingOptions } from './writing-options.ts';
@@ -137,9 +131,9 @@ async function makeFromCollector(collector: Collector, call: MakeCall): Promise<
   const { options: callOptions } = call;
   if (callOptions.packages.length > 0)
     throw new UsageError('a collector transfers everything that it gathered; leave out --packages');
-  const sequence = callOptions.again ?? nextSequence(collector);
-  const file = fileAt(resolve(call.positionals.file), `${collector.site.name}-${String(sequence)}.tar`);
-  if (callOptions.again !== undefined) {
+  const { again: sequence } = callOptions;
+  const file = newTransferFile(collector, call.positionals.file, sequence);
+  if (sequence !== undefined) {
     const again = { sequence, part: callOptions.part ?? 1, file };
     return writeCollectorTransfer(collector, call, (writing) => makePartAgain(again, { ...writing, collector }));
   }
@@ -147,9 +141,7 @@ async function makeFromCollector(collector: Collector, call: MakeCall): Promise<
     throw new UsageError("a collector uses the request when it gathers files: 'larder transfer gather --request FILE'");
   const { gathered: folderContent, request: siteRequest } = readGathered(collector);
   if (siteRequest !== undefined) refuseUnclearWriting({ ...callOptions, request: siteRequest.id });
-  const answer = await writeGatheredTransfer(collector, folderContent, { file, siteRequest }, call);
-  deleteGathered(collector);
-  return answer;
+  return writeGatheredTransfer(collector, folderContent, { file, siteRequest }, call);
 }
 
 function refuseUnclear({ again, part, packages, request, ...rest }: MakeCall['options']): void {

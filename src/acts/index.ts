@@ -20,6 +20,7 @@ import {
 } from './store/appliance.ts';
 import { addApproverKey, removeApproverKey } from './approvals/approver-keys.ts';
 import { storeKeyRequest, storeImportedAssertions, storeSignedAssertion } from './assertions/assertions.ts';
+import { storeBills } from './vulnerabilities/bills-of-materials.ts';
 import { createBrand, deleteBrand, updateBrand } from './brands/brands.ts';
 import { addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow } from './builds/builds.ts';
 import { storeCharmData } from './revisions/charm-data.ts';
@@ -150,6 +151,7 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
   Assertions: [storeKeyRequest, postValidationSet, signBuild, storeImportedAssertions, storeSignedAssertion],
   Brands: [createBrand, deleteBrand, updateBrand],
   Builds: [addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow],
+  'Bills of materials': [storeBills],
   'Charm libraries': [createLibrary, publishLibrary],
   'Grants to devices': [grantToDevices, revokeFromDevices],
   Exports: [exportAudit],

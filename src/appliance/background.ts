@@ -2,7 +2,7 @@
 import { softwareCustody, type KeyCustody } from '#assertions/keys/key-custody.ts';
 import { createDeltaMaker, type DeltaMaker } from '#deltas/maker.ts';
 import { mendOfRecords } from '#data/records-place.ts';
-import { hours, seconds } from '#domain/clock.ts';
+import { hours, minutes, seconds } from '#domain/clock.ts';
 import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { inspectDatabase, type DatabasePlace } from '#engine/place.ts';
 import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
@@ -22,6 +22,7 @@ import { sweepEphemeralRows } from '#jobs/store/sweep-ephemeral-rows.ts';
 import { forgetProposals } from '#jobs/approvals/forget-proposals.ts';
 import { forgetSessions } from '#jobs/tokens/forget-sessions.ts';
 import { forgetUploads } from '#jobs/uploads/forget-uploads.ts';
+import { readBills } from '#jobs/vulnerabilities/read-bills.ts';
 import { readCharms } from '#jobs/revisions/read-charms.ts';
 import { renewCertificate } from '#jobs/store/renew-certificate.ts';
 import { retireKeys } from '#jobs/tokens/retire-keys.ts';
@@ -34,7 +35,7 @@ import { sweepTemporary } from '#jobs/store/sweep-temporary.ts';
 import type { OwnLeases } from '#shared/leases.ts';
 import { chooseProcess } from '#shared/chosen-process.ts';
 import { createReviewer } from '#review/reviewer.ts';
-import { startWorker } from '#platform/embedded.ts';
+import { startWorker, type StartWorker } from '#platform/embedded.ts';
 import { nativePath } from '#platform/native.ts';
 import type { Certificate } from './certificate.ts';
 import type { ApplianceOptions } from './options.ts';
@@ -89,7 +90,7 @@ export async function startBackground(
   const more = [policy, signing, finishing, catalog, proof].map(({ job }) => job);
   const watching = new AbortController();
   const all = jobsOf(storage, current, certificate, [
-    ...[...more, reading, deltasJob(storage, current, maker)],
+    ...[...more, ...reading, deltasJob(storage, current, maker)],
     watchFolderJob(
       { health, directory: store.directory, intervalMs: options.limits?.watchMs },
       current,
@@ -240,26 +241,35 @@ async function startReviews(
   parts: ApplianceParts,
   storage: Storage,
   reviewed: () => void,
-): Promise<{ queue: ReviewQueue; reading: BackgroundJob }> {
+): Promise<{ queue: ReviewQueue; reading: BackgroundJob[] }> {
   const { store, log, health, leases, blobs, digests } = storage;
   const { records, acts, newId } = store;
-  const { queue, reviewer } = await parts.start(
+  const { queue, reviewer, slowReviewer } = await parts.start(
     'reviews',
     () => {
-      const reviewer = createReviewer({ startWorker: (worker) => startWorker('src/review/worker.ts', worker) });
+      const startReviewWorker: StartWorker = (worker) => startWorker('src/review/worker.ts', worker);
+      const reviewer = createReviewer({ startWorker: startReviewWorker });
       return {
         reviewer,
+        // No publisher waits for this reviewer.
+        slowReviewer: createReviewer({ startWorker: startReviewWorker, timeLimitMs: minutes(10) }),
         queue: reviewQueue({ records, acts, blobs, reviewer, digests, leases, newId, log, health, reviewed }),
       };
     },
-    async ({ queue, reviewer }) => {
+    async ({ queue, reviewer, slowReviewer }) => {
       // A running review ends with its worker, and its upload waits for the next start.
       const stopping = queue.stop();
-      await reviewer.close();
+      await Promise.all([reviewer.close(), slowReviewer.close()]);
       await stopping;
     },
   );
-  return { queue, reading: readCharms({ records, acts, blobs, reviewer, digests, log }) };
+  return {
+    queue,
+    reading: [
+      readCharms({ records, acts, blobs, reviewer, digests, log }),
+      readBills({ records, acts, blobs, reviewer: slowReviewer, log }),
+    ],
+  };
 }
 
 const jobsOf = (

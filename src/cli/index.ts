@@ -49,6 +49,7 @@ export const groups: readonly CommandGroup[] = [
       { name: 'package list', load: async () => (await import('./packages/list.ts')).packageList },
       { name: 'package show', load: async () => (await import('./packages/show.ts')).packageShow },
       { name: 'package usage', load: async () => (await import('./packages/usage.ts')).packageUsageCommand },
+      { name: 'package sbom', load: async () => (await import('./vulnerabilities/package-sbom.ts')).packageSbom },
       { name: 'package register', load: async () => (await import('./packages/register.ts')).packageRegister },
       { name: 'package push', load: async () => (await import('./uploads/push.ts')).packagePush },
       { name: 'package push-resource', load: async () => (await import('./uploads/push.ts')).packagePushResource },

@@ -193,6 +193,7 @@ import { approveUpload, rejectUpload } from './uploads/decide-upload.ts';
 import { listWaitingUploads } from './uploads/list-waiting-uploads.ts';
 import { readPackage } from './packages/read-package.ts';
 import { storageUse } from './store/storage-use.ts';
+import { readRevisionSbom } from './vulnerabilities/read-revision-sbom.ts';
 
 /** The sections, in the order of the documents. */
 export const sections: readonly OperationSection[] = [
@@ -276,6 +277,7 @@ export const sections: readonly OperationSection[] = [
       listUploadReviews,
       listRevisions,
       listKeptRevisions,
+      readRevisionSbom,
       withdrawRevision,
       restoreRevision,
       deleteRevisions,

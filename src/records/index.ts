@@ -18,6 +18,7 @@ import {
   type SealOccasion,
   type Sealing,
 } from './audit/audit-seals.ts';
+import { billOfMaterialsChanges, billsOfMaterials } from './vulnerabilities/bills-of-materials.ts';
 import { brandChanges, brands } from './brands/brands.ts';
 import { buildSetChanges, buildSets } from './builds/build-sets.ts';
 import { catalog, catalogPassing } from './packages/catalog.ts';
@@ -96,6 +97,7 @@ const reading = (db: ReadQueries) => ({
   assertions: assertions(db),
   audit: audit(db),
   auditSeals: auditSeals(db),
+  billsOfMaterials: billsOfMaterials(db),
   brands: brands(db),
   buildSets: buildSets(db),
   catalog: catalog(db),
@@ -189,6 +191,7 @@ const changing = createLazily({
   approvalPolicy: approvalPolicyChanges,
   approverKeys: approverKeyChanges,
   assertions: assertionChanges,
+  billsOfMaterials: billOfMaterialsChanges,
   brands: brandChanges,
   buildSets: buildSetChanges,
   charmLibraries: charmLibraryChanges,

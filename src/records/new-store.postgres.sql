@@ -626,6 +626,12 @@ CREATE TABLE resource_revisions (
   UNIQUE (package_id, name, sha3_384),
   CHECK ((bases IS NULL) <> (architectures IS NULL))
 );
+CREATE TABLE revision_bills (
+  package_id TEXT COLLATE "C" NOT NULL,
+  revision   BIGINT NOT NULL,
+  bill       TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (package_id, revision)
+);
 CREATE TABLE revisions (
   package_id TEXT COLLATE "C" NOT NULL,
   revision   BIGINT NOT NULL CHECK (revision > 0),
@@ -872,6 +878,7 @@ ALTER TABLE resource_pairs ADD FOREIGN KEY (package_id, name, revision) REFERENC
 ALTER TABLE resource_revisions ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE resource_revisions ADD FOREIGN KEY (created_by) REFERENCES accounts (id);
 ALTER TABLE resource_revisions ADD FOREIGN KEY (updated_by) REFERENCES accounts (id);
+ALTER TABLE revision_bills ADD FOREIGN KEY (package_id, revision) REFERENCES revisions (package_id, revision) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE revisions ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE revisions ADD FOREIGN KEY (created_by) REFERENCES accounts (id);
 CREATE TRIGGER a_number_serial_log BEFORE INSERT ON serial_log FOR EACH ROW WHEN (NEW.seq IS NULL) EXECUTE FUNCTION next_number('seq');
@@ -1066,6 +1073,7 @@ INSERT INTO migrations (name) VALUES ('0025-audit-outcome');
 INSERT INTO migrations (name) VALUES ('0026-ended-invites');
 INSERT INTO migrations (name) VALUES ('0095-since-first-release');
 INSERT INTO migrations (name) VALUES ('0096-components-and-licenses');
+INSERT INTO migrations (name) VALUES ('0120-bills-of-materials');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);

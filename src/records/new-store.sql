@@ -636,6 +636,13 @@ CREATE TABLE resource_revisions (
   UNIQUE (package_id, name, sha3_384),
   CHECK ((bases IS NULL) <> (architectures IS NULL))
 );
+CREATE TABLE revision_bills (
+  package_id TEXT NOT NULL,
+  revision   INTEGER NOT NULL,
+  bill       TEXT NOT NULL,
+  PRIMARY KEY (package_id, revision),
+  FOREIGN KEY (package_id, revision) REFERENCES revisions (package_id, revision) ON UPDATE CASCADE ON DELETE CASCADE
+);
 CREATE TABLE revisions (
   package_id TEXT NOT NULL REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE,
   revision   INTEGER NOT NULL CHECK (revision > 0),
@@ -1003,6 +1010,7 @@ INSERT INTO migrations (name) VALUES ('0025-audit-outcome');
 INSERT INTO migrations (name) VALUES ('0026-ended-invites');
 INSERT INTO migrations (name) VALUES ('0095-since-first-release');
 INSERT INTO migrations (name) VALUES ('0096-components-and-licenses');
+INSERT INTO migrations (name) VALUES ('0120-bills-of-materials');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);

@@ -1,6 +1,8 @@
 // The result of a review: the upload is approved, with the facts read from it, or rejected, with sentences for its
 // publisher.
 
+import type { BillOfMaterials } from '#domain/vulnerabilities/bill-of-materials.ts';
+
 /** The facts of a snap from its meta/snap.yaml, with the defaults. */
 export interface SnapFacts {
   name: string;
@@ -32,6 +34,7 @@ export interface SnapFacts {
   notices: string[];
   /** The snap's components by name; absent if it has none. */
   components?: ReviewedResource[];
+  bill: BillOfMaterials;
 }
 
 /** A resource or component that a revision declares and that is pushed separately. */
@@ -74,11 +77,14 @@ export interface CharmFacts {
   configYaml: string | null;
   actionsYaml: string | null;
   craftYaml: string | null;
+  bill: BillOfMaterials;
 }
 
 export interface RockFacts {
   version: string | null;
   architectures: string[];
+  /** Missing if its layers unpack to more than a review reads; a job reads them later. */
+  bill?: BillOfMaterials;
 }
 
 export const snapTypes = ['app', 'gadget', 'kernel', 'base', 'os', 'snapd'] as const;
@@ -133,6 +139,8 @@ export interface ReviewUpload {
   component?: DeclaredComponent;
   /** Whether its bytes have valid signatures: the rules of devices, which another store has checked, then refuse nothing. */
   signed?: boolean;
+  /** The maximum bytes that are unpacked to find the components of a rock. */
+  billBytes?: number;
 }
 
 /** An upload given by its descriptor: the caller that opened the file has the permission, and this process need not have it. */

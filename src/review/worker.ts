@@ -52,13 +52,13 @@ async function verdictOn(upload: ReviewUpload | OpenUpload): Promise<ReviewVerdi
 }
 
 async function verdictOnFile(
-  { kind, name, component, signed = false }: Omit<ReviewUpload, 'path'>,
+  { kind, name, component, signed = false, billBytes }: Omit<ReviewUpload, 'path'>,
   file: number,
 ): Promise<ReviewVerdict> {
   if (kind === 'plain') return { approved: true, kind };
   const source = fileSource(file);
   try {
-    return await readAs({ kind, name, component, signed }, source);
+    return await readAs({ kind, name, component, signed, billBytes }, source);
   } catch (fault) {
     throw (fault instanceof Unacceptable ? wrongKind(kind, source) : undefined) ?? fault;
   }
@@ -69,9 +69,13 @@ interface ReviewInput {
   name: string;
   component: ReviewUpload['component'];
   signed: boolean;
+  billBytes: number | undefined;
 }
 
-async function readAs({ kind, name, component, signed }: ReviewInput, source: UploadBytes): Promise<ReviewVerdict> {
+async function readAs(
+  { kind, name, component, signed, billBytes }: ReviewInput,
+  source: UploadBytes,
+): Promise<ReviewVerdict> {
   switch (kind) {
     case 'snap':
       return { approved: true, kind, facts: readSnap(source, name, signed) };
@@ -84,6 +88,6 @@ async function readAs({ kind, name, component, signed }: ReviewInput, source: Up
     case 'bundle':
       return { approved: true, kind, facts: readBundle(source, name) };
     case 'rock':
-      return { approved: true, kind, facts: await readRock(source, name) };
+      return { approved: true, kind, facts: await readRock(source, name, billBytes) };
   }
 }

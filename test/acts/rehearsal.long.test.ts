@@ -45,6 +45,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['jobs/packages/forget-invites.test.ts', 'what has ended', 'so can credentials'],
   ['jobs/tokens/forget-sessions.test.ts'],
   ['jobs/revisions/read-charms.test.ts'],
+  ['jobs/vulnerabilities/read-bills.test.ts'],
   ['jobs/revisions/sign-revisions.test.ts', 'what waits for the online store', 'a revision of no provenance'],
   ['macaroons/root-keys.test.ts', 'an old root key goes'],
   ['operations/accounts/account-details.test.ts', 'an operation', 'everybody'],

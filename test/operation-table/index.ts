@@ -22,6 +22,7 @@ import { storeRows } from './store.ts';
 import { tokensRows } from './tokens.ts';
 import { transfersRows } from './transfers.ts';
 import { uploadsRows } from './uploads.ts';
+import { vulnerabilitiesRows } from './vulnerabilities.ts';
 import { missingRow } from './missing-row.ts';
 import type { OperationRow, OperationRows } from './row.ts';
 
@@ -49,6 +50,7 @@ export const rowsBySubject: Record<string, OperationRows> = {
   tokens: tokensRows,
   transfers: transfersRows,
   uploads: uploadsRows,
+  vulnerabilities: vulnerabilitiesRows,
 };
 
 export const operationTable: ReadonlyMap<string, OperationRow> = new Map(

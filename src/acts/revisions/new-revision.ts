@@ -34,6 +34,7 @@ export async function addRevisionTo(
     craftYaml: findings.craftYaml,
     charm: findings.charm ?? (subject.namespace === 'charm' ? unread : undefined),
   });
+  if (findings.bill !== undefined) await tx.billsOfMaterials.addToRevision(subject.id, revision, findings.bill);
   for (const resource of findings.declares) await tx.resources.declare(subject.id, revision, resource);
   if (isNewest) await follow(tx, subject, findings);
 }

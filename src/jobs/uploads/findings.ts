@@ -1,6 +1,7 @@
 // Converts the findings of a review into their stored form.
 import type { Blobs } from '#blobs/blobs.ts';
 import type { NewIds } from '#domain/ids.ts';
+import { unknownBill } from '#domain/vulnerabilities/bill-of-materials.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { Findings } from '#records/uploads/uploads.ts';
 import { iconName } from '#review/icon.ts';
@@ -39,6 +40,7 @@ export function findingsOf(verdict: ReviewApproval, icon: string | null, sha384 
         craftYaml: facts.craftYaml,
         prose: { ...proseOf(facts), license: facts.license, links: facts.links },
         icon,
+        bill: facts.bill,
       };
     }
     case 'charm':
@@ -52,6 +54,7 @@ export function findingsOf(verdict: ReviewApproval, icon: string | null, sha384 
         craftYaml,
         configYaml,
         actionsYaml,
+        bill,
       } = verdict.facts;
       return {
         kind: 'revision',
@@ -62,14 +65,15 @@ export function findingsOf(verdict: ReviewApproval, icon: string | null, sha384 
         craftYaml,
         charm: { sha384, configYaml, actionsYaml },
         prose: proseOf(verdict.facts),
+        bill,
       };
     }
     case 'rock': {
-      const { version, architectures } = verdict.facts;
-      return { kind: 'revision', ...nothing, version, details: { architectures } };
+      const { version, architectures, bill } = verdict.facts;
+      return { kind: 'revision', ...nothing, version, details: { architectures }, ...(bill && { bill }) };
     }
     case 'plain':
-      return { kind: 'revision', ...nothing };
+      return { kind: 'revision', ...nothing, bill: unknownBill('The store does not read files of this type.') };
   }
 }
 

@@ -86,6 +86,9 @@ const revisionColumns = columns`
   withdrawn_because AS "withdrawnBecause", deleted_at AS "deletedAt", deleted_by AS "deletedBy",
   deleted_because AS "deletedBecause"`;
 
+/** The columns that a job needs to read the content of a revision, joined with its package. */
+export const unreadColumns = columns`package_id AS "packageId", revision, sha3_384, packages.name, packages.type`;
+
 /** These queries leave out deleted revisions, unless they say otherwise. */
 export const revisions = (db: ReadQueries) => ({
   async find(packageId: string, revision: number): Promise<Revision | undefined> {
@@ -178,7 +181,7 @@ export const revisions = (db: ReadQueries) => ({
   /** Lists charms that an older release stored without the data for juju, after the given revision. */
   toReadForJuju: (after: { packageId: string; revision: number }, limit: number) =>
     db.all<{ packageId: string; revision: number; sha3_384: string; name: string; type: PackageType }>(sql`
-      SELECT package_id AS "packageId", revision, sha3_384, packages.name, packages.type
+      SELECT ${unreadColumns}
       FROM revisions JOIN packages ON packages.id = package_id
       WHERE sha384 = '' AND deleted_at IS NULL AND (package_id, revision) > (${after.packageId}, ${after.revision})
       ORDER BY package_id, revision LIMIT ${limit}`),

@@ -1,6 +1,7 @@
 // Uploads: received content, the package that claimed it, and the state of its review.
 import { removedName } from './unclaimed-uploads.ts';
 import type { ResourceBase } from '#domain/resources/resource-base.ts';
+import type { BillOfMaterials } from '#domain/vulnerabilities/bill-of-materials.ts';
 import type { UploadStatus } from '#domain/uploads/upload-status.ts';
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 
@@ -52,6 +53,8 @@ export type Findings =
       prose: ContentProse | null;
       /** The icon's digest and file ending; undefined if the content does not determine it. */
       icon?: string | null;
+      /** Undefined in the findings of earlier releases, and if a job has to read it. */
+      bill?: BillOfMaterials;
     }
   | { kind: 'resource'; sha384: string; sha512: string };
 

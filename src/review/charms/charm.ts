@@ -7,6 +7,7 @@ import { readMetadata, type CharmMetadata } from '../juju/metadata.ts';
 import { checkLxdProfile, checkMetrics, checkRevision } from '../juju/other-files.ts';
 import type { CharmRelation } from '../juju/relations.ts';
 import { isNonText } from '../juju/values.ts';
+import { readCharmBill, requirementFiles } from '../contents/charm-contents.ts';
 import type { UploadBytes } from '../squashfs/source.ts';
 import { Unacceptable, quoted } from '../unacceptable.ts';
 import type { Base, CharmFacts, CharmCatalogFacts, ReviewedResource } from '../verdict.ts';
@@ -29,6 +30,7 @@ const charmFiles = [
   'lxd-profile.yaml',
   'revision',
   'version',
+  ...requirementFiles,
 ];
 
 /** Reads a charm; throws `Unacceptable` if it is not acceptable for the package `packageName`. */
@@ -57,6 +59,7 @@ export function readCharm(source: UploadBytes, packageName: string): CharmFacts 
     configYaml: config ?? null,
     actionsYaml: actions ?? null,
     craftYaml: zip.text('charmcraft.yaml') ?? null,
+    bill: readCharmBill(zip),
   };
 }
 
@@ -103,6 +106,8 @@ export function readBundle(source: UploadBytes, packageName: string): CharmFacts
     configYaml: null,
     actionsYaml: null,
     craftYaml: zip.text('charmcraft.yaml') ?? null,
+    // It deploys charms, and has no software of its own.
+    bill: { distribution: null, files: ['bundle.yaml'], gaps: [], components: [] },
   };
 }
 

@@ -1,4 +1,4 @@
-// Reads one file from a layer of an image: a tar archive, compressed or not, that is scanned once while it is unpacked,
+// Reads files from a layer of an image: a tar archive, compressed or not, that is scanned once while it is unpacked,
 // and never stored. A layer is untrusted, so memory and unpacked bytes are bounded.
 import { Readable } from 'node:stream';
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
@@ -31,23 +31,48 @@ export async function findInLayer(
 ): Promise<LayerFinding> {
   const path = `${folder}/${name}`;
   const hides = [folder, `.wh.${folder}`, '.wh..wh..opq', `${folder}/.wh.${name}`, `${folder}/.wh..wh..opq`, path];
+  let finding: LayerFinding;
+  await visitLayer(source, layer, budget, async ({ type, size, name: entryName }, take) => {
+    const called = pathOf(entryName);
+    if (called === path && isFile(type)) {
+      finding = await take(Math.min(size, longest + 1));
+      return 'end';
+    }
+    if (hides.includes(called) && !(called === folder && type === '5')) finding = 'hidden';
+    return undefined;
+  });
+  return finding;
+}
+
+/** Visits the entries of a layer in its order, until `visit` returns `end`. Returns why the layer cannot be read to its end. */
+export async function visitLayer(
+  source: UploadBytes,
+  layer: TarFile,
+  budget: Budget,
+  visit: (entry: TarHeader, take: (length: number) => Promise<Uint8Array>) => Promise<'end' | undefined>,
+): Promise<string | undefined> {
   const content = unpacked(source, layer, budget);
-  let hidden = false;
   try {
     for (let entry = await nextEntry(content); entry !== undefined; entry = await nextEntry(content)) {
-      const { type, size } = entry;
-      const called = entry.name.replace(/^(?:\.?\/)+/, '').replace(/\/$/, '');
-      if (called === path && isFile(type)) return await content.take(Math.min(size, longest + 1));
-      if (hides.includes(called) && !(called === folder && type === '5')) hidden = true;
-      await content.skip(size + padding(size));
+      let left = entry.size + padding(entry.size);
+      const take = (length: number): Promise<Uint8Array> => {
+        left -= length;
+        return content.take(length);
+      };
+      if ((await visit(entry, take)) === 'end') return undefined;
+      await content.skip(left);
     }
+    return undefined;
   } catch (error) {
     if (!(error instanceof Unreadable || error instanceof Unacceptable)) throw error;
+    return error.message;
   } finally {
     content.end();
   }
-  return hidden ? 'hidden' : undefined;
 }
+
+/** The path of an entry from the root of the image, without a slash at either end. */
+export const pathOf = (name: string): string => name.replace(/^(?:\.?\/)+/, '').replace(/\/$/, '');
 
 /** The header of the next entry, with its extended headers applied. */
 async function nextEntry(content: LayerReader): Promise<TarHeader | undefined> {
@@ -69,7 +94,7 @@ async function nextEntry(content: LayerReader): Promise<TarHeader | undefined> {
   }
 }
 
-const isFile = (type: string): boolean => type === '0' || type === '\0';
+export const isFile = (type: string): boolean => type === '0' || type === '\0';
 
 /** The layer ends too early, is not in its format, or unpacks to too much. */
 class Unreadable extends Error {}

@@ -2,7 +2,9 @@
 // digest, so that no device pulls an incomplete image.
 import { createHash } from 'node:crypto';
 
-import { rockMetadataReader, type Layer } from './rock-metadata.ts';
+import { mergeBills, type BillOfMaterials } from '#domain/vulnerabilities/bill-of-materials.ts';
+import { imageBillReader, type ImageLayer } from '../contents/image-contents.ts';
+import { rockMetadataReader } from './rock-metadata.ts';
 import type { UploadBytes } from '../squashfs/source.ts';
 import { listTar, type TarFile } from './tar.ts';
 import { Unacceptable, plain, quoted } from '../unacceptable.ts';
@@ -14,6 +16,8 @@ const maxManifests = 100;
 const maxLayers = 500;
 /** Beyond this total, only the sizes of layers are checked: hashing them would take longer than clients wait. */
 const maxHashedBytes = 4 * 2 ** 30;
+/** The maximum bytes unpacked for the bill of materials, so that the review ends in time; a job reads larger rocks. */
+const maxBillBytes = 256 << 20;
 
 const manifestTypes = [
   'application/vnd.oci.image.manifest.v1+json',
@@ -27,26 +31,20 @@ const indexTypes = [
 type RockDocument = Record<string, unknown>;
 
 /** Reads a rock; throws `Unacceptable` if it is not acceptable for the package `packageName`. */
-export async function readRock(source: UploadBytes, packageName: string): Promise<RockFacts> {
+export async function readRock(source: UploadBytes, packageName: string, billBytes = maxBillBytes): Promise<RockFacts> {
   const archive = new RockArchive(source);
-  if (!archive.has('oci-layout') && archive.has('manifest.json')) {
-    throw new Unacceptable(
-      "The file is an archive of 'docker save', but a rock is an OCI archive: " +
-        "'skopeo copy docker-archive:FILE oci-archive:NEW' makes one of it.",
-    );
-  }
-  const layout = archive.document('oci-layout');
-  if (typeof layout['imageLayoutVersion'] !== 'string' || !layout['imageLayoutVersion'].startsWith('1.')) {
-    throw new Unacceptable("'oci-layout' names no version 1 of the image layout: make the archive again.");
-  }
+  checkLayout(archive);
   const architectures = new Set<string>();
   let [manifests, layers] = [0, 0];
   let version: string | null = null;
   const metadataOf = rockMetadataReader(source);
+  const budget = { left: billBytes };
+  const billOf = imageBillReader(budget);
+  const bills: BillOfMaterials[] = [];
 
   await readIndex(archive.document('index.json'), 'index.json', 0);
   if (manifests === 0) throw new Unacceptable("'index.json' leads to no image: make the archive again.");
-  return { version, architectures: [...architectures] };
+  return { version, architectures: [...architectures], ...(budget.left >= 0 && { bill: mergeBills(bills) }) };
 
   async function readIndex(index: RockDocument, documentName: string, depth: number): Promise<void> {
     const list = index['manifests'];
@@ -73,11 +71,11 @@ export async function readRock(source: UploadBytes, packageName: string): Promis
     const list = manifest['layers'];
     if (!Array.isArray(list))
       throw new Unacceptable(`The manifest ${documentName} has no list of layers: make the archive again.`);
-    const files: Layer[] = [];
+    const files: ImageLayer[] = [];
     for (const layer of list) {
       if (++layers > maxLayers) throw new Unacceptable(`The image has more than ${maxLayers} layers.`);
       const descriptor = descriptorIn(layer, documentName);
-      files.push({ ...archive.content(descriptor), digest: descriptor.digest });
+      files.push({ ...archive.content(descriptor), digest: descriptor.digest, source });
     }
     const labels = { ...members(members(config['config'])['Labels']), ...members(manifest['annotations']) };
     mustBeCalled(packageName, labels['org.opencontainers.image.ref.name'], 'its labels');
@@ -88,6 +86,20 @@ export async function readRock(source: UploadBytes, packageName: string): Promis
     }
     const { architecture } = config;
     if (typeof architecture === 'string' && /^[a-z0-9]{1,32}$/.test(architecture)) architectures.add(architecture);
+    if (budget.left >= 0) bills.push(await billOf(files));
+  }
+}
+
+function checkLayout(archive: RockArchive): void {
+  if (!archive.has('oci-layout') && archive.has('manifest.json')) {
+    throw new Unacceptable(
+      "The file is an archive of 'docker save', but a rock is an OCI archive: " +
+        "'skopeo copy docker-archive:FILE oci-archive:NEW' makes one of it.",
+    );
+  }
+  const layout = archive.document('oci-layout');
+  if (typeof layout['imageLayoutVersion'] !== 'string' || !layout['imageLayoutVersion'].startsWith('1.')) {
+    throw new Unacceptable("'oci-layout' names no version 1 of the image layout: make the archive again.");
   }
 }
 

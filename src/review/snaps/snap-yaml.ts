@@ -6,7 +6,7 @@ import { Unacceptable, quoted } from '../unacceptable.ts';
 import { snapConfinements, snapGrades, snapTypes, type ReviewedResource, type SnapFacts } from '../verdict.ts';
 import { readYaml, type Yaml } from '../yaml.ts';
 
-export type SnapYamlFacts = Omit<SnapFacts, 'craftYaml' | 'buildUrl' | 'icon' | 'notices'>;
+export type SnapYamlFacts = Omit<SnapFacts, 'craftYaml' | 'buildUrl' | 'bill' | 'icon' | 'notices'>;
 
 export interface SnapYamlOptions {
   /** Whether the snap has a valid signature: then facts that the store does not need cause no refusal. */

@@ -3,6 +3,7 @@ import { openImage, type Image } from '../squashfs/image.ts';
 import type { Inode } from '../squashfs/inode.ts';
 import type { UploadBytes } from '../squashfs/source.ts';
 import { maxMetaFileBytes, readMetaFile, requireMetaFolder, type MetaFile } from './meta-file.ts';
+import { readSnapBill } from '../contents/snap-contents.ts';
 import { checkSnapFiles } from '../snap-rules/container.ts';
 import { Faults } from '../snap-rules/fields.ts';
 import { readModel, type DuplicateKeys } from '../snap-rules/model.ts';
@@ -13,7 +14,7 @@ import { Unacceptable } from '../unacceptable.ts';
 import { utf8 } from '../icon.ts';
 import { iconFiles, readSnapIcon } from './snap-icon.ts';
 import type { SnapFacts } from '../verdict.ts';
-import { readTypedYaml, readYaml } from '../yaml.ts';
+import { readTypedYaml, readYaml, type Yaml } from '../yaml.ts';
 
 const metaFile: MetaFile = { container: 'snap', name: 'snap.yaml' };
 
@@ -23,18 +24,22 @@ const metaFile: MetaFile = { container: 'snap', name: 'snap.yaml' };
  */
 export function readSnap(source: UploadBytes, packageName: string, signed = false): SnapFacts {
   const image = openImage(source);
-  const top = image.find(image.root, ['meta', 'snap']);
+  const top = image.find(image.root, ['meta', 'snap', 'usr', 'var', 'dpkg.yaml']);
   const meta = requireMetaFolder(top.get('meta'), metaFile);
   const inMeta = image.find(meta, ['snap.yaml', 'snapshots.yaml', 'snapcraft.yaml', 'gui', 'hooks']);
   const text = readMetaFile(image, inMeta.get('snap.yaml'), metaFile);
   const snap = entriesIn(image, top.get('snap'), ['snapcraft.yaml', 'manifest.yaml']);
   const gui = entriesIn(image, inMeta.get('gui'), iconFiles);
   const refusals = signed ? [] : refusalsOf(image, text, inMeta);
+  const facts = readSnapYaml(text, packageName, { signed, refusals });
+  // The path that snapcraft uses, and the one of its first versions.
+  const craftYaml = textIn(image, snap.get('snapcraft.yaml')) ?? textIn(image, inMeta.get('snapcraft.yaml')) ?? null;
+  const manifest = snap.has('manifest.yaml') ? manifestOf(textIn(image, snap.get('manifest.yaml'))) : undefined;
   return {
-    ...readSnapYaml(text, packageName, { signed, refusals }),
-    // The path that snapcraft uses, and the one of its first versions.
-    craftYaml: textIn(image, snap.get('snapcraft.yaml')) ?? textIn(image, inMeta.get('snapcraft.yaml')) ?? null,
-    buildUrl: buildUrlIn(textIn(image, snap.get('manifest.yaml'))),
+    ...facts,
+    craftYaml,
+    buildUrl: buildUrlIn(manifest),
+    bill: readSnapBill({ image, top, manifest, recipe: craftYaml, base: facts.base, type: facts.type }),
     ...readSnapIcon(image, gui),
   };
 }
@@ -72,17 +77,20 @@ function textIn(image: Image, inode: Inode | undefined): string | undefined {
 
 const longestUrl = 2000;
 
-/** The address that a build farm left in snapcraft's manifest. */
-function buildUrlIn(manifest: string | undefined): string | null {
-  if (manifest === undefined) return null;
+/** snapcraft's manifest; null if it cannot be read. */
+function manifestOf(text: string | undefined): Yaml {
   try {
-    const document = readYaml(manifest, 'snap/manifest.yaml');
-    const info = document instanceof Map ? document.get('image-info') : undefined;
-    const text = info instanceof Map ? info.get('build_url') : undefined;
-    if (typeof text !== 'string' || text.length > longestUrl || /[^\x21-\x7e]/.test(text)) return null;
-    return ['http:', 'https:'].includes(URL.parse(text)?.protocol ?? '') ? text : null;
+    return text === undefined ? null : readYaml(text, 'snap/manifest.yaml');
   } catch (error) {
     if (error instanceof Unacceptable) return null;
     throw error;
   }
+}
+
+/** The address that a build farm left in the manifest. */
+function buildUrlIn(manifest: Yaml | undefined): string | null {
+  const info = manifest instanceof Map ? manifest.get('image-info') : undefined;
+  const text = info instanceof Map ? info.get('build_url') : undefined;
+  if (typeof text !== 'string' || text.length > longestUrl || /[^\x21-\x7e]/.test(text)) return null;
+  return ['http:', 'https:'].includes(URL.parse(text)?.protocol ?? '') ? text : null;
 }

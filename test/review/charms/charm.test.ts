@@ -101,8 +101,8 @@ t.test('a bundle tells what it deploys', (t) => {
 });
 
 t.test('a rock tells its version and architectures', async (t) => {
-  t.same(await readRock(source(rock('hello')), 'hello'), { version: '1.2', architectures: ['amd64'] });
-  t.same(await readRock(source(rock('hello', { label: null })), 'hello'), { version: null, architectures: ['amd64'] });
+  t.match(await readRock(source(rock('hello')), 'hello'), { version: '1.2', architectures: ['amd64'] });
+  t.match(await readRock(source(rock('hello', { label: null })), 'hello'), { version: null, architectures: ['amd64'] });
 });
 
 t.test('a snap tells its components', (t) => {

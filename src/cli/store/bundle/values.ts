@@ -47,6 +47,7 @@ export const jobNames: ReadonlySet<string> = new Set([
   'make-deltas',
   'note-audit-end',
   'prove-records',
+  'read-bills',
   'read-charms',
   'remember-time',
   'renew-certificate',

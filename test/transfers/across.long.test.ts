@@ -135,37 +135,6 @@ t.test('the next transfer holds what was not sent, and a withdrawal puts the cha
   );
 });
 
-t.test('a withdrawal restores a channel that was closed and a progressive release that was ended', async (t) => {
-  const { depot, here, stick, carry } = await twoSites(t);
-  let count = 0;
-  const send = async (): Promise<string> => {
-    const file = join(stick, `${String(++count)}.tar`);
-    const { id } = await depot.done(`transfer make ${file}`);
-    await here.done(`transfer receive ${file}`);
-    await here.done(`transfer accept ${id} --yes`);
-    return id;
-  };
-  const store = await openStore({ directory: here.data });
-  t.teardown(store.close);
-  const channels = async (): Promise<string[]> => {
-    const { id } = (await store.records.packages.find('snap', 'hello-on'))!;
-    const held = await store.records.releases.current(id, '2026');
-    return held.map((one) => `${one.channel} ${String(one.revision)} ${String(one.progressive.percentage)}`).sort();
-  };
-  await carry(offered('hello-on', 12));
-  await carry(offered('hello-on', 13), 'edge');
-  await depot.done('release snap/hello-on 13 stable --progressive 20');
-  await send();
-  const before = ['latest/edge 13 null', 'latest/stable 12 null', 'latest/stable 13 20'];
-  t.strictSame(await channels(), before);
-  await depot.done('release snap/hello-on 12 stable');
-  await depot.done('close snap/hello-on edge --yes');
-  const second = await send();
-  t.strictSame(await channels(), ['latest/stable 12 null']);
-  await here.done(`transfer withdraw ${second} --yes`);
-  t.strictSame(await channels(), before);
-});
-
 t.test('a transfer after which nothing has changed is empty, and one that rests on a lost one says so', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   const carried = async (name: string): Promise<{ id: string; file: string }> => {

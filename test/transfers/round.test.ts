@@ -6,6 +6,7 @@ import t from 'tap';
 
 import { folder } from '#test/cli/process.ts';
 import { askingSite } from '#test/fixtures/accounts/approvers.ts';
+import { openStore } from '#data/store.ts';
 import { site, twoSites, offered } from './sites.ts';
 import { sent, trustCommand } from './two-of-three.ts';
 
@@ -79,4 +80,35 @@ t.test('a receipt is written when the transfer is accepted, and not while it wai
   await judge('approve', 'bob', 2);
   t.match(await run(`transfer accept ${id} --yes --receipt ${receipt}`), { code: 0, out: /Its receipt is in / });
   t.ok(existsSync(receipt));
+});
+
+t.test('a withdrawal restores a channel that was closed and a progressive release that was ended', async (t) => {
+  const { depot, here, stick, carry } = await twoSites(t);
+  let count = 0;
+  const send = async (): Promise<string> => {
+    const file = join(stick, `${String(++count)}.tar`);
+    const { id } = await depot.done(`transfer make ${file}`);
+    await here.done(`transfer receive ${file}`);
+    await here.done(`transfer accept ${id} --yes`);
+    return id;
+  };
+  const store = await openStore({ directory: here.data });
+  t.teardown(store.close);
+  const channels = async (): Promise<string[]> => {
+    const { id } = (await store.records.packages.find('snap', 'hello-on'))!;
+    const held = await store.records.releases.current(id, '2026');
+    return held.map((one) => `${one.channel} ${String(one.revision)} ${String(one.progressive.percentage)}`).sort();
+  };
+  await carry(offered('hello-on', 12));
+  await carry(offered('hello-on', 13), 'edge');
+  await depot.done('release snap/hello-on 13 stable --progressive 20');
+  await send();
+  const before = ['latest/edge 13 null', 'latest/stable 12 null', 'latest/stable 13 20'];
+  t.strictSame(await channels(), before);
+  await depot.done('release snap/hello-on 12 stable');
+  await depot.done('close snap/hello-on edge --yes');
+  const second = await send();
+  t.strictSame(await channels(), ['latest/stable 12 null']);
+  await here.done(`transfer withdraw ${second} --yes`);
+  t.strictSame(await channels(), before);
 });

@@ -113,8 +113,11 @@ t.test('it holds what a Debian system wants around the executable', needsDpkg, (
   }
   t.match(zipped('usr/share/man/man1/larder.1.gz'), /^\.SS go\\-back$/m);
   const completion = join(tree, 'usr/share/bash-completion/completions/larder');
-  const typed = 'source "$1"; COMP_WORDS=(larder go); COMP_CWORD=1; _larder; echo "${COMPREPLY[@]}"';
-  t.equal(execFileSync('bash', ['-c', typed, 'bash', completion], { encoding: 'utf8' }), 'go-back\n');
+  const typed = 'source "$1"; COMP_WORDS=("$2" go); COMP_CWORD=1; _larder; echo "${COMPREPLY[@]}"';
+  t.equal(
+    execFileSync('bash', ['-c', typed, 'bash', completion, join(tree, 'usr/bin/larder')], { encoding: 'utf8' }),
+    'go-back\n',
+  );
   t.match(file('usr/share/zsh/vendor-completions/_larder').toString(), /^#compdef larder\n/);
   t.match(file('usr/share/fish/vendor_completions.d/larder.fish').toString(), /^complete -c larder /m);
   t.end();

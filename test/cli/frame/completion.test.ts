@@ -11,7 +11,7 @@ import { larder } from '#test/cli/world.ts';
 
 const names = groups.flatMap(({ commands }) => commands.map(({ name }) => name));
 
-t.test('bash completes commands, their second words and their options', async (t) => {
+t.test('bash completes with the words that larder suggests', async (t) => {
   const { code, out } = await larder('completion bash');
   t.equal(code, 0);
   const file = join(t.testdir(), 'larder');
@@ -19,7 +19,6 @@ t.test('bash completes commands, their second words and their options', async (t
   const complete = (...typed: string[]): string[] =>
     execFileSync('bash', [
       '-c',
-      // The program itself answers for values.
       `larder() { echo "sn-asked_<$*>" | tr ' ' _; }; source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _larder; printf '%s\\n' "\${COMPREPLY[@]}"`,
       file,
       'larder',
@@ -28,9 +27,8 @@ t.test('bash completes commands, their second words and their options', async (t
       .toString()
       .trim()
       .split('\n');
-  t.match(complete('aud'), ['audit']);
-  t.strictSame(complete('audit', ''), ['list', 'export', 'report', 'verify', 'accept']);
-  t.match(complete('backup', './x', '--inc'), ['--include-keys']);
+  t.strictSame(complete('sn'), ['sn-asked_<completion_suggest_--_sn>']);
+  t.strictSame(complete('audit', ''), ['sn-asked_<completion_suggest_--_audit_>']);
   t.strictSame(complete('token', 'issue', '--for', 'sn'), ['sn-asked_<completion_suggest_--_token_issue_--for_sn>']);
 });
 
@@ -58,6 +56,12 @@ t.test('completion offers values: words of options, and names and ids of the sto
     return out.trimEnd().split('\n');
   };
   for (const [typed, expected] of [
+    [['aud'], ['audit']],
+    [
+      ['audit', ''],
+      ['list', 'export', 'report', 'verify', 'accept'],
+    ],
+    [['backup', './x', '--inc'], ['--include-keys']],
     [
       ['token', 'issue', '--for', ''],
       ['snapcraft', 'charmcraft', 'curl'],
@@ -101,6 +105,7 @@ t.test('completion offers values: words of options, and names and ids of the sto
   }
   // A store that cannot be read gives no names, and no error at the prompt.
   t.match(await larder('completion suggest -- account show a --data /nowhere'), { code: 0, err: '' });
+  t.match(await larder('--data /nowhere completion suggest -- release w'), { code: 0, out: 'wait\n', err: '' });
 });
 
 t.test('larder.toml(5) has every key of the schema', async (t) => {

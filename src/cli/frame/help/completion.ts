@@ -40,43 +40,20 @@ export const completion = (groups: readonly CommandGroup[]): Command =>
     },
   });
 
-const optionsOf = ({ options }: Command): string[] =>
-  Object.keys({ ...options, ...commonOptions }).map((name) => `--${name}`);
-
-function bash(commands: readonly Command[]): string {
-  const cases = commands.map((entry) => `    '${entry.name}') words='${optionsOf(entry).join(' ')}' ;;`);
-  return `# larder(1) completion for bash; written by 'larder completion bash'
+const bash = (): string => `# larder(1) completion for bash; written by 'larder completion bash'
 _larder() {
-  local current=\${COMP_WORDS[COMP_CWORD]} words= IFS=$' \\t\\n'
-  local one=\${COMP_WORDS[1]} two="\${COMP_WORDS[1]} \${COMP_WORDS[2]}"
-  local names='${commands.map(({ name }) => name).join('\n')}'
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    words=$(printf '%s\\n' "$names" | cut -d' ' -f1 | sort -u)
-  elif [ "$COMP_CWORD" -eq 2 ] && [ "\${current#-}" = "$current" ]; then
-    words=$(printf '%s\\n' "$names" | sed -n "s/^$one //p")
-  fi
-  if [ -z "$words" ] && [ "\${current#-}" != "$current" ]; then
-    if ! printf '%s\\n' "$names" | grep -qxF -- "$two"; then two=$one; fi
-    case "$two" in
-${cases.join('\n')}
-    esac
-  fi
-  if [ -z "$words" ]; then
-    words=$("\${COMP_WORDS[0]}" completion suggest -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-  fi
+  local current=\${COMP_WORDS[COMP_CWORD]} words IFS=$' \\t\\n'
+  words=$("\${COMP_WORDS[0]}" completion suggest -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
   [ "$current" != = ] || current=
   if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$current")); else COMPREPLY=(); fi
 }
 complete -o default -F _larder larder
 `;
-}
 
-function zsh(commands: readonly Command[]): string {
-  return `#compdef larder
+const zsh = (): string => `#compdef larder
 # written by 'larder completion zsh'
 autoload -U +X bashcompinit && bashcompinit
-${bash(commands)}`;
-}
+${bash()}`;
 
 function fish(commands: readonly Command[]): string {
   const quoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&')}'`;

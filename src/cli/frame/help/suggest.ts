@@ -1,6 +1,5 @@
 // Suggests the next word of a command line, for the completion of shells.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openStore } from '#data/store.ts';
 import { seconds } from '#domain/clock.ts';
 import type { StoreRecords } from '#records/index.ts';
 import {
@@ -28,7 +27,7 @@ export async function suggest(
   const words = typed.filter((word, at) => word !== '=' || at === typed.length - 1);
   const last = words.at(-1) ?? '';
   const prefix = last === '=' ? '' : last;
-  const all = await candidatesFor(groups, words.slice(0, -1), prefix, call).catch(() => []);
+  const all = await candidatesFor(groups, words.slice(0, -1), prefix, call);
   return [...new Set(all)].filter((word) => word.startsWith(prefix)).slice(0, maxCandidates);
 }
 
@@ -47,7 +46,7 @@ async function candidatesFor(
   if (name === undefined) return below.length > 0 ? below : Object.keys(commonOptions).map((option) => `--${option}`);
   const command = await entries.find((entry) => entry.name === name)!.load();
   const rest = before.slice(name.split(' ').length);
-  return [...below, ...(await argumentsOf(command, rest, prefix, call))];
+  return [...below, ...(await argumentsOf(command, rest, prefix, call).catch(() => []))];
 }
 
 /** The next words of the commands that start with these words. */
@@ -115,6 +114,8 @@ async function inStore<Result>(
   world: World,
   work: (records: StoreRecords) => Promise<Result>,
 ): Promise<Result> {
+  // Loaded here, because most words need no store.
+  const { openStore } = await import('#data/store.ts');
   const store = await openStore({ directory: data, credentials: world.env['CREDENTIALS_DIRECTORY'] });
   try {
     return await work(store.records);

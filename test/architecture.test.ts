@@ -101,14 +101,76 @@ t.test('what must outlive a power cut is made durable in two folders', (t) => {
   t.end();
 });
 
-t.test('every operation is listed', (t) => {
-  const index = join(src, 'operations/index.ts');
-  const list = existsSync(index) ? readFileSync(index, 'utf8') : '';
-  const declaring = files.filter(({ file, text }) => part(file) === 'operations' && /\boperation\(\{/.test(text));
-  for (const { file, text } of declaring) {
-    for (const [, name = ''] of text.matchAll(/^export const (\w+) = operation\(/gm)) {
-      t.match(list, new RegExp(`\\b${name}\\b`), `${file}: ${name}`);
+interface HandWrittenList {
+  /** The file with the list. */
+  list: string;
+  /** The folder whose files declare entries. */
+  folder: string;
+  /** Finds the name of each entry in a file. */
+  declaration: RegExp;
+  /** The line to add to the list. */
+  line(name: string, path: string): string;
+}
+
+const operationLists: HandWrittenList[] = [
+  { folder: 'src/operations', list: 'src/operations/index.ts', declaration: /^export const (\w+) = operation\(/gm },
+  { folder: 'src/identity', list: 'src/identity/operations.ts', declaration: /^export const (\w+) = operation\(/gm },
+  {
+    folder: 'src/console',
+    list: 'src/console/index.ts',
+    declaration: /^export const (\w+) = (?:operation|screen|formHandler)\(/gm,
+  },
+  {
+    folder: 'src/examinations',
+    list: 'src/examinations/index.ts',
+    declaration: /^export const (\w+): Examination\b/gm,
+  },
+].map((list) => ({ ...list, line: (name, path) => `import { ${name} } from '${path}'; … ${name},` }));
+
+/** Lists that people keep by hand because the order has a meaning. Each entry is the name of an export. */
+const handWrittenLists: HandWrittenList[] = [
+  ...operationLists,
+  {
+    folder: 'src/cli',
+    list: 'src/cli/index.ts',
+    declaration: /^export const (\w+) = command\(/gm,
+    line: (name, path) => `{ name: '…', load: async () => (await import('${path}')).${name} },`,
+  },
+  {
+    folder: 'src/jobs',
+    list: 'src/appliance/background.ts',
+    declaration: /^export (?:const|function) (\w+)(?= ?=? ?\([^)]*\): BackgroundJob\b)/gm,
+    line: (name) => `${name}(…), in jobsOf`,
+  },
+  {
+    folder: 'test/operation-table',
+    list: 'test/operation-table/index.ts',
+    declaration: /^export const (\w+): OperationRows\b/gm,
+    line: (name, path) => `import { ${name} } from '${path}'; … ${name.replace('Rows', '')}: ${name},`,
+  },
+  {
+    folder: 'test/bench',
+    list: 'test/bench/run.ts',
+    declaration: /^export async function (\w+)\(\): Promise<void>/gm,
+    line: (name, path) => `import { ${name} } from '${path}'; … ${name},`,
+  },
+];
+
+t.test('every part that a list names by hand is in the list', (t) => {
+  const root = join(src, '..');
+  for (const { folder, list, declaration, line } of handWrittenLists) {
+    const listText = readFileSync(join(root, list), 'utf8');
+    let count = 0;
+    for (const path of readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })) {
+      const file = `${folder}/${path}`;
+      if (!path.endsWith('.ts') || file === list) continue;
+      for (const [, name = ''] of readFileSync(join(root, file), 'utf8').matchAll(declaration)) {
+        const from = relative(dirname(list), file);
+        count += 1;
+        t.match(listText, new RegExp(`\\b${name}\\b`), `${file}: add to ${list}: ${line(name, `./${from}`)}`);
+      }
     }
+    t.ok(count > 5, `${folder}: ${count} entries are declared in the form that this test reads`);
   }
   t.end();
 });
@@ -129,7 +191,7 @@ t.test('every act is listed, under a name of its own', async (t) => {
     const exported = (await import(join(src, '..', file))) as Record<string, unknown>;
     for (const [name, value] of Object.entries(exported)) {
       if (typeof value === 'object' && value !== null && 'perform' in value)
-        t.ok(listed.has(value), `${file}: ${name}`);
+        t.ok(listed.has(value), `${file}: add to src/acts/index.ts: ${name},`);
     }
   }
   t.equal(everyAct.length, declared, 'each that is declared is listed once');

@@ -140,10 +140,26 @@ t.test('the glossary is in the order of the alphabet, and has each term once', (
   t.end();
 });
 
-t.test('every guide is listed', (t) => {
+t.test('every document is listed', (t) => {
   const list = read('docs/README.md');
-  for (const path of documents.filter((path) => path.startsWith('docs/guides/'))) {
-    t.ok(list.includes(`](${path.replace('docs/', '')})`), path);
+  for (const path of documents.filter((path) => /^docs\/(?:guides\/)?[^/]+$/.test(path) && path !== 'docs/README.md')) {
+    const link = path.replace('docs/', '');
+    t.ok(
+      list.includes(`](${link})`),
+      `${path}: add to docs/README.md: | [${link.replace(/\.md$/, '')}](${link}) | … |`,
+    );
+  }
+  t.end();
+});
+
+t.test('every dependency has its reason', (t) => {
+  const about = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
+  const [atRunTime = '', atBuildTime = ''] = read('docs/dependencies.md').split('## At build time');
+  const tables = { dependencies: atRunTime, optionalDependencies: atRunTime, devDependencies: atBuildTime };
+  for (const [kind, text] of Object.entries(tables)) {
+    const cells = Array.from(text.matchAll(/^\| ([^|]+) \|/gm), ([, cell = '']) => cell.split(', ')).flat();
+    for (const name of Object.keys(about[kind] ?? {}))
+      t.ok(cells.includes(name), `${name}: add to docs/dependencies.md: | ${name} | … |`);
   }
   t.end();
 });

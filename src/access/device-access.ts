@@ -1,51 +1,78 @@
-// Access for devices: admits every caller, and identifies the device if the request has a session of this store.
+// Access for devices: admits every caller. Identifies the device if the request has a session of this store, and the account if it has a token.
 import { parseAssertion } from '#assertions/format/assertion.ts';
 import { keyState } from '#assertions/chain.ts';
 import { isOfDevice } from '#assertions/devices/device-proof.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
+import type { Principal } from '#domain/tokens/principal.ts';
 import type { Device } from '#macaroons/device-sessions.ts';
 import type { StoreRecords } from '#records/index.ts';
 import type { Package } from '#records/packages/packages.ts';
 import type { Access, AccessRequest } from './access-rules.ts';
+import { accountOf, everyRelease, reachOfAccount, type SnapReach } from './account-snaps.ts';
 
 export type { Device } from '#macaroons/device-sessions.ts';
 
 export interface DeviceEvidence {
   /** Undefined if the request has no session: a device without a serial has none, and gets public content. */
   device: Device | undefined;
+  /** The account of the token in the request; undefined if it has none. The response is then for this account alone. */
+  principal: Principal | undefined;
   rights: DeviceRights;
 }
 
-/** The content that a device may fetch. Every device operation decides with this object alone. */
+type ReachableSubject = Pick<Package, 'id' | 'private' | 'publisherId'>;
+
+/** The content that a caller may fetch. Every device operation decides with this object alone. */
 export interface DeviceRights {
-  /**
-   * A public package is for every device; a private package is for devices of the brand of its publisher, and for devices that were granted
-   * it.
-   */
-  reaches(subject: Pick<Package, 'id' | 'private' | 'publisherId'>): boolean;
+  /** Whether the device itself may have a package: it is public, its publisher is the brand of the device, or the device was granted it. */
+  reaches(subject: ReachableSubject): boolean;
+  /** How far the caller reaches a package, as the device or by the token; undefined if the package does not exist for the caller. */
+  reachOf(subject: ReachableSubject): MaybePromise<SnapReach | undefined>;
   /** Whether content for the devices of one brand, such as assertions that name their serials, is for this device. */
   coversBrand(brandId: string): boolean;
 }
 
-/** Admits every caller. A session identifies the device; an invalid session is refused so that the device gets a new one. */
+/**
+ * Admits every caller. A session identifies the device; an invalid session is refused so that the device gets a new one. A token identifies
+ * an account; it adds to the rights of the device, and never takes from them.
+ */
 export const device: Access<DeviceEvidence> = {
-  about: 'public',
+  about: 'packages',
   permissions: [],
-  who: 'anyone; a device is identified by its session',
+  who: 'anyone; a device is identified by its session, an account by its token',
   async admit(accessRequest) {
     const text = presented(accessRequest);
     const sessionDevice = text === undefined ? undefined : await deviceOf(text, accessRequest);
+    const principal = await accountOf(accessRequest);
     const isOurs = sessionDevice !== undefined && (await belongsHere(accessRequest));
-    return { device: sessionDevice, rights: await rightsOf(isOurs ? sessionDevice : undefined, accessRequest.records) };
+    const rights = await rightsOf({ device: isOurs ? sessionDevice : undefined, principal }, accessRequest.records);
+    return { device: sessionDevice, principal, rights };
   },
 };
 
-/** The rights of this device; the rights to public content if the device is unknown. */
+/** The rights of this device and this account; the rights to public content if both are unknown. */
 export function rightsOf(
+  { device: sessionDevice, principal }: Pick<DeviceEvidence, 'device' | 'principal'>,
+  records: Pick<StoreRecords, 'deviceGrants' | 'packages'>,
+): MaybePromise<DeviceRights> {
+  return whenReady(deviceRights(sessionDevice, records), ({ reaches, coversBrand }) => ({
+    reaches,
+    coversBrand,
+    reachOf(subject) {
+      const released = reaches(subject) ? everyRelease : undefined;
+      if (principal === undefined) return released;
+      return whenReady(reachOfAccount(principal, subject.id, records), (reach) =>
+        released === undefined || reach?.unreleased === true ? reach : released,
+      );
+    },
+  }));
+}
+
+function deviceRights(
   sessionDevice: Device | undefined,
   { deviceGrants }: Pick<StoreRecords, 'deviceGrants'>,
-): MaybePromise<DeviceRights> {
+): MaybePromise<Omit<DeviceRights, 'reachOf'>> {
   if (sessionDevice === undefined) return publicAlone;
   const { brand, model, serial } = sessionDevice;
   return whenReady(deviceGrants.heldBy(serial, `${brand}/${model}`), (granted) => ({
@@ -54,7 +81,7 @@ export function rightsOf(
   }));
 }
 
-const publicAlone: DeviceRights = { reaches: (subject) => !subject.private, coversBrand: () => false };
+const publicAlone = { reaches: (subject: ReachableSubject) => !subject.private, coversBrand: () => false };
 
 /**
  * Whether the store that a device names (if it names one) is this one or a friendly one, as one of the two store assertions says. A

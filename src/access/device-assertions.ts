@@ -1,4 +1,4 @@
-// The assertions that a device may read; devices reach assertions only through this access rule.
+// The assertions that a device or the account of a token may read; the interface for devices reaches them only through this access rule.
 import { parseAssertion, type Assertion } from '#assertions/format/assertion.ts';
 import type { StoredAssertion } from '#records/assertions/assertions.ts';
 import type { StoreRecords } from '#records/index.ts';
@@ -36,12 +36,13 @@ export function assertionsFor(rights: DeviceRights, records: Pick<StoreRecords, 
     const all = stored.map(({ name, text }) => ({ name, text, assertion: parseAssertion(text) }));
     const ids = [...new Set(all.flatMap(({ assertion }) => snapsNamed(assertion)))];
     const confined = ids.length === 0 ? [] : await records.packages.privateAmong(ids);
-    const secret = new Map(confined.map((snap) => [snap.id, snap]));
+    const secret = new Map<string, boolean>();
+    for (const snap of confined) secret.set(snap.id, (await rights.reachOf(snap)) !== undefined);
     return all.flatMap((entry) => {
       const brand = brandReading(entry.assertion);
-      const snaps = snapsNamed(entry.assertion).flatMap((id) => secret.get(id) ?? []);
-      const mayRead = (brand === undefined || rights.coversBrand(brand)) && snaps.every((snap) => rights.reaches(snap));
-      return mayRead ? [{ ...entry, confidential: brand !== undefined || snaps.length > 0 }] : [];
+      const reached = snapsNamed(entry.assertion).flatMap((id) => secret.get(id) ?? []);
+      const mayRead = (brand === undefined || rights.coversBrand(brand)) && !reached.includes(false);
+      return mayRead ? [{ ...entry, confidential: brand !== undefined || reached.length > 0 }] : [];
     });
   };
   return {

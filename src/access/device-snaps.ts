@@ -1,16 +1,23 @@
-// The snaps that a device may have; devices reach snaps only through this access rule.
+// The snaps that a device or the account of a token may have; the interface for devices reaches snaps only through this access rule.
 import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import type { StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { Access } from './access-rules.ts';
+import type { SnapReach } from './account-snaps.ts';
 import { assertionsFor, type AssertionsForDevice } from './device-assertions.ts';
 import { device, type DeviceEvidence, type DeviceRights } from './device-access.ts';
 
-/** Finds snaps; if the device may not have one, it does not exist. */
+/** A snap that exists for the caller, and the part of it that does. */
+export interface FoundSnap {
+  snap: PublishedPackage;
+  reach: SnapReach;
+}
+
+/** Finds snaps; if the caller may not have one, it does not exist. */
 export interface SnapsForDevice {
-  findByName(name: string): Promise<PublishedPackage | undefined>;
-  findById(id: string): MaybePromise<PublishedPackage | undefined>;
-  /** Whether a snap that was found for another device also exists for this one. */
+  findByName(name: string): Promise<FoundSnap | undefined>;
+  findById(id: string): MaybePromise<FoundSnap | undefined>;
+  /** Whether a snap that was found for another device also exists for this one, with every release. */
   reaches(snap: PublishedPackage): boolean;
 }
 
@@ -19,7 +26,7 @@ interface ForDevice extends DeviceEvidence {
   assertions: AssertionsForDevice;
 }
 
-/** Admits any device, and supplies the snaps that it may have and their assertions. */
+/** Admits every caller, and supplies the snaps that exist for the caller and their assertions. */
 export const snapsForDevice: Access<ForDevice> = {
   ...device,
   async admit(accessRequest) {
@@ -34,15 +41,16 @@ export const snapsForDevice: Access<ForDevice> = {
 };
 
 function snapsFor(rights: DeviceRights, { packages }: Pick<StoreRecords, 'packages'>): SnapsForDevice {
-  const granted = (snap: PublishedPackage | undefined): PublishedPackage | undefined =>
-    snap !== undefined && mayHave(rights, snap) ? snap : undefined;
+  const granted = (snap: PublishedPackage | undefined): MaybePromise<FoundSnap | undefined> =>
+    snap?.namespace !== 'snap'
+      ? undefined
+      : whenReady(rights.reachOf(snap), (reach) =>
+          // A name without any release is visible only to accounts that see its revisions.
+          reach !== undefined && (snap.status === 'published' || reach.unreleased) ? { snap, reach } : undefined,
+        );
   return {
     findByName: async (name) => granted(await packages.find('snap', name)),
     findById: (id) => whenReady(packages.forDevices(id), granted),
-    reaches: (snap) => mayHave(rights, snap),
+    reaches: (snap) => snap.namespace === 'snap' && snap.status === 'published' && rights.reaches(snap),
   };
 }
-
-/** A name without any release is visible to its publisher only. */
-const mayHave = (rights: DeviceRights, snap: PublishedPackage): boolean =>
-  snap.namespace === 'snap' && snap.status === 'published' && rights.reaches(snap);

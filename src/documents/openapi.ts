@@ -59,11 +59,17 @@ function described(op: Operation, section: string): OpenApiJson {
         : `For ${access.who}. Needs ${access.permissions.join(' or ')}.`,
     ...(since > 0 && { 'x-since': since }),
     ...(enabledBy !== undefined && { 'x-enabled-by': enabledBy }),
-    security: isForAnyone(op) ? [] : [{ macaroon: [] }],
+    security: securityOf(op),
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody !== undefined && { requestBody }),
     responses: responsesOf(op),
   };
+}
+
+/** A token adds to the response of some operations for anyone; the empty requirement makes it optional. */
+function securityOf(op: Operation): OpenApiJson[] {
+  if (!isForAnyone(op)) return [{ macaroon: [] }];
+  return op.access.about === 'public' ? [] : [{}, { macaroon: [] }];
 }
 
 function inPath({ name, path }: Operation): OpenApiJson[] {

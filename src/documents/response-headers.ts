@@ -11,7 +11,8 @@ export const everyHeader: Readonly<Record<string, object>> = Object.fromEntries(
     'x-view-name': 'The operation that sent the response.',
     'macaroon-expires': 'The end of the token of the request, RFC 3339; sent in its last 14 days.',
     'retry-after': 'The seconds to wait before the next attempt.',
-    'www-authenticate': 'The source of a token. Tells a device to prove its serial again.',
+    'www-authenticate':
+      'The source of a token. Tells a device to prove its serial again, or to refresh the discharge of a login.',
     ...headers,
   }).map(([name, description]) => [name, described(description)]),
 );

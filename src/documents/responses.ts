@@ -48,7 +48,13 @@ export function refusalsOf(op: Operation): RefusalCode[] {
 function unproven({ errors }: Operation): RefusalCode[] {
   if (errors === 'registry') return ['unauthorized'];
   if (errors === 'juju') return [];
-  if (errors === 'snapd') return ['device-authorization-needs-refresh'];
+  if (errors === 'snapd') {
+    return [
+      'macaroon-authorization-required',
+      'user-authorization-needs-refresh',
+      'device-authorization-needs-refresh',
+    ];
+  }
   return ['macaroon-authorization-required', 'macaroon-needs-refresh'];
 }
 

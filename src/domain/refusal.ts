@@ -15,6 +15,8 @@ export const statuses = {
   'exchange-window-expired': 401,
   // snapd's code when a device must prove its serial again.
   'device-authorization-needs-refresh': 401,
+  // snapd's code when it must refresh the discharge of a login.
+  'user-authorization-needs-refresh': 401,
   forbidden: 403,
   // The act waits for approvals. The same request succeeds when they are given.
   'approval-required': 403,

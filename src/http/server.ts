@@ -22,6 +22,7 @@ import { createRouteTable, type RouteTable } from './route-table.ts';
 import { familyAt, toErrorResponse, snapStoreVersion, type ErrorFamily } from './error-responses.ts';
 import { createRepeatableResponseCache } from './response/response-cache.ts';
 import { json, type OutgoingResponse } from './response/outgoing-response.ts';
+import { privateNoStore } from './response/revalidation.ts';
 import type { ServerServices } from './services.ts';
 import { sendContent } from './response/send-content.ts';
 import { isEnabled } from './switches.ts';
@@ -304,7 +305,9 @@ function send(
   services: ServerServices,
 ): MaybePromise<boolean> {
   const { request, response, requestId, principal } = exchange;
-  const more = everyAnswer(requestId, operation).concat(headers === json ? closedJson : withClosed(headers));
+  // A device interface response to an account may contain its private snaps. Set here, so that no operation can forget it.
+  const own = errors === 'snapd' && principal !== undefined ? { ...headers, ...privateNoStore } : headers;
+  const more = everyAnswer(requestId, operation).concat(own === json ? closedJson : withClosed(own));
   if (principal !== undefined && tellsOfItsEnd(principal, services)) {
     more.push('macaroon-expires', timestamp(new Date(principal.until)));
   }

@@ -56,7 +56,7 @@ export function createTokenChecker({ rootKeys, latestTime, sessions }: TokenChec
 
   const prove = async (tokens: string[]): Promise<Verified> => {
     const token = await examine(tokens, rootKeys);
-    if (token === undefined) throw invalid();
+    if (token === undefined) throw new InvalidMacaroon();
     verified.set(digestOf(tokens), token);
     return token;
   };
@@ -69,7 +69,7 @@ export function createTokenChecker({ rootKeys, latestTime, sessions }: TokenChec
       if (tokens.length === 0) throw new Refusal('macaroon-authorization-required', 'discharge required');
       if (readTokens(tokens) === undefined) throw new Refusal('api-error', 'Invalid macaroon');
       const login = await examine(tokens, rootKeys);
-      if (login === undefined || !isLogin(login) || !login.exchangeable) throw invalid();
+      if (login === undefined || !isLogin(login) || !login.exchangeable) throw new InvalidMacaroon();
       const moment = latestTime.now().getTime();
       refuseExpired(login.terms, moment);
       const { since, until } = login.discharge;
@@ -130,7 +130,12 @@ async function examine(tokens: string[], rootKeys: Pick<RootKeys, 'find'>): Prom
   return terms && { terms, rootKeyId: root.id };
 }
 
-const invalid = (): Refusal => new Refusal('macaroon-authorization-required', 'Invalid macaroon');
+/** Thrown for a text that is no token of this store, and for a login without its discharge. */
+export class InvalidMacaroon extends Refusal {
+  constructor() {
+    super('macaroon-authorization-required', 'Invalid macaroon');
+  }
+}
 
 /** A token with valid signatures, without regard to time and session. */
 interface Verified {

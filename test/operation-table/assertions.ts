@@ -26,27 +26,27 @@ export const assertionsRows: OperationRows = {
     }),
   },
   read_assertion: {
-    about: 'public',
+    about: 'packages',
     callers: 'anyone',
     reads: () => [{ path: '/v2/assertions/account/nobody', status: 404 }],
   },
   read_assertion_of_two_values: {
-    about: 'public',
+    about: 'packages',
     callers: 'anyone',
     reads: () => [{ path: '/v2/assertions/snap-declaration/16/nobody', status: 404 }],
   },
   read_assertion_of_three_values: {
-    about: 'public',
+    about: 'packages',
     callers: 'anyone',
     reads: () => [{ path: '/v2/assertions/model/16/nobody/none', status: 404 }],
   },
   read_assertion_of_four_values: {
-    about: 'public',
+    about: 'packages',
     callers: 'anyone',
     reads: () => [{ path: '/v2/assertions/validation-set/16/nobody/none/1', status: 404 }],
   },
   read_assertion_of_five_values: {
-    about: 'public',
+    about: 'packages',
     callers: 'anyone',
     reads: () => [{ path: '/v2/assertions/snap-resource-pair/nobody/none/1/1/none', status: 404 }],
   },

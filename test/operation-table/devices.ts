@@ -33,10 +33,10 @@ export const devicesRows: OperationRows = {
     callers: 'anyone',
     writes: 'operations/devices/sessions/device-session.test.ts, where two processes get the same one',
   },
-  refresh_snaps: { about: 'public', callers: 'anyone', writes: 'writes nothing' },
-  snap_info: { about: 'public', callers: 'anyone', reads: () => [{ path: '/v2/snaps/info/tiny-app' }] },
+  refresh_snaps: { about: 'packages', callers: 'anyone', writes: 'writes nothing' },
+  snap_info: { about: 'packages', callers: 'anyone', reads: () => [{ path: '/v2/snaps/info/tiny-app' }] },
   find_snaps: {
-    about: 'public',
+    about: 'packages',
     callers: 'anyone',
     reads: () => [{ path: '/v2/snaps/find?q=tiny&channel=stable&architecture=amd64' }],
   },
@@ -48,11 +48,11 @@ export const devicesRows: OperationRows = {
   snap_categories: { about: 'public', callers: 'anyone', reads: () => [{ path: '/v2/snaps/categories' }] },
   snap_sections: { about: 'public', callers: 'anyone', reads: () => [{ path: '/api/v1/snaps/sections' }] },
   download_snap: {
-    about: 'public',
+    about: 'packages',
     callers: 'anyone',
     reads: ({ ids }) => [{ path: `/api/v1/snaps/download/${ids.snap}_1.snap` }],
   },
-  create_cohorts: { about: 'public', callers: 'anyone', writes: 'writes nothing' },
+  create_cohorts: { about: 'packages', callers: 'anyone', writes: 'writes nothing' },
   list_device_grants: {
     about: 'store',
     callers: 'store administrator',

@@ -16,12 +16,14 @@ import { timestamp } from '#domain/clock.ts';
 import { canRead, type Epoch } from '#domain/revisions/epoch.ts';
 import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import type { Device } from '#access/device-access.ts';
+import type { FoundSnap } from '#access/device-snaps.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { RevisionForDevices } from '#records/revisions/revisions.ts';
 import type { History } from './channel-history.ts';
 import type { HeldForDevices } from './components.ts';
 import { readAnnouncement } from './served-snap.ts';
+import { visibleReleases, wasReleasedFor } from './visible-revisions.ts';
 
 /** The properties of the calling device that apply to all snaps of a call. */
 export interface DeviceRequestContext {
@@ -90,26 +92,30 @@ export interface SnapUnavailableError {
   releases: { architecture: string; channel: string }[];
 }
 
-type SnapChoiceRecords = Pick<HandlerRecords, 'releases' | 'revisions'> & { history: History };
+type SnapChoiceRecords = Pick<HandlerRecords, 'pastReleases' | 'releases' | 'revisions'> & { history: History };
 
 /** Chooses the revision of one snap that the device may read. Returns synchronously if all records are cached. */
 export const chooseRevision = (
-  snap: PublishedPackage,
+  found: FoundSnap,
   wish: SnapRevisionRequest,
   asker: DeviceRequestContext,
   records: SnapChoiceRecords,
-): MaybePromise<ChosenSnapRevision | SnapUnavailableError> =>
-  whenReady(records.releases.held(snap.id), (held): MaybePromise<ChosenSnapRevision | SnapUnavailableError> => {
-    const current = unexpired(held, asker.at);
-    if (wish.revision !== undefined) return byNumber(snap, wish.revision, wish, { map: current, asker, records });
+): MaybePromise<ChosenSnapRevision | SnapUnavailableError> => {
+  const { snap, reach } = found;
+  return whenReady(records.releases.held(snap.id), (held): MaybePromise<ChosenSnapRevision | SnapUnavailableError> => {
+    const current = visibleReleases(unexpired(held, asker.at), reach);
+    if (wish.revision !== undefined) return byNumber(found, wish.revision, wish, { map: current, asker, records });
     if (wish.cohort === undefined) return byChannel(snap, wish, { map: current, asker, records });
     const { madeAt } = wish.cohort;
     if (madeAt === undefined) {
       const message = `The cohort key does not belong to '${snap.name}', or it has expired. Make a new one.`;
       return { ...nothing(snap, current), code: 'invalid-cohort-key', message };
     }
-    return whenReady(records.history.heldAt(snap.id, madeAt), (map) => byChannel(snap, wish, { map, asker, records }));
+    return whenReady(records.history.heldAt(snap.id, madeAt), (past) =>
+      byChannel(snap, wish, { map: visibleReleases(past, reach), asker, records }),
+    );
   });
+};
 
 function byChannel(
   snap: PublishedPackage,
@@ -138,22 +144,24 @@ interface SnapChoiceContext {
 /**
  * Finds a revision by its number. The device gets it only if a channel holds it, if a validation set names it, or if the device
  * says that it is installed and the revision was released. A device can lie about the installed revision; these conditions keep it
- * from finding other revisions by guessing or counting.
+ * from finding other revisions by guessing or counting. A caller who sees all revisions gets any.
  */
 async function byNumber(
-  snap: PublishedPackage,
+  { snap, reach }: FoundSnap,
   number: number,
   { has, isPinned }: SnapRevisionRequest,
   { map, asker, records }: SnapChoiceContext,
 ): Promise<ChosenSnapRevision | SnapUnavailableError> {
   const candidate = await records.revisions.forDevices(snap.id, number);
-  const isTold =
+  if (candidate === undefined) return nothing(snap, map);
+  const isVisible =
+    reach.unreleased ||
     map.some(({ revision }) => revision === number) ||
-    (number === has && candidate?.status === 'released') ||
-    (await isPinned(snap, number));
-  const { architectures = ['all'] } = candidate?.details ?? {};
+    (number === has && (await wasReleasedFor(reach, candidate, records))) ||
+    (reach.coversChannel === undefined && (await isPinned(snap, number)));
+  const { architectures = ['all'] } = candidate.details;
   const fits = architectures.includes('all') || architectures.includes(asker.architecture);
-  return candidate !== undefined && isTold && fits ? { revision: candidate } : nothing(snap, map);
+  return isVisible && fits ? { revision: candidate } : nothing(snap, map);
 }
 
 /** The channel on the publisher's default track, for a device that installs without naming a track. */

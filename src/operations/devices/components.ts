@@ -1,4 +1,6 @@
 // Finds the components of a snap revision: separate files that a device downloads on request.
+import type { SnapReach } from '#access/account-snaps.ts';
+import type { FoundSnap } from '#access/device-snaps.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import type { SnapResource } from '#contract/wire.ts';
 import type { SlotRelease } from '#domain/releases/channel-map.ts';
@@ -18,12 +20,12 @@ export type HeldForDevices = SlotRelease & Pick<Release, 'resources'>;
  * The components of a revision that a device may have; undefined if the snap declares no components.
  *
  * @param released - The components of the release that the device follows. Undefined for a revision by number: then its newest
- * release counts, even if no channel holds it any longer. If the revision was never released, the validation sets that name it
- * count.
+ * release that exists for the caller counts, even if no channel holds it any longer. If there is none, the validation sets that
+ * name it count.
  */
 export async function findComponents(
   revision: RevisionForDevices,
-  released: readonly GivenResource[] | undefined,
+  { released, reach }: { released: readonly GivenResource[] | undefined; reach: SnapReach },
   records: SnapComponentRecords,
   baseUrl: string,
 ): Promise<SnapResource[] | undefined> {
@@ -31,7 +33,9 @@ export async function findComponents(
   if (components.length === 0) return undefined;
   const { packageId: id, revision: number } = revision;
   const pins =
-    released ?? (await records.pastReleases.resourcesOf(id, number)) ?? (await pinnedComponents(id, number, records));
+    released ??
+    (await records.pastReleases.resourcesOf(id, number, reach.coversChannel)) ??
+    (reach.coversChannel === undefined ? await pinnedComponents(id, number, records) : []);
   const resources: SnapResource[] = [];
   for (const { name, description } of components) {
     const its = pins.find((pin) => pin.name === name)?.revision ?? undefined;
@@ -41,18 +45,17 @@ export async function findComponents(
   return resources;
 }
 
-/** Finds a revision of a component, if it was ever released or a validation set names it. */
+/** Finds a revision of a component that exists for the caller, by the same rule as a revision of the snap. */
 export async function findVisibleComponent(
-  id: string,
+  { snap: { id }, reach: { coversChannel, unreleased } }: FoundSnap,
   name: string,
   number: number,
   records: SnapComponentRecords,
 ): Promise<ResourceRevision | undefined> {
   const revision = await records.resourceRevisions.find(id, name, number);
-  if (revision === undefined) return undefined;
-  const isTold =
-    (await records.pastReleases.hasGiven(id, name, number)) || (await isPinnedComponent(id, name, number, records));
-  return isTold ? revision : undefined;
+  if (revision === undefined || unreleased) return revision;
+  if (await records.pastReleases.hasGiven(id, name, number, coversChannel)) return revision;
+  return coversChannel === undefined && (await isPinnedComponent(id, name, number, records)) ? revision : undefined;
 }
 
 const present = (

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { snapsForDevice, type SnapsForDevice } from '#access/device-snaps.ts';
+import { snapsForDevice, type FoundSnap, type SnapsForDevice } from '#access/device-snaps.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import { operation } from '#http/operation.ts';
 import { fileResponses, respondWithFile } from '#http/response/byte-ranges.ts';
@@ -8,7 +8,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { noteDelta, noteDownload } from '#records/packages/downloads.ts';
 import { findVisibleComponent } from './components.ts';
 import { findDeltaByFileName } from './deltas.ts';
-import { isPinned } from './validation-set-pins.ts';
+import { findVisibleRevision } from './visible-revisions.ts';
 
 export const downloadSnap = operation({
   name: 'download_snap',
@@ -51,10 +51,7 @@ interface SnapDownloadFile {
   kind: 'snap' | 'component' | 'delta';
 }
 
-/**
- * The file of this name that the device may download. A revision that was never released stays hidden, also from guessing, unless a
- * validation set names it. A device that knows a formerly released revision can still download it.
- */
+/** The file of this name, if it exists for the caller. */
 async function fileOf(
   name: string,
   snaps: SnapsForDevice,
@@ -64,37 +61,34 @@ async function fileOf(
   const [, id = '', component, number = '', kind] =
     /^([A-Za-z0-9]{1,64})_(?:([a-z0-9-]{1,64})_)?([1-9]\d{0,9})\.(snap|comp)$/.exec(name) ?? [];
   const isSnap = component === undefined;
-  const snap = isSnap === (kind === 'snap') ? await snaps.findById(id) : undefined;
-  if (snap === undefined) return undefined;
+  const found = isSnap === (kind === 'snap') ? await snaps.findById(id) : undefined;
+  if (found === undefined) return undefined;
   const content = isSnap
-    ? await toldRevision(id, Number(number), records)
-    : await findVisibleComponent(id, component, Number(number), records);
+    ? await findVisibleRevision(found, Number(number), records)
+    : await findVisibleComponent(found, component, Number(number), records);
   return (
     content && {
       packageId: id,
       sha3_384: content.sha3_384,
       size: content.size,
-      private: snap.private,
+      private: found.snap.private,
       kind: isSnap ? 'snap' : 'component',
     }
   );
 }
 
-/** The delta of this name, if the device may have both of its revisions. */
+/** The delta of this name, if both of its revisions exist for the caller. */
 async function deltaFile(
   name: string,
   snaps: SnapsForDevice,
   records: HandlerRecords,
 ): Promise<SnapDownloadFile | undefined> {
-  const snap = await snaps.findById(name.slice(0, name.indexOf('_')));
-  const delta = snap && (await findDeltaByFileName(name, records));
+  const found = await snaps.findById(name.slice(0, name.indexOf('_')));
+  const delta = found && (await findDeltaByFileName(name, records));
   if (delta === undefined) return undefined;
   const { packageId, source, target, sha3_384, size } = delta;
-  const isTold = (await toldRevision(packageId, source, records)) && (await toldRevision(packageId, target, records));
-  return isTold && { packageId, sha3_384, size, private: snap!.private, kind: 'delta' };
-}
-
-async function toldRevision(id: string, number: number, records: HandlerRecords) {
-  const revision = await records.revisions.forDevices(id, number);
-  return revision && (revision.status === 'released' || (await isPinned(id, number, records))) ? revision : undefined;
+  const isVisible = (number: number) => findVisibleRevision(found as FoundSnap, number, records);
+  return (await isVisible(source)) && (await isVisible(target))
+    ? { packageId, sha3_384, size, private: (found as FoundSnap).snap.private, kind: 'delta' }
+    : undefined;
 }

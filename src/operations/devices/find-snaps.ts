@@ -114,7 +114,7 @@ async function resultOf(
   { at: where, architecture, confinements }: SnapSearch,
   { snaps, records, fields, baseUrl }: SnapSearchContext,
 ): Promise<SnapSearchResult | undefined> {
-  const snap = await snaps.findById(id);
+  const { snap } = (await snaps.findById(id)) ?? {};
   if (snap === undefined || snap.private) return undefined;
   const map = publicReleases(await records.releases.held(id));
   const shown = chooseShownRelease(map, where, architecture, snap.defaultTrack);

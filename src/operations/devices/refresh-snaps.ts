@@ -1,5 +1,6 @@
 // Answers snapd's call to install, refresh and download: one call with all snaps of a device.
-import { snapsForDevice, type SnapsForDevice } from '#access/device-snaps.ts';
+import { everyRelease } from '#access/account-snaps.ts';
+import { snapsForDevice, type FoundSnap, type SnapsForDevice } from '#access/device-snaps.ts';
 import { OperationResponse, operation } from '#http/operation.ts';
 import { json } from '#http/response/outgoing-response.ts';
 import type { RefreshAction, RefreshContext, RefreshResult, SnapEpoch } from '#contract/wire.ts';
@@ -54,7 +55,7 @@ export const refreshSnaps = operation({
   prefixed: false,
 
   async handle(called) {
-    const { body, request, address, device, snaps, assertions, records, cohortKeys, config, now } = called;
+    const { body, request, address, device, principal, snaps, assertions, records, cohortKeys, config, now } = called;
     const context = new Map<string, RefreshContext>();
     for (const item of body.context ?? []) context.set(item['instance-key'], item);
     const items = itemsOf(body.actions, context);
@@ -63,7 +64,10 @@ export const refreshSnaps = operation({
     const offers: Offer[] = [];
     const fields = fieldsOf(body.fields ?? undefined);
     const deltas = config.devices.deltas && acceptsDeltas(request.headers);
-    const cachedResults = refreshResultCache.in(await records.eras.channels(), asker.architecture, fields);
+    // The response to an account is for this account alone.
+    const isShared = principal === undefined;
+    const era = await records.eras.channels();
+    const cachedResults = isShared ? refreshResultCache.in(era, asker.architecture, fields) : undefined;
     const history = createHistory(records);
     const call = { asker, snaps, records, history, cohortKeys, fields, baseUrl, offers, deltas, cachedResults };
     const options = { maxFormats: body['assertion-max-formats'] ?? {}, assertions, baseUrl };
@@ -82,7 +86,8 @@ export const refreshSnaps = operation({
     if (device !== undefined && config.devices.remember) {
       records.noteContact({ ...device, at: asker.at, holds: heldIn(context.values()), offers });
     }
-    return new OperationResponse({ headers: json, body: responseCache.of([...results, '],"error-list":[]}']) });
+    const pieces = [...results, '],"error-list":[]}'];
+    return new OperationResponse({ headers: json, body: isShared ? responseCache.of(pieces) : bytesOf(pieces) });
   },
 });
 
@@ -98,8 +103,8 @@ interface SnapRefreshCall {
   deltas: boolean;
   /** Collects the revisions that the device is offered to refresh to. */
   offers: Offer[];
-  /** Cached results for devices with the same architecture and fields. */
-  cachedResults: RefreshResults;
+  /** Cached results for devices with the same architecture and fields; undefined if the response is for one account. */
+  cachedResults: RefreshResults | undefined;
 }
 
 const heldIn = (context: Iterable<RefreshContext>): ReportedRevision[] =>
@@ -137,14 +142,15 @@ function resultOf(
   item: RefreshContext | undefined,
   call: SnapRefreshCall,
 ): MaybePromise<Pieces> {
-  const channel = channelOfUsualRefresh(action, item);
+  const { cachedResults } = call;
+  const channel = cachedResults && channelOfUsualRefresh(action, item);
   if (channel === undefined) return resultAnew(action, item, call);
-  const cached = call.cachedResults.of(keyOf(action), channel);
+  const cached = cachedResults?.of(keyOf(action), channel);
   const epoch = epochOf(item?.epoch ?? action.epoch);
   return cached !== undefined &&
     call.snaps.reaches(cached.snap) &&
     (epoch === undefined || canRead(cached.epoch, epoch))
-    ? buildResult(cached.snap, cached.chosen, { action, item, cached }, call)
+    ? buildResult({ snap: cached.snap, reach: everyRelease }, cached.chosen, { action, item, cached }, call)
     : resultAnew(action, item, call, channel);
 }
 
@@ -159,19 +165,21 @@ function resultAnew(
   // If both are equal, use the string that was looked up before: its hash is already computed.
   const id = statedId === action['instance-key'] ? action['instance-key'] : statedId;
   const lookup = id === undefined || id === '' ? call.snaps.findByName(action.name ?? '') : call.snaps.findById(id);
-  return whenReady(lookup, (snap): MaybePromise<Pieces> => {
+  return whenReady(lookup, (found): MaybePromise<Pieces> => {
     const key = { 'instance-key': keyOf(action) };
-    if (snap === undefined) return [written({ result: 'error', ...key, ...unknown(id, action.name) })];
+    if (found === undefined) return [written({ result: 'error', ...key, ...unknown(id, action.name) })];
+    const { snap, reach } = found;
     const { records, history, cohortKeys, asker } = call;
     const cohortKey = action['cohort-key'] ?? item?.['cohort-key'] ?? '';
     const cohort = cohortKey === '' ? undefined : { madeAt: cohortKeys.madeAt(cohortKey, snap.id, asker.now) };
-    const { releases, revisions } = records;
+    const { pastReleases, releases, revisions } = records;
     const wish = { ...wishOf(action, item, records), cohort };
-    return whenReady(chooseRevision(snap, wish, asker, { releases, revisions, history }), (chosen) => {
+    const choosing = chooseRevision(found, wish, asker, { pastReleases, releases, revisions, history });
+    return whenReady(choosing, (chosen) => {
       if (!('code' in chosen)) {
         const isForAll = channel !== undefined && chosen.forAll === true && !call.fields.resources;
         const cached = isForAll ? keepTold(snap, chosen, { action, channel }, call) : undefined;
-        return buildResult(snap, chosen, { action, item, cached }, call);
+        return buildResult({ snap, reach }, chosen, { action, item, cached }, call);
       }
       const about = { ...key, 'snap-id': snap.id, name: snap.name };
       return [written({ result: 'error', ...about, error: noneToGive(chosen) })];
@@ -188,13 +196,13 @@ function keepTold(
 ): CachedRefreshResult {
   const bytes = bytesOf(wholeResult(snap, chosen, action, {}, call));
   const cached = { snap, chosen, epoch: readAnnouncement(chosen.revision).epoch, bytes };
-  call.cachedResults.keep(snap.id, channel, cached);
+  call.cachedResults?.keep(snap.id, channel, cached);
   return cached;
 }
 
 /** The result for a chosen revision; `cached` holds the cached bytes for it. */
 function buildResult(
-  snap: PublishedPackage,
+  { snap, reach }: FoundSnap,
   chosen: ChosenSnapRevision,
   {
     action,
@@ -210,11 +218,14 @@ function buildResult(
     const isHeld = (item?.held?.by ?? []).length > 0;
     offers.push({ packageId: snap.id, channel, revision: revision.revision, isHeld });
   }
-  const deltaLookup =
-    isNews && deltas ? findDelta(snap.id, item?.revision ?? 0, revision.revision, records) : undefined;
+  // With some channels only, the present revision may not exist for the caller, and so neither may the delta.
+  const mayDelta = isNews && deltas && reach.coversChannel === undefined;
+  const deltaLookup = mayDelta ? findDelta(snap.id, item?.revision ?? 0, revision.revision, records) : undefined;
   return whenReady(deltaLookup, (delta) => {
     if (cached !== undefined && delta === undefined) return [cached.bytes];
-    const resources = fields.resources ? findComponents(revision, chosen.resources, records, baseUrl) : undefined;
+    const resources = fields.resources
+      ? findComponents(revision, { released: chosen.resources, reach }, records, baseUrl)
+      : undefined;
     return whenReady(resources, (resources) => wholeResult(snap, chosen, action, { delta, resources }, call));
   });
 }

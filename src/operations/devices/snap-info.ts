@@ -12,6 +12,7 @@ import type { Release } from '#records/releases/releases.ts';
 import { readDeviceContext } from './choose-revision.ts';
 import { findComponents } from './components.ts';
 import { everyField, presentSnap, presentSnapRevision } from './served-snap.ts';
+import { visibleReleases } from './visible-revisions.ts';
 
 export const snapInfo = operation({
   name: 'snap_info',
@@ -29,19 +30,21 @@ export const snapInfo = operation({
   prefixed: false,
 
   async handle({ params, query, request, address, device, snaps, records, config, now }) {
-    const snap = await snaps.findByName(params.name);
+    const found = await snaps.findByName(params.name);
+    if (found === undefined) throw notThere(params.name);
+    const { snap, reach } = found;
     const { architecture, at } = readDeviceContext(request.headers, device, address, now());
     const requestedArchitecture = query.architecture ?? architecture;
-    const releases = snap === undefined ? [] : unexpired(await records.releases.held(snap.id), at);
+    const releases = visibleReleases(unexpired(await records.releases.held(snap.id), at), reach);
     const fitting = releases.filter(({ architecture: its }) => [requestedArchitecture, 'all', null].includes(its));
     const fields = query.fields?.split(',') ?? everyField;
     const { base_url: baseUrl } = config.http;
     const map: SnapInfoResponse['channel-map'] = [];
-    for (const { held, channel } of orderPublicReleases(fitting, snap?.defaultTrack ?? null)) {
+    for (const { held, channel } of orderPublicReleases(fitting, snap.defaultTrack)) {
       const revision = await records.revisions.forDevices(held.packageId, held.revision);
       if (revision === undefined) continue;
       const components = fields.includes('resources')
-        ? await findComponents(revision, held.resources, records, baseUrl)
+        ? await findComponents(revision, { released: held.resources, reach }, records, baseUrl)
         : undefined;
       map.push({
         ...presentSnapRevision(revision, fields, baseUrl),
@@ -49,7 +52,7 @@ export const snapInfo = operation({
         channel: presentChannel(held, channel),
       });
     }
-    if (snap === undefined || map.length === 0) throw notThere(params.name);
+    if (map.length === 0) throw notThere(params.name);
     const answer: SnapInfoResponse = {
       name: snap.name,
       'snap-id': snap.id,

@@ -29,6 +29,9 @@ type PastSlotState = Pick<PastRelease, 'channel' | 'slot' | 'resources' | 'expir
 };
 
 type ResourcesColumn = { resources: string | null };
+/** Whether releases in a channel, by its full name, count. */
+type ChannelFilter = (channel: string) => boolean;
+
 type PastReleaseRow = Omit<PastRelease, 'paused' | 'resources'> &
   ResourcesColumn & { seq: number; paused: 0 | 1 | null };
 
@@ -82,20 +85,38 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
     ).map(({ channel }) => channel),
 
   /** Returns the resources of the newest release of a revision; undefined if it was never released, or is older than this record. */
-  async resourcesOf(packageId: string, revision: number): Promise<PastReleaseResource[] | undefined> {
-    const row = await db.get<ResourcesColumn>(sql`
-      SELECT resources FROM past_releases
-      WHERE package_id = ${packageId} AND revision = ${revision} AND resources IS NOT NULL ORDER BY seq DESC LIMIT 1`);
-    return readResources(row?.resources ?? null) ?? undefined;
+  async resourcesOf(
+    packageId: string,
+    revision: number,
+    counts: ChannelFilter = () => true,
+  ): Promise<PastReleaseResource[] | undefined> {
+    const rows = await db.all<ResourcesColumn & { channel: string }>(sql`
+      SELECT channel, resources FROM past_releases
+      WHERE package_id = ${packageId} AND revision = ${revision} AND resources IS NOT NULL ORDER BY seq DESC`);
+    return readResources(rows.find(({ channel }) => counts(channel))?.resources ?? null) ?? undefined;
   },
 
-  /** Returns whether any release of a package included this revision of a resource. */
-  async hasGiven(packageId: string, name: string, revision: number): Promise<boolean> {
-    const rows = await db.all<ResourcesColumn>(sql`
-      SELECT DISTINCT resources FROM past_releases WHERE package_id = ${packageId} AND resources IS NOT NULL`);
-    return rows.some(({ resources }) =>
-      readResources(resources)?.some((resource) => resource.name === name && resource.revision === revision),
+  /** Returns whether a release of a package included this revision of a resource. */
+  async hasGiven(
+    packageId: string,
+    name: string,
+    revision: number,
+    counts: ChannelFilter = () => true,
+  ): Promise<boolean> {
+    const rows = await db.all<ResourcesColumn & { channel: string }>(sql`
+      SELECT DISTINCT channel, resources FROM past_releases WHERE package_id = ${packageId} AND resources IS NOT NULL`);
+    return rows.some(
+      ({ channel, resources }) =>
+        counts(channel) &&
+        readResources(resources)?.some((resource) => resource.name === name && resource.revision === revision),
     );
+  },
+
+  /** Returns whether a channel that counts ever held a revision. */
+  async hasHeld(packageId: string, revision: number, counts: ChannelFilter): Promise<boolean> {
+    const rows = await db.all<{ channel: string }>(sql`
+      SELECT DISTINCT channel FROM past_releases WHERE package_id = ${packageId} AND revision = ${revision}`);
+    return rows.some(({ channel }) => counts(channel));
   },
 
   /** Returns the revisions that the channels of a package gave to all devices at a time. */

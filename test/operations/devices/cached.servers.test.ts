@@ -44,8 +44,12 @@ t.test('a cache keeps public files for everybody, and private ones for nobody', 
   t.match(await ask(), [404], 'a stranger after it');
   t.same(await ask(device), [200, 'MISS', length], 'nor is it kept for the device itself');
   t.match(await ask({ 'x-device-authorization': 'Macaroon root="forged"' }), [401]);
+  const token = { authorization: `Macaroon ${acme.token}` };
+  t.same(await ask(token), [200, 'MISS', length], 'the account of its publisher');
+  t.match(await ask(), [404], 'and a stranger after it');
 
   await acme.patch('/v1/snap/tiny-app', { private: false });
+  t.same(await ask(token), [200, 'MISS', length], 'what a token is sent is never kept');
   t.same(await ask(), [200, 'MISS', length], 'once it is public, anybody');
   t.same(await ask(device), [200, 'HIT', length], 'and everybody after him, from the cache');
   t.same(await ask({ range: 'bytes=1000-' }), [206, 'HIT', length - 1000], 'also the rest of what broke off');

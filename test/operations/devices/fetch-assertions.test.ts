@@ -29,7 +29,10 @@ t.test('a device is told where the assertions are that it has not, or has older'
   const fetch = async (wanted: WantedAssertion[], maxFormats = {}) =>
     fetchAssertions(wanted, {
       maxFormats,
-      assertions: assertionsFor(await rightsOf(undefined, store.beside.records), store.beside.records),
+      assertions: assertionsFor(
+        await rightsOf({ device: undefined, principal: undefined }, store.beside.records),
+        store.beside.records,
+      ),
       baseUrl: store.url,
     });
   /** The texts behind the addresses. */
@@ -86,7 +89,7 @@ t.test('what is not here, or not for this device, is named beside the rest', asy
   ];
   const options = {
     maxFormats: {},
-    assertions: assertionsFor(await rightsOf(undefined, records), records),
+    assertions: assertionsFor(await rightsOf({ device: undefined, principal: undefined }, records), records),
     baseUrl: store.url,
   };
   const { 'assertion-stream-urls': urls, 'error-list': errors } = await fetchAssertions(wanted, options);
@@ -104,7 +107,7 @@ t.test('what is not here, or not for this device, is named beside the rest', asy
   const own = {
     ...options,
     maxFormats: { 'snap-declaration': 6 },
-    assertions: assertionsFor(await rightsOf(device, records), records),
+    assertions: assertionsFor(await rightsOf({ device, principal: undefined }, records), records),
   };
   t.match(await fetchAssertions([ofSerial, declared], own), {
     'assertion-stream-urls': [

@@ -2,7 +2,7 @@
 import { readChannelPattern } from '#domain/releases/channel.ts';
 import { namespaces, packageTypes, type PackageType } from '#domain/packages/namespace.ts';
 import { nameProblem } from '#domain/packages/package-name.ts';
-import { isPermission, permissions } from '#domain/tokens/permission.ts';
+import { isPermission, permissions, type Permission } from '#domain/tokens/permission.ts';
 import type { PackageSelector } from '#domain/tokens/package-selector.ts';
 import { maxTokenLifetimeMs, ttlProblem } from '#macaroons/authority.ts';
 import { createTimeKeeper } from '#jobs/store/remember-time.ts';
@@ -22,8 +22,9 @@ export const tokenIssue = command({
     'The token is the only text on standard output, ready for the header Authorization: Macaroon TOKEN. With ' +
     '--for, the output is lines that a publisher pastes into a shell, so that the tool uses this store and the ' +
     "token. snapcraft's whoami, upload, release, status and close, and all of charmcraft's commands but login, " +
-    'then work without a login. The token has all permissions of the account, unless permissions, channels or ' +
-    'packages restrict it.',
+    'then work without a login. For images, the lines write the login to a file and point snap download, snap ' +
+    'prepare-image and ubuntu-image here. The token has all permissions of the account, unless permissions, channels ' +
+    'or packages restrict it; a token for images has package-view-revisions only, unless --permission adds others.',
   options: {
     account: { type: 'string', value: 'ID', summary: 'The account of the token.', required: true },
     for: {
@@ -62,6 +63,7 @@ export const tokenIssue = command({
   },
   examples: [
     'larder token issue --account xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --for snapcraft --package snap:hello --ttl 86400',
+    'larder token issue --account acme --for images --ttl 86400',
     'larder token issue --account xSfWKGdLoQBoQx88ASXJfRuTvN0VXPbI --json',
     "larder token issue --account ci --permission package-manage-revisions --package snap:hello --ttl 3600 --description 'nightly builds'",
   ],
@@ -71,7 +73,7 @@ export const tokenIssue = command({
     if ((description?.length ?? 0) > 1024) throw new UsageError('--description has at most 1024 characters');
     const request = {
       accountId: account,
-      permissions: unlessEmpty(options.permission.filter(isPermission)),
+      permissions: unlessEmpty(options.permission.filter(isPermission)) ?? (options.for === 'images' ? fetching : null),
       channels: unlessEmpty(options.channel.map(channel)),
       packages: unlessEmpty(options.package.map(selector)),
       description,
@@ -97,6 +99,9 @@ export const tokenIssue = command({
     });
   },
 });
+
+/** A machine that builds images changes nothing in the store. */
+const fetching: Permission[] = ['package-view-revisions'];
 
 /** The certificate of the store's own authority, if it has one. */
 const authorityIn = (data: string, config: Config): string | undefined =>

@@ -154,6 +154,7 @@ const tools: readonly (readonly [Tool, string, string])[] = [
     'Paste this into your shell or into the variables of a pipeline. No login is needed then.',
   ],
   ['charmcraft', 'charmcraft', 'The same for charmcraft.'],
+  ['images', 'Images', 'Paste this on a machine that builds images with snap prepare-image or ubuntu-image.'],
   ['curl', 'CI and scripts', 'Store the token as a secret of the pipeline, and send it as a header.'],
 ];
 

@@ -1,10 +1,10 @@
-// The environment variables that let a publishing tool use this store with a token, as the sources of the tools read them.
+// The environment variables that let a tool use this store with a token, as the sources of the tools read them.
 import { createHash } from 'node:crypto';
 
 import { tokenVariable, toolAddresses } from '#domain/tokens/publishing-tools.ts';
 import type { Config } from '#configuration/config.ts';
 
-export const tools = ['snapcraft', 'charmcraft', 'curl'] as const;
+export const tools = ['snapcraft', 'charmcraft', 'images', 'curl'] as const;
 export type Tool = (typeof tools)[number];
 
 export const isTool = (text: string | undefined): text is Tool => tools.some((tool) => tool === text);
@@ -28,6 +28,14 @@ export function environmentOf(
     case 'snapcraft':
     case 'charmcraft':
       return { ...toolAddresses(tool, { base, registry: config.registry.external }), [tokenVariable[tool]]: exported };
+    case 'images':
+      return {
+        // The form of a login that snapd sends as it is (store/tooling/auth.go).
+        UBUNTU_STORE_AUTH: Buffer.from(JSON.stringify({ t: 'macaroon', v: token })).toString('base64'),
+        UBUNTU_STORE_URL: base,
+        // Without a model, and for classic images, the tools read the store from here.
+        UBUNTU_STORE_ID: config.store.id,
+      };
     case 'curl':
       return { base, auth: `Authorization: Macaroon ${token}` };
   }
@@ -35,11 +43,25 @@ export function environmentOf(
 
 /** The same as lines for a POSIX shell, to paste or to pass to `eval`. */
 export function linesFor(tool: Tool, token: string, store: ToolStoreSettings): string {
-  const variables = Object.entries(environmentOf(tool, token, store)).map(
-    ([name, value]) => `${tool === 'curl' ? '' : 'export '}${name}='${value.replaceAll("'", `'\\''`)}'`,
-  );
-  return [...trust(tool, store), ...variables].join('\n');
+  const variables = environmentOf(tool, token, store);
+  const lines = tool === 'images' ? imageLines(variables) : assignments(variables, tool === 'curl' ? '' : 'export ');
+  return [...trust(tool, store), ...lines].join('\n');
 }
+
+const assignments = (variables: Record<string, string>, before: string): string[] =>
+  Object.entries(variables).map(([name, value]) => `${before}${name}='${value.replaceAll("'", `'\\''`)}'`);
+
+const loginFile = 'larder-images.login';
+
+/** Writes the login to a file that only its owner reads, sets the variables, and shows the commands of the tools. */
+const imageLines = ({ UBUNTU_STORE_AUTH: login = '', ...others }: Record<string, string>): string[] => [
+  `printf '%s\\n' '${login}' | install --mode=600 /dev/stdin ${loginFile} &&`,
+  `  export UBUNTU_STORE_AUTH="$(cat ${loginFile})"`,
+  ...assignments(others, 'export '),
+  '# snap download NAME',
+  '# snap prepare-image MODEL-FILE FOLDER',
+  '# ubuntu-image snap MODEL-FILE',
+];
 
 /**
  * The lines that make clients trust the store's authority: they download it without verification, and accept it only if its SHA-256

@@ -64,7 +64,7 @@ t.test('completion offers values: words of options, and names and ids of the sto
     [['backup', './x', '--inc'], ['--include-keys']],
     [
       ['token', 'issue', '--for', ''],
-      ['snapcraft', 'charmcraft', 'curl'],
+      ['snapcraft', 'charmcraft', 'images', 'curl'],
     ],
     [['token', 'issue', '--for', '=', 'sn'], ['snapcraft']],
     [

@@ -1,15 +1,15 @@
-// What failed in the steps of .ci/run, once more and short, so that the end of its output tells:
+// Repeats the failures of the steps of .ci/run in short form at the end of its output:
 //   node failures.mjs LIST
-// Each line of LIST is a step that failed: its exit code, the file of its output and its title, with tabs between. Any Node from 18 on
-// runs this, as `npm ci` may be what failed.
+// Each line of LIST is a failed step: its exit code, the file of its output and its title, separated by tabs. It runs on any Node from 18 on,
+// because `npm ci` may be the failed step.
 import { readFileSync } from 'node:fs';
 
 const linesInAll = 200;
 const linesOfOne = 25;
 const lastLines = 30;
-/** What `timeout` ends with, and what a step ends with that it had to kill. */
+/** Exit codes of `timeout`, and of a step that it had to kill. */
 const tookTooLong = [124, 137];
-/** Diagnostics that say what the head of a failure says, or the same of every file. */
+/** Diagnostics that repeat the head of a failure, or are the same for every file. */
 const keptBack = new Set(['at', 'source', 'stdio', 'cwd', 'externalID', 'command', 'args', 'jobId']);
 
 const indentOf = (line) => line.length - line.trimStart().length;
@@ -24,7 +24,7 @@ function diagnosticsAfter(lines, at) {
   return { text: lines.slice(start + 1, end).map((line) => line.slice(indent)), taken: end - at };
 }
 
-/** Where in the sources a result comes from, as its diagnostics say. */
+/** The place of a result in the sources, from its diagnostics. */
 function placeOf(diagnostics) {
   const [file, line] = ['fileName', 'lineNumber'].map((key) => {
     const found = diagnostics.find((text) => text.trimStart().startsWith(`${key}: `));
@@ -33,7 +33,7 @@ function placeOf(diagnostics) {
   return file ? ` (${file}:${line ?? '?'})` : '';
 }
 
-/** Diagnostics without those, and without the lines below them. */
+/** The other diagnostics, without the lines below the repeated ones. */
 function worthTelling(diagnostics) {
   let leftOut = false;
   return diagnostics.filter((text) => {
@@ -43,11 +43,11 @@ function worthTelling(diagnostics) {
   });
 }
 
-/** Each `not ok` that is not just the sum of one below it, with the tests that it stands in and the first lines of its diagnostics. */
+/** Each `not ok` that is not only the sum of one below it, with its parent tests and the first lines of its diagnostics. */
 function notOk(lines) {
   const failures = [];
-  const tests = []; // by depth: the tests that are open
-  let failedAt = []; // the depths at which something has failed in them
+  const tests = []; // open tests by depth
+  let failedAt = []; // depths with a failure
   for (let at = 0; at < lines.length; at += 1) {
     const depth = indentOf(lines[at]) / 4;
     if (!Number.isInteger(depth)) continue;
@@ -73,7 +73,7 @@ function notOk(lines) {
   return failures;
 }
 
-/** What a step that failed has to say: every `not ok`, or else how its output ends. */
+/** The report of a failed step: every `not ok`, or else the end of its output. */
 function tell({ code, log, title }) {
   const lines = readFileSync(log, 'utf8').trimEnd().split('\n');
   const failures = notOk(lines);

@@ -1,5 +1,5 @@
 // Builds dist/larder: the bundled program, its workers, its embedded files and the Node runtime in one executable.
-// packaging/README.md says why it is done this way. The same sources give the same bytes, in whatever directory.
+// packaging/README.md gives the reasons. The same sources give the same bytes in any directory.
 //
 //   node packaging/build.ts               for this machine's architecture
 //   node packaging/build.ts --arch arm64  dist/larder-arm64, for the other one
@@ -56,7 +56,7 @@ export function nativeModule(arch: Architecture): string {
   return join(lib, '../prebuilds', `linux-${arch}.node`);
 }
 
-/** What is embedded: its name in the executable → the file that has it. */
+/** The embedded files: name in the executable → path of the file. */
 function assets(arch: Architecture): Record<string, string> {
   const embedded = new Map<string, string>();
   for (const path of workers()) {
@@ -84,14 +84,15 @@ function withoutBlanks(path: string): string {
   return file;
 }
 
-/** The program, and what the engine of this architecture has compiled of it; another one's would not take that. */
+/** The program, and its code compiled by the engine of this architecture; the engine of another one would reject it. */
 function program(arch: Architecture): Record<string, string> {
   const [text, compiled] = [join(work, 'program.cjs'), join(work, 'program.compiled')];
   bundle('src/main.ts', text);
   writeFileSync(compiled, '');
   if (arch === process.arch) {
     const script = join(import.meta.dirname, 'precompile.ts');
-    // Whoever watches the processes of a build writes into their environment, and what is compiled would be another each time.
+    // Any debugger that watches the build writes into the environment of its processes, which would change the compiled
+    // code.
     const plain = ['-i', process.execPath, '--random-seed=1', script, text, compiled];
     execFileSync('/usr/bin/env', plain, { stdio: 'ignore' });
     const { cachedDataRejected } = scriptOf(readFileSync(text, 'latin1'), readFileSync(compiled));
@@ -110,7 +111,7 @@ async function pack(runtime: string, arch: Architecture, assets: Record<string, 
     disableExperimentalSEAWarning: true,
     useSnapshot: false,
     useCodeCache: false,
-    // Without this NODE_OPTIONS could run code of somebody's choice inside the store.
+    // Without this, NODE_OPTIONS could run foreign code inside the store.
     execArgvExtension: 'none',
     execArgv: ['--disable-proto=delete'],
     assets,

@@ -14,8 +14,8 @@ export function bundle(entry: string, outfile: string): void {
 }
 
 /**
- * Escapes what is not ASCII, so that a character of the text takes one byte in memory and is read the same in every encoding. The
- * bundler leaves it as it is in tagged templates, because an escape would be another text for `String.raw`.
+ * Escapes characters outside ASCII, so that each character of the text takes one byte in memory and reads the same in
+ * every encoding. The bundler does not do it in tagged templates, because an escape changes the text for `String.raw`.
  */
 export function inAscii(program: string): string {
   const raw = /String\.raw`[^`]*[^\0-\x7f]/.exec(program);
@@ -81,7 +81,7 @@ const options = (entry: string) =>
     external: ['supports-color'],
     // The names of the bundled files are part of the text; behind a linked node_modules they must be the same.
     preserveSymlinks: true,
-    // Nothing is found beside the executable; what was a file in the checkout is asked for by its embedded name.
+    // The executable has no files beside it. A file of the checkout is read by its embedded name.
     define: {
       'import.meta.dirname': '"/embedded"',
       'import.meta.filename': '"/embedded/main.cjs"',

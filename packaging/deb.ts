@@ -84,7 +84,7 @@ function layOut(parties: readonly ThirdParty[]): void {
   }
 }
 
-/** What dpkg is told: the package, the digests of its files, what to do before and after. */
+/** The control files for dpkg: the package, the digests of its files, the scripts before and after. */
 function control(): void {
   const paths = below(tree);
   const size = paths.reduce((sum, path) => sum + Math.ceil(statSync(join(tree, path)).size / 1024), 0);
@@ -143,7 +143,7 @@ function dateOfRelease(): Date {
   return day;
 }
 
-/** What CHANGELOG.md tells of each release: `## 0.1.0 (2026-11-21)`, and a list. */
+/** The releases in CHANGELOG.md: `## 0.1.0 (2026-11-21)`, and a list. */
 function news(): { version: string; day: Date; items: string[] }[] {
   const [, ...sections] = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').split(/^## /m);
   return sections.flatMap((section) => {
@@ -182,7 +182,7 @@ function wrapped(text: string): string {
   return lines.join('\n    ');
 }
 
-/** Who holds the copyright of what, in Debian's machine-readable form. */
+/** The copyright holders of each part, in the machine-readable format of Debian. */
 function copyright(parties: readonly ThirdParty[]): string {
   const stanzas = [
     'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: larder\n' +
@@ -218,7 +218,7 @@ function shortName({ licence, name, version, kind }: ThirdParty): string {
   return `${licence.replaceAll(' OR ', '-or-')}~${name.replaceAll(/[^\w.-]+/g, '-')}-${version}`;
 }
 
-/** Who the lines of a licence say holds the copyright. */
+/** The copyright holders in the lines of a licence. */
 function holders(party: ThirdParty): string[] {
   if (party.kind === 'runtime') return ['Node.js contributors, and those named in node.txt.gz'];
   const holders = termsOf(party)

@@ -1,4 +1,4 @@
-// Reads the dynamic symbols of an executable: what the native module inside it is linked against when it is loaded.
+// Reads the dynamic symbols of an executable. The native module is linked against them when it is loaded.
 import { readFileSync } from 'node:fs';
 
 /** Every dynamic symbol of a 64-bit little-endian ELF file as `name value size info`, sorted. */

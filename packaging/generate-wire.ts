@@ -15,8 +15,8 @@ interface Schema {
 }
 
 /**
- * The types of every `$defs` entry of these files (name → text), and an index of them called `Wire`.
- * All definitions go into one document first; compiled file by file, shared types would come out twice.
+ * The types of every `$defs` entry of these files (name → text), and an index of them called `Wire`. All definitions go
+ * into one document first; compiled file by file, shared types would appear twice.
  */
 export async function wireTypes(files: ReadonlyMap<string, string>): Promise<string> {
   const parsed = new Map([...files].map(([file, text]) => [file, parse(file, text)]));
@@ -67,7 +67,7 @@ function mergedRef(ref: string, file: string, parsed: ReadonlyMap<string, Schema
 const combinators = ['allOf', 'anyOf', 'oneOf'];
 const copied = ['type', 'enum', 'const', 'required', 'description', 'deprecated'];
 
-/** What a schema says about the type; patterns, bounds, conditions and the like only confuse the compiler. */
+/** The parts of a schema that make its type; patterns, bounds, conditions and the like only confuse the compiler. */
 function typeOnly(schema: unknown, refer: (ref: string) => string): Schema | boolean {
   if (typeof schema === 'boolean') return schema;
   const from = schema as Schema;
@@ -100,7 +100,7 @@ function typeOnly(schema: unknown, refer: (ref: string) => string): Schema | boo
   return saysSomething(type) ? { allOf: [target, type] } : target;
 }
 
-/** False for what only narrows: `{}` or, as a member of anyOf, `{"required": ["name"]}`. */
+/** False for schemas that only narrow: `{}` or, as a member of anyOf, `{"required": ["name"]}`. */
 function saysSomething(type: Schema | boolean): boolean {
   return Object.keys(type).some((keyword) => !['description', 'deprecated', 'required'].includes(keyword));
 }

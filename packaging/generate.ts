@@ -1,4 +1,5 @@
-// Writes the generated files, which git ignores: the types of the wire, and the guides as HTML. Leaves alone what is up to date.
+// Writes the generated files, which git ignores: the types of the wire, and the guides as HTML. Files that are up to
+// date stay untouched.
 import { join } from 'node:path';
 
 import { writeWireTypes } from './generate-wire.ts';

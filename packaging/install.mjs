@@ -1,6 +1,6 @@
-// Installs what package-lock.json asks for when it is not there yet, so that `npm start` and `npm test` work at once in
-// a fresh checkout. It runs before anything is installed, on whatever Node the system has (18 or later), hence plain
-// JavaScript; everything after it runs on node_modules/.bin/node, the very runtime that is packed into the executable.
+// Installs the packages of package-lock.json if they are missing, so that `npm start` and `npm test` work at once in a
+// fresh checkout. It runs before any install, on the Node of the system (18 or later), hence plain JavaScript. The
+// later steps run on node_modules/.bin/node, the same runtime that the executable contains.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,9 @@ if (!existsSync(node)) {
   stop('node_modules has no Node runtime. Larder is built on Linux, x64 or arm64, with the optional dependencies.');
 }
 
-/** npm records what it has put in place; a package that is locked but not there must be one for other systems. */
+/**
+ * npm records the packages that it installed. A locked package that is missing from the record is for other systems.
+ */
 function installed() {
   const wanted = locked('package-lock.json');
   const present = locked('node_modules/.package-lock.json');

@@ -1,6 +1,6 @@
-// Poor places to run the executable in, for the smoke test: a directory that holds the executable and its shared
-// libraries and nothing else, as the root of a mount namespace in which all but a few directories is read-only.
-// That needs root; as anybody else only the environment is emptied.
+// Poor environments for the smoke test of the executable: a directory with only the executable and its shared
+// libraries, as the root of a mount namespace that is read-only except for a few directories. That needs root; other
+// users only get an empty environment.
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { chmodSync, chownSync, copyFileSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,15 +8,15 @@ import { dirname, join } from 'node:path';
 export interface Place {
   /** Whether /proc is there. */
   readonly proc?: boolean;
-  /** The writable directories from which programs may be run too. */
+  /** The writable directories that allow programs to run. */
   readonly exec?: readonly ('/tmp' | '/cache')[];
-  /** What is installed as /usr/lib/larder/better_sqlite3.node: this file. */
+  /** The file to install as /usr/lib/larder/better_sqlite3.node. */
   readonly installed?: string;
   readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface Jail {
-  /** Where the place is, seen from outside. */
+  /** The path of the place from outside. */
   readonly directory: string;
   /** The data directory, seen from inside. */
   readonly data: string;
@@ -29,7 +29,10 @@ export const jailed = process.getuid?.() === 0 && spawnSync('unshare', ['--mount
 const writable = ['tmp', 'var/tmp', 'dev/shm', 'cache', 'data'];
 const nobody = 65534;
 
-/** Runs outside, in a mount namespace of its own; what it starts at the end sees nothing of the outside. */
+/**
+ * Runs in a mount namespace of its own, outside the new root. The program that it starts at the end sees only the new
+ * root.
+ */
 const enter = `
 set -eu
 root=$1 executable=$2 proc=$3 exec=$4

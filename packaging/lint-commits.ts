@@ -38,7 +38,9 @@ function git(folder: string, ...args: string[]): string | undefined {
   return status === 0 ? stdout : undefined;
 }
 
-/** The commits to check: no merges, and none whose parents this clone lacks, because all their files look new. */
+/**
+ * The commits to check: no merges, and no commits with parents that this clone lacks, because all their files look new.
+ */
 export function commitsSince(folder: string, since: Date): Commit[] {
   // git compares the time of the committer, which is never before the author's.
   const range = ['--no-merges', `--max-count=${String(maxCommits)}`, `--since=${since.toISOString()}`];

@@ -1,9 +1,9 @@
-// Compiles the bundled program, so that the executable need not at each start.
+// Compiles the bundled program, so that the executable need not do it at each start.
 //
 //   node --random-seed=1 packaging/precompile.ts program.cjs program.compiled
 //
-// Without the seed the second file would be another one each time. It has what is compiled before anything runs: what is
-// compiled while it runs would save twice as much, and is not the same each time, seed or not.
+// Without the seed the second file would differ each time. It contains the functions that are compiled before the program
+// runs. Functions that are compiled during a run would save twice as much, but differ each time, even with the seed.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 import { scriptOf } from './program.ts';

@@ -75,7 +75,7 @@ function renderGuide(name: string, markdown: string, headings: ReadonlyMap<strin
         isLead = false;
         return `${start}${content}</p>\n`;
       },
-      // With the keyboard a reader can scroll what is wider than the screen.
+      // Makes wide content scrollable with the keyboard.
       code: ({ text }) => `<pre tabindex="0"><code>${escapeHtml(text)}</code></pre>\n`,
       codespan({ text }) {
         const code = `<code>${escapeHtml(text)}</code>`;

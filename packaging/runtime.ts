@@ -1,5 +1,5 @@
-// The Node that is packed: for this machine's architecture the one that runs this, for the other one a package of the
-// same version, which npm leaves out of node_modules here and puts into a folder of its own when it is told to.
+// The Node to pack. For the architecture of this machine it is the running one; for the other architecture it is a
+// package of the same version, which npm leaves out of node_modules here and installs into a separate folder.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

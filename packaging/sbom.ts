@@ -1,5 +1,5 @@
-// The bill of materials, CycloneDX 1.6: what is in the executable, told from package-lock.json and the bundle itself. The
-// same sources give the same text: its number is a digest of its content, its time that of the release.
+// Writes the bill of materials, CycloneDX 1.6, from package-lock.json and the bundle. The same sources give the same
+// text: the serial number is a digest of the content, and the time is the time of the release.
 import { createHash } from 'node:crypto';
 
 import type { ThirdParty } from './third-party.ts';
@@ -46,7 +46,7 @@ export function billOfMaterials({ version, at }: Release, parties: readonly Thir
 
 const refOf = ({ name, version }: ThirdParty): string => `${name}@${version}`;
 
-/** What larder names itself, and what nothing else brought in. */
+/** The direct dependencies of larder, and packages without another user. */
 const topLevel = (parties: readonly ThirdParty[]): ThirdParty[] => {
   const used = new Set(parties.flatMap(({ uses }) => uses));
   return parties.filter(({ folder, isDirect }) => isDirect || !used.has(folder));
@@ -68,7 +68,7 @@ function componentOf({ name, version, kind, licence, hashes, folder }: ThirdPart
   };
 }
 
-/** A UUID of version 8, whose bits are of our own making: those of a digest. */
+/** A UUID of version 8: its bits are taken from a digest. */
 function uuidOf(text: string): string {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;

@@ -45,13 +45,11 @@ t.test('it runs with nothing around it but the C library', async (t) => {
   t.match(await outcome(settle().larder('version')), { code: 0, stdout: /^larder \d+\.\d+\.\d+/, stderr: '' });
 });
 
-t.test(
-  'it serves where nothing that can be written can be run, with the installed copy of the module',
-  needsJail,
-  (t) => serves(t, settle({ proc: true, installed: nativeModule })),
+t.test('it serves on a host that runs no writable files, with the installed copy of the module', needsJail, (t) =>
+  serves(t, settle({ proc: true, installed: nativeModule })),
 );
 
-t.test('without that copy it says what to do there', needsJail, async (t) => {
+t.test('without that copy it states the remedy there', needsJail, async (t) => {
   const place = settle({ proc: true });
   t.match(await outcome(place.larder('init', '--data', place.data)), {
     code: 1,
@@ -81,7 +79,7 @@ t.test('without /proc it serves from a private directory', needsJail, async (t) 
   t.match(readdirSync(join(place.directory, 'tmp/larder-native-65534')), [/^[0-9a-f]{64}\.node$/]);
 });
 
-t.test('two workers of it serve, and one that is killed is replaced', async (t) => {
+t.test('two workers serve, and a killed worker is replaced', async (t) => {
   const place = settle({ proc: true, exec: ['/tmp'] });
   const listen = await initialised(t, place);
   wantWorkers(place);
@@ -129,7 +127,7 @@ t.test('with an empty environment it serves anywhere else', (t) => serves(t, set
 
 const journeys = join(root, 'test/journeys');
 for (const journey of existsSync(journeys) ? readdirSync(journeys).filter((name) => name.endsWith('.test.ts')) : []) {
-  // Of itself a file gives up after 30 seconds, which some of them take where others have the processors.
+  // By default a file times out after 30 seconds, which is too short for some of them on a busy machine.
   const env = { ...process.env, LARDER_EXECUTABLE: executable, TAP_TIMEOUT: '300' };
   void t.spawn(process.execPath, [join(journeys, journey)], { env }, `the journey ${journey} with the executable`);
 }

@@ -20,7 +20,7 @@ const world = { env, stdin, stdout, stderr };
 
 process.umask(0o077);
 const code = await start(options.data, options.listen);
-// Whatever is still under way when the server ends at once ends with it.
+// Requests in progress end with the server.
 stdout.write('', () => stderr.write('', () => process.exit(code)));
 
 async function start(data: string, listen: string): Promise<number> {

@@ -1,5 +1,5 @@
-// What of other people's work is in the executable: the packages that esbuild puts into it, SQLite with its native
-// module, and the runtime; each with its version, its licence and the text of that.
+// The third-party parts of the executable: the packages that esbuild bundles, SQLite with its native module, and the
+// runtime; each with its version, its licence and the licence text.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,18 +9,18 @@ import { digest, runtimeFor, type Architecture } from './runtime.ts';
 export interface ThirdParty {
   name: string;
   version: string;
-  /** Where it is, seen from the project. */
+  /** Its path from the project. */
   folder: string;
   /** As its package states it, in SPDX's words. */
   licence: string;
-  /** The text of the licence, with the names of those who hold the copyright. */
+  /** The text of the licence, with the names of the copyright holders. */
   text: string;
   kind: 'package' | 'library' | 'runtime';
   /** Digests in hexadecimal, under the names that CycloneDX has for them. */
   hashes: { alg: 'SHA-256' | 'SHA-512'; content: string }[];
   /** Whether larder itself names it, and not only what larder uses. */
   isDirect?: boolean;
-  /** What it uses of the others, by their folders. */
+  /** The parts of other packages that it uses, by their folders. */
   uses: string[];
 }
 
@@ -63,7 +63,7 @@ export function thirdParties(arch: Architecture): ThirdParty[] {
 
 const keyOf = ({ name, version, folder }: ThirdParty): string => `${name}\n${version}\n${folder}`;
 
-/** Where Node finds a package of this name, seen from another's folder. */
+/** The folder of a package of this name for an importer in another folder. */
 function resolveFolder(from: string, name: string, folders: ReadonlySet<string>): string | undefined {
   for (let at = from; ; at = at.slice(0, at.lastIndexOf('/node_modules/'))) {
     if (folders.has(`${at}/node_modules/${name}`)) return `${at}/node_modules/${name}`;
@@ -82,7 +82,7 @@ function licenceOf(folder: string): { licence: string; text: string } {
   const licence = about.license?.replace(/^\((.*)\)$/, '$1');
   if (licence === undefined) throw new Error(`cannot tell under which licence ${folder} is`);
   if (file !== undefined) return { licence, text: readFileSync(join(root, folder, file), 'utf8') };
-  // Its text names nobody, and is that of larder's own.
+  // Its text contains no name. It is the licence of larder itself.
   if (licence === 'Apache-2.0') return { licence, text: readFileSync(join(root, 'LICENSE'), 'utf8') };
   if (licence === 'MIT') return { licence, text: mit(about.name) };
   throw new Error(`cannot find the text of the licence of ${folder}`);

@@ -1,4 +1,4 @@
-// A smoke alarm, not a fence: who may import whom, read off the import lines. .dependency-cruiser.cjs looks closer.
+// A fast check of the import lines: each module imports only its allowed modules. .dependency-cruiser.cjs looks closer.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
 
@@ -57,7 +57,7 @@ t.test('imports point one way', (t) => {
   t.end();
 });
 
-t.test('what has one home is imported only there', (t) => {
+t.test('foreign libraries with one home are imported only there', (t) => {
   const sql = imports.filter(({ from, names }) => from === 'src/engine/database.ts' && /\bsql\b/.test(names));
   t.not(sql.length, 0);
   t.same(
@@ -84,7 +84,7 @@ t.test('what has one home is imported only there', (t) => {
   t.end();
 });
 
-t.test('what must outlive a power cut is made durable in two folders', (t) => {
+t.test('durable files are written in two folders only', (t) => {
   const asking = files
     // Whether a server syncs is asked there, and nothing synced.
     .filter(({ file }) => !file.startsWith('src/engine/postgres/'))
@@ -104,7 +104,7 @@ t.test('what must outlive a power cut is made durable in two folders', (t) => {
 interface HandWrittenList {
   /** The file with the list. */
   list: string;
-  /** The folder whose files declare entries. */
+  /** The folder of the files that declare entries. */
   folder: string;
   /** Finds the name of each entry in a file. */
   declaration: RegExp;
@@ -176,14 +176,14 @@ t.test('every part that a list names by hand is in the list', (t) => {
 });
 
 t.test('nothing is changed but by acts', (t) => {
-  // Inside of a transaction a noun may be called to change: that is what acts do.
+  // Inside of a transaction a noun may be called to change: acts do that.
   const door = /(?<!\btx\.\w+|\bacts|\.)\.(?:change|beginAnew)\b(?=[(),;])/;
   const through = files.filter(({ text }) => door.test(text)).map(({ file }) => file);
   t.same(through, ['src/acts/door.ts']);
   t.end();
 });
 
-t.test('every act is listed, under a name of its own', async (t) => {
+t.test('every act is listed, under a unique name', async (t) => {
   const listed = new Set<unknown>(everyAct);
   let declared = 0;
   for (const { file, text } of files.filter(({ file }) => part(file) === 'acts')) {
@@ -203,7 +203,7 @@ t.test('every act is listed, under a name of its own', async (t) => {
   );
 });
 
-t.test('every file of tests is in one lane, which its name says', (t) => {
+t.test('every test file is in one lane, by its name', (t) => {
   const all = allTestFiles();
   t.ok(all.length > 400);
   const suffixes = new Set(all.map((file) => /(?:\.([^./]+))?\.test\.ts$/.exec(file)?.[1] ?? 'tests'));
@@ -249,7 +249,7 @@ t.test('tests are in the folders of the subjects that they are about, and no fol
   t.end();
 });
 
-/** What every Debian has; the tests of `npm test` may start these, and Node. */
+/** Programs of every Debian; the tests of `npm test` may start these, and Node. */
 const basic =
   /^(?:\/usr\/bin\/|\/bin\/|\/usr\/sbin\/)?(?:env|sh|bash|tar|mkfifo|mount|umount|sha256sum|unshare|prlimit|test|kill|cat|true)$/;
 /** They start a program only if LARDER_RECORDS, LARDER_BLOBS, LARDER_JUDGE or --changed asks for it. */

@@ -1,4 +1,4 @@
-// The sweep: for each operation's record, what must hold for all of them.
+// Rules for all operations, checked on the record of each.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
@@ -26,7 +26,7 @@ const switched =
 /** The families of errors beside the publisher interface's have tests of their own. */
 const ours = operations.filter((op) => ((op as { errors?: string }).errors ?? 'publisher') === 'publisher');
 const guarded = ours.filter(needsToken);
-/** What every response has: the version, an id, its view; and neither a redirect nor a challenge. */
+/** Common to every response: the version, an id, its view; and neither a redirect nor a challenge. */
 const expectedHeaders: [string, unknown][] = [
   ['publishergw-version', '61'],
   ['x-request-id', /^[0-9a-f-]{36}$/],
@@ -37,7 +37,7 @@ const expectedHeaders: [string, unknown][] = [
 
 const about = (op: Operation): string => `${op.method} ${op.path}`;
 
-t.test('a record says who it is', (t) => {
+t.test('a record names itself', (t) => {
   const files = readdirSync(join(import.meta.dirname, '../src/operations'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
     .map((file) => ({ file, text: readFileSync(join(import.meta.dirname, '../src/operations', file), 'utf8') }));
@@ -54,7 +54,7 @@ t.test('a record says who it is', (t) => {
   t.end();
 });
 
-/** What a build host has told of before. */
+/** An earlier report of a build host. */
 async function toldOfBuilds({ post }: Client): Promise<Record<string, string>> {
   const { id } = (await post('/v1/source', { name: 'hello', type: 'rockcraft' })).body;
   const channel = { name: 'latest/edge', track: 'latest', risk: 'edge', branch: null };
@@ -180,7 +180,7 @@ t.test('every operation', async (t) => {
     }
   });
 
-  await t.test('what is wrong with a request is told only to whoever is admitted', async (t) => {
+  await t.test('an error in a request is described only to admitted callers', async (t) => {
     for (const op of guarded.filter(({ body, access }) => body !== undefined && access.inPayload === undefined)) {
       const ask = (token: string): Promise<{ status: number }> =>
         exchange(
@@ -230,7 +230,7 @@ t.test('every operation', async (t) => {
     }
   });
 
-  await t.test("a stranger learns nothing about somebody else's package or brand", async (t) => {
+  await t.test('a stranger learns nothing about the package or brand of another account', async (t) => {
     for (const op of guarded) {
       const named = op.path.includes(':name') || pathOf(op, subject).includes('package=');
       if (named && /publisher|collaborator/.test(op.access.who)) {
@@ -275,7 +275,7 @@ t.test('every operation', async (t) => {
     'nothing was changed by any of this',
   );
 
-  await t.test('it is there at / and at /publishergw', async (t) => {
+  await t.test('it exists at / and at /publishergw', async (t) => {
     for (const op of ours) {
       const path = pathOf(op, subject);
       const plain = await send(store.anyone, op, path, undefined);
@@ -287,7 +287,7 @@ t.test('every operation', async (t) => {
       }
       t.equal(prefixed.headers.get('x-view-name'), `larder.${op.name}`, about(op));
       t.equal(prefixed.status, plain.status, about(op));
-      // Whoever asks for something to log in with gets a new one each time.
+      // A request for a login secret returns a new one each time.
       if ('macaroon' in Object(plain.body)) t.type(prefixed.body.macaroon, 'string', about(op));
       else t.same(prefixed.body, plain.body, about(op));
     }
@@ -369,7 +369,7 @@ t.test('each switch turns on its own operations and no others', async (t) => {
   }
 });
 
-/** The same body once for each object in it, with a member too many there, and where that is. */
+/** The same body once for each object in it, with an additional member there, and its path. */
 function withMemberTooMany(body: unknown): [pointer: string, body: unknown][] {
   const places = (value: unknown, pointer: string): string[] =>
     typeof value !== 'object' || value === null
@@ -389,7 +389,7 @@ function withMemberTooMany(body: unknown): [pointer: string, body: unknown][] {
   });
 }
 
-/** What the tests themselves add to when they ask for another token. */
+/** Rows that the tests themselves add with another token. */
 const grownByTokens = ['macaroons', 'audit', 'audit_seals', 'audit_seal_chain'];
 
 const pick = (counts: Record<string, unknown>, names: string[]): Record<string, unknown> =>

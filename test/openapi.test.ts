@@ -18,12 +18,12 @@ import { asRead } from '#test/fixtures/clients/html.ts';
 import { fault } from '#test/fixtures/contract/contract.ts';
 import { largeTest } from '#test/fixtures/large.ts';
 
-/** What a store serves: its own operations and those of the identity provider inside. */
+/** The operations of a store: its own, and those of the identity provider inside. */
 const sections = [...ours, identitySection, consoleSection];
 const operations = sections.flatMap((section) => section.operations);
 const kept = join(import.meta.dirname, 'fixtures/operations.txt');
 
-/** An operation in one line; what its shapes hold stands in schemas/. */
+/** An operation in one line; its shapes are in schemas/. */
 function line(op: Operation, section: string): string {
   const { name, method, path, since, access, query, body, response, status, also, asks, enabledBy } = op;
   const produces = Array.isArray(op.produces) ? (op.produces as string[]) : Object.keys(op.produces ?? {});
@@ -48,7 +48,7 @@ t.test('the operations are the kept ones, a line each; LARDER_KEEP=1 keeps the n
   t.end();
 });
 
-t.test('every reference leads somewhere, and every operation has a name of its own', (t) => {
+t.test('every reference exists, and every operation has a name of its own', (t) => {
   const document = openapi(sections, '0') as {
     components: Record<string, Record<string, unknown>>;
     paths: Record<string, Record<string, { operationId: string; parameters?: { name: string; in: string }[] }>>;
@@ -76,8 +76,8 @@ largeTest('a linter from elsewhere has nothing to say about it', async (t) => {
   const config = await createConfig({
     extends: ['recommended'],
     rules: {
-      // Official clients ask for these very addresses: some end with a slash, and one section's paths cross another's,
-      // where what is written out goes before what is a parameter.
+      // Official clients use these exact addresses: some end with a slash, and the paths of one section cross those of
+      // another; a fixed part goes before a parameter.
       'no-path-trailing-slash': 'off',
       'no-ambiguous-paths': 'off',
     },
@@ -105,7 +105,7 @@ t.test('every operation has an example, which a store has answered and the docum
   t.end();
 });
 
-t.test('what the configuration turns off is not in the document, and a reload brings it back', async (t) => {
+t.test('the document lacks parts that the configuration turns off, until a reload', async (t) => {
   const store = await startStore(t, (text) =>
     text.replace('package_permissions = true', 'package_permissions = false'),
   );
@@ -127,7 +127,7 @@ t.test('what the configuration turns off is not in the document, and a reload br
   t.notOk(after.includes('offline_exchange_macaroon'));
 });
 
-t.test('the documents are served as pages that ask nothing of anybody else', async (t) => {
+t.test('the documents are served as pages that load nothing from other servers', async (t) => {
   const store = await startStore(t);
   const pages = new Map<string, string>();
   const unread = ['/docs/'];
@@ -169,7 +169,7 @@ t.test('the documents are served as pages that ask nothing of anybody else', asy
   t.match(await store.anyone.get('/docs/constructor'), { status: 404 });
 });
 
-t.test('a browser at the front door gets a page, and a program what it always got', async (t) => {
+t.test('a browser at the root address gets a page, and a program the same response as before', async (t) => {
   const store = await startStore(t);
   const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
   const page = await store.anyone.get('/', browser);

@@ -12,10 +12,10 @@ const alike = new Set(['/docs/device-gateway', '/docs/operations-images', '/docs
 
 t.setTimeout(long ? 1_200_000 : 600_000);
 
-/** Looks at the page as it stands, closely or for its width alone. */
+/** Checks the current page, in detail or for its width only. */
 type Look = (name: string, closely?: boolean) => Promise<void>;
 
-/** Visits pages in each view, and says what is wrong with them. */
+/** Visits pages in each view, and returns their problems. */
 async function inEveryView(
   t: Parameters<typeof openBrowser>[0],
   visit: (page: Page, look: Look) => Promise<void>,
@@ -23,7 +23,7 @@ async function inEveryView(
   const browser = await openBrowser(t);
   const wrong: string[] = [];
   for (const { name: view, width, height, colorScheme } of long ? views : [views[0], views[3]]) {
-    // The policy of our pages keeps every script out, axe's too; nothing else of it matters to what is looked at.
+    // The policy of our pages keeps every script out, that of axe too; nothing else of it affects the checks.
     const context: BrowserContext = await browser.newContext({
       viewport: { width, height },
       colorScheme,
@@ -41,7 +41,7 @@ async function inEveryView(
   return [...new Set(wrong)];
 }
 
-t.test('every page of the documents can be read by everybody, on every screen', needsBrowser, async (t) => {
+t.test('every page of the documents is readable for all people, on every screen', needsBrowser, async (t) => {
   const store = await startStore(t);
   const pages = new Set(['/', '/docs/', '/docs/search?q=quota']);
   for (const path of ['/docs/', '/docs/operations', '/docs/shapes']) {
@@ -64,7 +64,7 @@ t.test('every page of the documents can be read by everybody, on every screen', 
   t.strictSame(wrong, []);
 });
 
-t.test('so can the pages on which people log in and choose their password', needsBrowser, async (t) => {
+t.test('so are the pages for login and for a new password', needsBrowser, async (t) => {
   const store = await startIdentity(t);
   await store.setTotp('bob');
   await store.setPassword('bob');

@@ -1,4 +1,5 @@
-// SECURITY.md says what the code does: the algorithms, the lengths of keys, and the times after which people prove themselves again.
+// SECURITY.md matches the code: the algorithms, the lengths of keys, and the times after which people authenticate
+// again.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,7 +11,7 @@ const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf
   .filter((file) => file.endsWith('.ts'))
   .map((file) => readFileSync(join(root, 'src', file), 'utf8'));
 
-/** What stands in a source file. */
+/** The text of a source file. */
 const source = (file: string): string => readFileSync(join(root, 'src', file), 'utf8');
 
 /** How algorithms are named in the code, and how the inventory names them. */
@@ -43,7 +44,7 @@ t.test('the inventory lists no algorithm that the code does not use', (t) => {
   t.end();
 });
 
-t.test('no other ciphers, curves or libraries are used than the inventory says', (t) => {
+t.test('no other ciphers, curves or libraries are used than those in the inventory', (t) => {
   const libraries = new Set(
     sources.flatMap((text) =>
       [

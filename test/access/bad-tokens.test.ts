@@ -14,7 +14,7 @@ const long = process.env['LARDER_LONG'] === '1';
 const agent = new Agent({ keepAlive: true, maxSockets: 4 });
 t.teardown(() => agent.destroy());
 
-/** Asks who a token is, by whatever header; quicker than fetch, as there are many. */
+/** Asks for the identity of a token, by the given header. It is faster than fetch, because there are many tokens. */
 function ask(store: TestAppliance, headers: Record<string, string>): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const call = request(`${store.url}/v1/tokens/whoami`, { agent, headers }, (response) => {
@@ -90,7 +90,7 @@ t.test('no altered token is accepted, and none makes trouble', async (t) => {
     fc
       .uint8Array({ minLength: 32, maxLength: 32 })
       .map((signature) => writeToken({ ...macaroon, signature: Buffer.from(signature) })),
-    // Made by somebody else, with the right words.
+    // Tokens with the right text that a stranger has made.
     fc
       .uint8Array({ minLength: 1, maxLength: 64 })
       .map((key) =>
@@ -119,7 +119,7 @@ t.test('no altered token is accepted, and none makes trouble', async (t) => {
   let slowest = 0;
   await fc.assert(
     fc.asyncProperty(altered, fc.constantFrom('Macaroon', 'Bearer', 'list', 'pair'), async (candidate, how) => {
-      // Bits of the location are not signed, and some letters of base64 have bits that nobody reads.
+      // Bits of the location are not signed, and some letters of base64 have unused bits.
       fc.pre(!isSame(candidate) && !/[^\x20-\x7e]/.test(candidate));
       const headers: Record<string, string> =
         how === 'list'

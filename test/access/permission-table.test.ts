@@ -1,4 +1,4 @@
-// Who may do what: the table of operations, written by hand, held against every operation, every permission and everybody.
+// Permissions: compares the table of operations, written by hand, with every operation, permission and role.
 import t from 'tap';
 
 import type { Operation } from '#http/operation.ts';
@@ -14,7 +14,7 @@ const long = process.env['LARDER_LONG'] === '1';
 
 t.setTimeout(600_000);
 
-/** Rules whose credentials belong to no account: the tests of these operations say who is admitted. */
+/** Rules for credentials that belong to no account. The tests of these operations check the admission. */
 const others = [
   'holder of credentials of a repository',
   'holder of credentials of the repository',
@@ -24,7 +24,7 @@ const others = [
 const people = ['nobody', 'bob', 'carol', 'ada', 'dan', 'eve', 'root'] as const;
 type Somebody = (typeof people)[number];
 
-/** What each of them is to the package `hello` and to the brand. */
+/** The relation of each to the package `hello` and to the brand. */
 const parts: Record<Somebody, { package?: 'publisher' | 'collaborator'; brand?: true; administrator?: true }> = {
   nobody: {},
   bob: {},
@@ -35,7 +35,7 @@ const parts: Record<Somebody, { package?: 'publisher' | 'collaborator'; brand?: 
   root: { administrator: true },
 };
 
-/** The members of a row that say who is admitted. */
+/** The members of a row about admission. */
 type Row = Pick<OperationRow, 'callers' | 'needs' | 'administrator'>;
 
 /** Anyone is admitted, or credentials decide that belong to no account. */
@@ -98,7 +98,7 @@ async function ask(client: Client, op: Operation, subject: Record<string, string
   return op.method === 'PATCH' ? client.patch(path, body) : client.post(path, body);
 }
 
-/** Without a body to spoil, these would do what they are asked for. */
+/** Without a body to spoil, these operations would succeed. */
 const harmless = (op: Operation): boolean =>
   !isAskedElsewhere(op) && (op.method === 'GET' || op.body !== undefined || op.name === 'unregister_package');
 
@@ -146,8 +146,8 @@ t.test('every operation has a row in the table, and every guarded one states its
 });
 
 /**
- * The tokens that an operation is asked with: of all permissions, of none, of each alone that lets somebody in, and of all others
- * together, none of which may; in the long run of each of those alone too.
+ * The tokens for a call: with all permissions, with none, with each single admitting permission, and with all others
+ * together, which must not admit. The long run tries each of the others alone too.
  */
 function tokensFor({ needs = [], administrator }: Row): (string[] | null)[] {
   const wanted: string[] = administrator === undefined ? needs : [...needs, administrator];
@@ -159,12 +159,12 @@ function tokensFor({ needs = [], administrator }: Row): (string[] | null)[] {
 /** Whether an account may do this with a token of all permissions; in the long run all are asked as if they might. */
 function isEntitled(row: Row, person: Somebody): boolean {
   if (long) return true;
-  // Where any account may, two of them show what permissions do.
+  // If any account may, two of them show the effect of permissions.
   if (row.callers === 'any account' && !['bob', 'root'].includes(person)) return false;
   return expected(row, person, null) === 'admitted';
 }
 
-t.test('each person gets what the table says, with each permission alone, with none and with all', async (t) => {
+t.test('each role has the permissions of the table, with each permission alone, with none and with all', async (t) => {
   const { store, subject, upload } = await withEverybody(t);
   const clients = new Map<string, Client>();
   const clientOf = async (person: Somebody, held: string[] | null): Promise<Client> => {
@@ -191,7 +191,7 @@ t.test('each person gets what the table says, with each permission alone, with n
   for (const op of operations.filter(harmless)) {
     const row = rowOf(op);
     if (isOpen(row.callers)) continue;
-    // Without a token the listing begins a login, where the store has its identity provider.
+    // Without a token the listing starts a login, if the store has its identity provider.
     const beginsLogin = op.name === 'get_macaroon' && op.access.who.startsWith('anyone');
     await hold(beginsLogin ? { ...row, callers: 'anyone' } : row, op, '');
   }
@@ -214,7 +214,7 @@ t.test('each person gets what the table says, with each permission alone, with n
   t.same(wrong, [], 'a token that may push can poll its upload');
 });
 
-t.test('only the publisher unregisters a charm, whatever a store administrator holds', async (t) => {
+t.test('only the publisher unregisters a charm, even if a store administrator has every permission', async (t) => {
   const { store } = await withEverybody(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/charm', { name: 'hello' })).body;
@@ -296,7 +296,7 @@ t.test('a token that names packages is good for those alone', async (t) => {
   }
 });
 
-t.test('a token says nothing from the second on in which it ends', async (t) => {
+t.test('a token is invalid from the second of its expiry on', async (t) => {
   const { store, subject } = await withEverybody(t);
   const guarded = operations.filter((op) => !op.access.who.startsWith('anyone') && harmless(op) && op.since > 0);
   const client = await store.as('ada', { ttl: 10 });

@@ -9,7 +9,7 @@ import { addBrand } from '#test/fixtures/brands.ts';
 import { bodyOf, pathOf } from '#test/fixtures/contract/requests.ts';
 import { operationTable, rowOf } from '#test/operation-table/index.ts';
 
-/** Whether the rule keeps out a token that names another package, or one that names channels alone. */
+/** Whether the rule refuses a token that names another package, or a token that names only channels. */
 const keepsOut = (op: Operation): { otherPackage: boolean; channels: boolean } => {
   const { name, method } = op;
   const what = rowOf(op).about;
@@ -25,7 +25,7 @@ const keepsOut = (op: Operation): { otherPackage: boolean; channels: boolean } =
   };
 };
 
-/** 401 is a login that has ended for whoever speaks as the dashboard's clients do: they get 403. */
+/** Clients of the dashboard take a 401 for an expired login, so they get 403. */
 const isKeptOut = ({ status, body }: Reply, { errors }: Operation): boolean =>
   status === (errors === 'dashboard' ? 403 : 401) &&
   /This token is restricted to certain (?:channels|packages)|Package access not allowed/.test(JSON.stringify(body));
@@ -41,7 +41,7 @@ async function ask(client: Client, op: Operation, subject: Record<string, string
   return op.method === 'PATCH' ? client.patch(path, body) : client.post(path, body);
 }
 
-/** With no body to spoil these would do what they are asked for, so only those who are kept out ask. */
+/** Without a body to spoil, these operations would succeed, so only tokens without admission call them. */
 const changes = (op: Operation): boolean => op.method !== 'GET' && op.body === undefined;
 
 async function prepared(t: Parameters<typeof startStore>[0]): Promise<[TestAppliance, Record<string, string>]> {
@@ -59,7 +59,7 @@ async function prepared(t: Parameters<typeof startStore>[0]): Promise<[TestAppli
   return [store, { namespace: 'bin', name: 'hello', charm_name: 'hello', snap_id: id, brand_account_id: brand }];
 }
 
-t.test('every operation says what it is about', (t) => {
+t.test('every operation states its subject', (t) => {
   for (const op of [...operations, ...identityOperations]) t.equal(op.access.about, rowOf(op).about, op.name);
   const all = operations.length + identityOperations.length;
   t.equal(operationTable.size, all, 'and the table names no other');
@@ -101,7 +101,7 @@ t.test('a narrowed token goes as far as the rule lets it, in every operation', a
       noPackage: rule.otherPackage,
       ownPackage: rowOf(op).about === 'store',
       channels: rule.channels,
-      // A caveat more never opens what one less had closed.
+      // An additional caveat never grants access that fewer caveats refused.
       ownPackageAndChannels: rule.channels,
     };
     for (const [which, client] of Object.entries(tokens) as [keyof typeof tokens, Client][]) {

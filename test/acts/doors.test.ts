@@ -31,11 +31,11 @@ t.setTimeout(600_000);
 const source = join(import.meta.dirname, '../../src');
 const gated = everyAct.filter((one) => 'kinds' in one.gate);
 
-t.test('every gated act says what explains the rows that it changes', async (t) => {
+t.test('every gated act explains the rows that it changes', async (t) => {
   t.strictSame(Object.keys(explained), gated.map(({ name }) => name).sort());
 });
 
-t.test('every act is held by a kind of the policy, or says why none holds it', async (t) => {
+t.test('every act is held by a kind of the policy, or states why none holds it', async (t) => {
   for (const { name, gate } of everyAct) {
     if ('never' in gate) t.match(gate.never, /^\S+( \S+){2,}[^.]$/, `${name}: ${gate.never}`);
     else t.ok(gate.kinds.every((kind) => approvalKinds.includes(kind)) && gate.kinds.length > 0, name);
@@ -56,7 +56,7 @@ const beyond: Record<string, string> = {
   'transfers/kinds/channels.ts': 'accept_transfer and withdraw_transfer call it, and both are gated',
 };
 
-t.test('what a channel holds is changed by acts that are held, but for those that must not wait', async (t) => {
+t.test('every act that changes the content of a channel is held, except acts that must not wait', async (t) => {
   const names = new Map(gated.map((one) => [one.name, one]));
   for (const { file, text } of filesOfActs()) {
     if (!/\.releases\.(?:fill|empty|close|remove)\(/.test(text)) continue;
@@ -89,7 +89,7 @@ function doorsInSource(): string[] {
 }
 
 interface Tried {
-  /** What whoever did it is told. */
+  /** The reply to the caller. */
   text: string;
   /** Whether it was done. */
   done: boolean;
@@ -106,7 +106,7 @@ const asked = ['transfers', 'unsigned_folders', 'requests', 'delete_keys', 'impo
   (kind) => `${kind} = "1 of B"`,
 );
 
-t.test('each act that may be held is held at all of its doors, and done at the same once approved of', async (t) => {
+t.test('each act that may be held is held on all of its paths, and done on the same path once approved', async (t) => {
   const { store, run } = await askingSite(t, [...asked, 'releases = ["1 of B for */*:*/stable"]'].join('\n'));
   changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });
   const doors = await doorsOf(t, store, run);
@@ -182,7 +182,7 @@ interface Typing {
   stick: string;
 }
 
-/** What ada does at her browser: the page that she is led to says what came of it. */
+/** The steps of ada in a browser; the next page states the outcome. */
 const pressed = (store: Asking['store'], fields: Record<string, string>) => async (): Promise<Tried> => {
   const { browsers } = store.beside.authority;
   const session = await browsers.begin(store.ids.ada, { address: '127.0.0.1', requestId: 'x' });
@@ -232,7 +232,7 @@ async function releaseDoors({ store, ada, stick, typed, called }: Typing): Promi
       is: is('cli/uploads/push.ts'),
       what: 'a push from the host that releases',
       async go() {
-        // The file is taken in once; what waits is its release.
+        // The file is imported once; its release waits.
         const isThere = (await store.beside.records.revisions.find(tiny, 1)) !== undefined;
         const push = `package push ${join(stick, 'tiny.snap')} --release stable --yes`;
         return typed(isThere ? 'release snap/tiny-app 1 stable' : push)();
@@ -300,7 +300,7 @@ async function keyDoors({
   ];
 }
 
-/** The file of a private key whose account-key is here. */
+/** The file of a private key that has its account-key in the store. */
 async function formerKey(store: Typing['store'], brand: string, stick: string): Promise<string> {
   const { id, privateKey } = vectorKey('rsa2048-a');
   const assertion = await accountKey('device', brand, 'former');

@@ -1,4 +1,5 @@
-// Acts that undo something, each after everything that can happen between. Undoing affects what was done, and nothing that came later.
+// Acts that undo something, each after everything that can happen between. Undoing affects the original change, and no
+// later change.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -31,7 +32,7 @@ const rows: Readonly<Record<string, UndoRow>> = {
   ...deviceRows,
 };
 
-/** Undoing acts whose tests, with the events between, are elsewhere: the file, and the name of a test in it. */
+/** Undoing acts that are tested elsewhere, with the events between: the file, and the name of a test in it. */
 const elsewhere: Record<string, readonly [file: string, test: string]> = {
   remove_approver_key: [
     'acts/approvals/signed-approvals.test.ts',
@@ -47,7 +48,7 @@ const elsewhere: Record<string, readonly [file: string, test: string]> = {
   ],
 };
 
-/** Undoing acts after which nothing of what was done is left that an event between could change: why. */
+/** Undoing acts that leave no trace of the original change for an event between to affect, and why. */
 const final: Record<string, string> = {
   forget_image_blobs: 'a job removes files that no record names any longer',
   forget_invites: 'a job removes invites that ended long ago and let no account in',
@@ -59,7 +60,7 @@ const final: Record<string, string> = {
 const undoing =
   /^(?:withdraw|restore|revoke|remove|end|disable|enable|distrust|unsubscribe|delete|forget|leave|unregister)$/;
 
-t.test('every act that undoes something is tried after the events between, or says where or why not', async (t) => {
+t.test('every act that undoes something is tried after events between, or names a test or a reason', async (t) => {
   const acts = everyAct.map(({ name }) => name).filter((name) => name.split(/[_ ]/).some((word) => undoing.test(word)));
   const listed = [rows, elsewhere, final].flatMap((list) => Object.keys(list));
   t.strictSame(

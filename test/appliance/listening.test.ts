@@ -10,7 +10,7 @@ import type { ServerServices } from '#http/services.ts';
 import { followConnections } from '#appliance/draining.ts';
 import { close, listen } from '#appliance/listening.ts';
 
-t.test('a handler whose client has gone is waited for', async (t) => {
+t.test('a stop waits for a handler even if its client has left', async (t) => {
   const begun = Promise.withResolvers<undefined>();
   const gone = Promise.withResolvers<undefined>();
   const work = Promise.withResolvers<undefined>();

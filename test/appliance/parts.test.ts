@@ -15,7 +15,7 @@ import { initialConfig } from '#configuration/config.ts';
 import { createLog } from '#platform/log.ts';
 import { until } from '#test/fixtures/until.ts';
 
-/** The parts in the order of their start; whoever adds one says here where it stands. */
+/** The parts in the order of their start. Add a new part here, at its place. */
 const all = [
   'lock',
   'records',
@@ -71,8 +71,8 @@ const start = (directory: string, parts: PartsWatch): Promise<Appliance> =>
   });
 
 /**
- * Every file, socket and pipe that this process has open, and what keeps it alive; but for the index of the log of a
- * database, which is never closed, so that the locks on it stay.
+ * Every open file, socket and pipe of this process, and its timers; without the index of the log of a database, which
+ * is never closed, so that its locks stay.
  */
 const open = (): string[] =>
   [
@@ -82,7 +82,7 @@ const open = (): string[] =>
     ...process.getActiveResourcesInfo().filter((kind) => !kind.startsWith('FSReq')),
   ].sort();
 
-/** What is open now and was not before; what was on its way out then may be gone. */
+/** The descriptors that were opened since. A descriptor that was about to close may be gone. */
 function more(before: readonly string[]): string[] {
   const rest = [...before];
   return open().filter((one) => {
@@ -92,7 +92,7 @@ function more(before: readonly string[]): string[] {
   });
 }
 
-/** What a descriptor is open on; nothing for the one with which it was listed. */
+/** The file behind a descriptor; undefined for the descriptor of the listing itself. */
 function target(descriptor: string): string[] {
   try {
     return [readlinkSync(`/proc/self/fd/${descriptor}`)];
@@ -147,7 +147,7 @@ t.test('a part that does not start takes those before it with it', async (t) => 
   t.same(await auditHead(directory), logged, 'however often it is tried, the audit log does not grow');
 });
 
-t.test('a port that is taken leaves the directory as it was found', async (t) => {
+t.test('a taken port leaves the directory unchanged', async (t) => {
   const directory = newDirectory(t);
   const first = await start(directory, {});
   const taken = new URL(first.url).host;
@@ -159,7 +159,7 @@ t.test('a port that is taken leaves the directory as it was found', async (t) =>
   await first.stop();
 });
 
-t.test('one that cannot stop keeps none from stopping, and is told', async (t) => {
+t.test('a part that fails to stop does not keep others from stopping, and is reported', async (t) => {
   const stopped: string[] = [];
   const parts = new ApplianceParts();
   for (const name of ['one', 'two', 'three']) {

@@ -11,7 +11,7 @@ function change(store: TestAppliance, changes: Parameters<typeof changeConfig>[1
   store.appliance.reload();
 }
 
-t.test('what the new configuration says holds from the next request on', async (t) => {
+t.test('the new configuration applies from the next request on', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const ask = async (): Promise<number> =>

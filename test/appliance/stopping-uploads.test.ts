@@ -1,4 +1,4 @@
-// A stop does not wait for uploads whose client sends nothing.
+// A stop does not wait for uploads that receive no bytes.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -17,7 +17,7 @@ const body = [
   `\r\n--${boundary}--\r\n`,
 ].join('');
 
-/** An upload of which the beginning has been sent, and what is answered. */
+/** An upload with only its beginning sent, and the reply. */
 async function begin(url: string): Promise<{ socket: Socket; answer: Promise<string> }> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -37,7 +37,7 @@ async function begin(url: string): Promise<{ socket: Socket; answer: Promise<str
   return { socket, answer };
 }
 
-t.test('an upload that stands still is cut ten seconds after a stop has begun', async (t) => {
+t.test('a stalled upload is cut ten seconds after a stop has begun', async (t) => {
   const store = await startStore(t);
   const { answer } = await begin(store.url);
   await until(async () => /larder_uploads|process_/.test(await (await fetch(`${store.url}/metrics`)).text()));
@@ -56,7 +56,7 @@ t.test('an upload that stands still is cut ten seconds after a stop has begun', 
   t.notMatch(await answer, /^HTTP\/1.1 200/);
 });
 
-t.test('one that moves, however slowly, comes to its end', async (t) => {
+t.test('a moving upload completes, even if it is slow', async (t) => {
   const store = await startStore(t);
   const { socket, answer } = await begin(store.url);
   const restarted = store.restart();

@@ -1,4 +1,4 @@
-// Very many assertions are judged as few are, and of those that are believed come in what a transfer needs.
+// Very many assertions are verified like few, and only the trusted assertions that a transfer needs are imported.
 import t from 'tap';
 
 import { toAssertionRecord, verifyAssertions, verifySpooledAssertions } from '#acts/assertions/assertions.ts';
@@ -35,7 +35,7 @@ const said = (work: Promise<{ accepted: Iterable<Assertion>; basis: string }>): 
     (error: unknown) => (error as Error).message,
   );
 
-t.test('they are judged as few are, by what is new of them and by what is here', async (t) => {
+t.test('many assertions are verified like few, by the new and the stored prerequisites', async (t) => {
   const model = await made('ada', 'ada', 'model', {
     series: '16',
     'brand-id': 'ada',
@@ -66,7 +66,7 @@ t.test('they are judged as few are, by what is new of them and by what is here',
   }
 });
 
-t.test('what a revision rests on comes in with it, whatever else its source may bring', async (t) => {
+t.test('the prerequisites of a revision are imported with it, and no other assertion of the source', async (t) => {
   const snap = offered('pumpctrl', 1);
   const other = await accountKey('second', 'ada', 'second');
   const some = [...(await assertionsOf(snap)), adasAccount, other];

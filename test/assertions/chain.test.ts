@@ -87,7 +87,8 @@ t.test('a request is taken only as snapd itself would write it', (t) => {
     if (assertion.type !== 'account-key-request') throw new Error('cannot judge another type');
     checkSignature(assertion, decodePublicKey(assertion.body));
   };
-  // What snapd takes and we do not: it is not what snapd writes, or not what a registration may hold.
+  // Assertions that snapd accepts and we refuse: snapd does not write them like this, or a registration may not contain
+  // them.
   const stricter: Record<string, RegExp> = {
     'sign-key-other-valid-digest': /'sign-key-sha3-384' is not the key the request is for/,
     'name=aaaaaaaa...(300)': /'name' is .* but must be lower-case letters/,
@@ -143,7 +144,7 @@ t.test('roots of trust that do not vouch for themselves are refused', async (t) 
   t.throws(() => readRoots(joined(roots.assertions[1] as Assertion)), { message: /account that is a root/ });
 });
 
-t.test('the parts of an upload may come in any order and are accepted in that of trust', (t) => {
+t.test('the parts of an upload may come in any order and are accepted in the order of trust', (t) => {
   const parts = [storeKey, adasAccount, adasKey];
   for (const [a, b, c] of [
     [0, 1, 2],
@@ -161,7 +162,7 @@ t.test('the parts of an upload may come in any order and are accepted in that of
   t.end();
 });
 
-t.test('nothing is accepted from an upload of which one part is bad', async (t) => {
+t.test('nothing is accepted from an upload with one bad part', async (t) => {
   const bad = { ...adasKey, content: adasKey.content.replace('since: 2024', 'since: 2023') };
   t.match(
     refused(stream([storeKey, adasAccount, bad]), nothingKnown),
@@ -221,7 +222,7 @@ t.test('a newer revision replaces an older one, and never the other way', async 
   );
 });
 
-t.test('what is known word for word is passed over', async (t) => {
+t.test('an assertion that is stored already is skipped', async (t) => {
   const second = await accountKey('second', 'ada', 'second');
   t.same(names(acceptUpload(stream([storeKey, adasAccount, second, second]), adaKnown)), ['account-key "second"']);
   t.match(refused(stream([storeKey, adasAccount]), adaKnown), /nothing new/);
@@ -269,7 +270,7 @@ t.test('an account-key must be for a key of this store, its brand and its name',
   t.equal(await upload('device', 'authority', 'spare'), undefined, 'an authority has keys of its own');
 });
 
-t.test('where foreign keys are taken a root must vouch for them, and what is held here must still agree', async (t) => {
+t.test('foreign keys need a trusted root, and must agree with the stored keys', async (t) => {
   const open = { ...adaKnown, takesForeignKeys: true, storedAssertions: [storeKey, adasAccount, await account('bob')] };
   const upload = async (...of: Parameters<typeof accountKey>) => refused(joined(await accountKey(...of)), open);
   t.equal(await upload('device', 'bob', 'device'), undefined);
@@ -305,7 +306,7 @@ t.test('a key with constraints vouches for nothing else', async (t) => {
   await t.rejects(wrong, { message: /'type' is missing/ });
 });
 
-t.test('who is not the brand may speak for it where its model says so', async (t) => {
+t.test('an account other than the brand may sign for it if its model says so', async (t) => {
   const parts = {
     series: '16',
     'brand-id': 'ada',
@@ -357,7 +358,7 @@ t.test('who is not the brand may speak for it where its model says so', async (t
   await t.rejects(half, { message: /'revision' and the id are given together/ });
 });
 
-t.test('what a device says for one conversation is not kept', async (t) => {
+t.test('an assertion that a device makes for one conversation is not stored', async (t) => {
   const headers = { 'brand-id': 'ada', model: 'pc', serial: '1', nonce: 'N', timestamp };
   const text = await signAssertion(signer, keys.device.id, { type: 'device-session-request', headers, signedAt: now });
   t.match(refused(text, adaKnown), /device-session-request ada pc 1' cannot be taken: devices make it for one session/);

@@ -1,4 +1,4 @@
-// What the assertions of a snap say of its file, and what is made of those of many files together.
+// The statements of the assertions of a snap about its file, and the outcome for many files together.
 import fc from 'fast-check';
 import t from 'tap';
 
@@ -37,7 +37,7 @@ t.test('the assertions say what a file is', async (t) => {
   t.equal(delegates(assertions.at(-2)!, 'factory'), false);
 });
 
-t.test('a file is what its assertions say, or they say in what it is not', (t) => {
+t.test('a file matches its assertions, or the error names the difference', (t) => {
   const facts = fc.record({
     sha3_384: fc.constantFrom('aa', 'bb'),
     size: fc.constantFrom(1, 2),
@@ -56,7 +56,7 @@ t.test('a file is what its assertions say, or they say in what it is not', (t) =
   t.end();
 });
 
-t.test('of what is there in several revisions the newest counts, in whatever order the files are read', async (t) => {
+t.test('of several revisions of an assertion the newest counts, in any order of the files', async (t) => {
   const one = offered('hello-on', 3);
   const all = await Promise.all([
     ...[0, 1, 2].map((revision) => publisher('maker', { revision: String(revision) })),
@@ -84,7 +84,7 @@ t.test('of what is there in several revisions the newest counts, in whatever ord
   );
 });
 
-t.test('another text in the same revision is told, and the first stays', async (t) => {
+t.test('another text in the same revision is reported, and the first stays', async (t) => {
   const [maker, other] = [await publisher('maker'), await publisher('maker', { 'display-name': 'Somebody' })];
   const pool = new AssertionPool();
   t.equal(pool.add(maker, 'a'), undefined);

@@ -1,4 +1,4 @@
-// snapd's own library as a judge; it needs Go and the library as Debian packages, see test/akrverify/.
+// The library of snapd as a reference; it needs Go and the library as Debian packages, see test/akrverify/.
 import { execFile, spawnSync } from 'node:child_process';
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
@@ -13,7 +13,7 @@ export interface Judgement {
 
 const gocode = process.env['GOCODE'] ?? '/usr/share/gocode';
 
-/** What must be installed before it can judge. */
+/** The packages that it needs. */
 export const snapdMissing = (): string[] => missing(forAssertions);
 
 /** The same for its client of stores, which test/snapclient is built from. */
@@ -23,7 +23,7 @@ export const snapdClientMissing = (): string[] => missing({ ...forAssertions, ..
 export const snapJudgeMissing = (): string[] =>
   missing({ ...forAssertions, 'golang-dbus-dev': 'github.com/godbus/dbus' });
 
-/** What must be installed before test/jujuclient can be built. */
+/** The packages that test/jujuclient needs. */
 export const jujuClientMissing = (): string[] => missing({});
 
 const forAssertions = {
@@ -63,7 +63,7 @@ const forItsProgram = {
 const cache = join(import.meta.dirname, '../../node_modules/.cache');
 const folderOf = (program: string): string => join(import.meta.dirname, '..', program);
 
-/** What a program is built from: its own files, and the library as the package brought it. */
+/** The sources of a program: its own files, and the library of the package. */
 const sources = (program: string): unknown[] => [
   ...(program.includes('/') ? [] : readdirSync(folderOf(program))).map((name) => [
     name,
@@ -93,7 +93,7 @@ function build(program: string, tags = ''): string {
   return tool;
 }
 
-/** Builds the judge; it takes a stream of assertions and the flags of test/akrverify. */
+/** Builds the reference program; its input is a stream of assertions and the flags of test/akrverify. */
 export function buildJudge(): (text: string, ...flags: string[]) => Judgement {
   const tool = build('akrverify');
   return (text, ...flags) => {
@@ -102,19 +102,25 @@ export function buildJudge(): (text: string, ...flags: string[]) => Judgement {
   };
 }
 
-/** The judge for tests that run without one too: test/assertions/judged-elsewhere.tools.test.ts runs them with LARDER_JUDGE=snapd. */
+/**
+ * The reference for tests that also run without it: test/assertions/judged-elsewhere.tools.test.ts runs them with
+ * LARDER_JUDGE=snapd.
+ */
 export const requestedJudge = (): ReturnType<typeof buildJudge> | undefined =>
   process.env['LARDER_JUDGE'] === 'snapd' ? buildJudge() : undefined;
 
 const run = promisify(execFile);
 
-/** Builds a client of stores, snapd's own or the one whose clock is behind; it takes the address of a store and what its folder says. */
+/**
+ * Builds a client of stores: the client of snapd, or the client with a clock that is behind. Its arguments are the
+ * address of a store and a folder.
+ */
 export function buildClient(
   program: 'snapclient' | 'slowclock' = 'snapclient',
 ): (url: string, ...command: string[]) => Promise<Judgement> {
   const tool = build(program);
   return async (url, ...command) => {
-    // While the client asks, the store that answers must go on in this very process.
+    // While the client runs, the store in this process must answer it.
     const { code, stdout, stderr } = await run(tool, [url, ...command]).then(
       (done) => ({ ...done, code: 0 }),
       (error: unknown) => error as { code: number; stdout: string; stderr: string },
@@ -148,7 +154,7 @@ export function buildSnapJudge(): (questions: readonly SnapQuestion[]) => SnapAn
 /** Builds a client that asks and reads as juju does; the path of it. */
 export const jujuClient = (): string => build('jujuclient');
 
-/** The same as a call, which takes the address of a store and what test/jujuclient says. */
+/** The same as a function; its arguments are the address of a store and those of test/jujuclient. */
 export function buildJujuClient(): (url: string, command: string[], input?: string) => Promise<Judgement> {
   const tool = jujuClient();
   return async (url, command, input = '') => {
@@ -162,7 +168,7 @@ export function buildJujuClient(): (url: string, command: string[], input?: stri
   };
 }
 
-/** Builds snapd's own program `snap` as one that trusts its test roots; the path of it. */
+/** Builds the program `snap` of snapd with trust in its test roots; returns the path. */
 export const buildSnapCommand = (): string => build('github.com/snapcore/snapd/cmd/snap', 'withtestkeys nosecboot');
 
 /** The same for its daemon. */

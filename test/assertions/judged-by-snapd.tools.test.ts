@@ -1,4 +1,5 @@
-// What this store signs, judged by snapd's own library. Needs Go and the library as Debian packages; see test/akrverify/.
+// Assertions of this store, verified with the library of snapd. Needs Go and the library as Debian packages; see
+// test/akrverify/.
 import { createPublicKey } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

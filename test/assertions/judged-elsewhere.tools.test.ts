@@ -1,4 +1,4 @@
-// The assertions that other tests make are judged by snapd's own library: their files are run again with it.
+// The assertions of other tests are verified with the library of snapd: their files run again with it.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 

@@ -37,7 +37,7 @@ const request = (headers: Headers, by: 'device' | 'second' = 'device') =>
   signAssertion(signer, keys[by].id, { type: 'serial-request', headers, signedAt: at });
 const asked = { 'brand-id': 'ada', model: 'pc-1', 'request-id': 'R1', 'device-key': keys.device.encoded };
 
-t.test('what a brand signs is byte for byte what snapd makes of the same words', async (t) => {
+t.test('a brand signs the same bytes as snapd for the same headers', async (t) => {
   const step = (name: string) => parseAssertion(chain.steps.find((one) => one.name === name)?.assertion ?? '');
   const brand: BrandKey = { ...ada, accountId: 'my-brand', accountKey: undefined };
   const signers: [string, (assertion: Assertion, at: Date) => Promise<string>][] = [
@@ -73,7 +73,7 @@ function without(headers: Headers, name: string): Headers {
   return Object.fromEntries(Object.entries(headers).filter(([one]) => one !== name));
 }
 
-t.test('what a brand signs is believed', async (t) => {
+t.test('the signatures of a brand are trusted', async (t) => {
   t.ok(believed(await signModel(ada, { ...model, grade: 'signed', snaps }, at)), 'model');
   t.ok(
     believed(
@@ -126,7 +126,7 @@ t.test('what a brand signs is believed', async (t) => {
   await t.rejects(signSnapRevision(ada, adasAccount, revision, at), { message: /a snap-declaration is needed/ });
 });
 
-t.test('a device that holds its key gets the serial it is given', async (t) => {
+t.test('a device with its key gets its serial', async (t) => {
   const read = readSerialRequest(`${await request({ ...asked, serial: 'wish' })}\n${joined(storeKey)}`);
   t.match(read, {
     brandId: 'ada',
@@ -163,7 +163,7 @@ t.test('a device that does not hold its key gets nothing', async (t) => {
   await t.rejects(request({ ...asked, model: 'PC' }), { message: /'model' is "PC"/ });
 });
 
-t.test('another account gives serials only where the model says so', async (t) => {
+t.test('another account signs serials only if the model allows it', async (t) => {
   const read = readSerialRequest(await request(asked));
   const bob: BrandKey = { signer, keyId: keys.second.id, accountId: 'bob', accountKey: undefined };
   const parsed = async (headers: Headers) => parseAssertion(await signModel(ada, { ...model, snaps, ...headers }, at));

@@ -1,4 +1,4 @@
-// Very many assertions, of which the texts lie aside.
+// Very many assertions, with their texts in a spill file.
 import { closeSync, openSync, readdirSync, readlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -13,7 +13,7 @@ import { nameOf } from '#assertions/format/types.ts';
 import { SpillFile } from '#files/spill-file.ts';
 import { adasAccount, adasKey, storeKey } from './world.ts';
 
-/** One that nobody has signed. */
+/** An unsigned assertion. */
 function declared(name: string, revision: number, more = 0): Assertion {
   const headers = { series: '16', 'snap-id': name.padStart(32, 'p'), 'snap-name': name };
   const content = [
@@ -68,7 +68,7 @@ t.test('they are the same as those of a pool', (t) => {
   t.end();
 });
 
-t.test('one whose text was changed where it lies is not taken for what was added', (t) => {
+t.test('an assertion with a changed text in the spill file is refused', (t) => {
   const folder = t.testdir();
   const spool = new SpillFile(folder);
   const spooled = new SpilledAssertions(spool);
@@ -94,7 +94,7 @@ function linkOf(file: string): string {
   }
 }
 
-t.test('of each there are few bytes in memory, however long it is', (t) => {
+t.test('few bytes of each are in memory, for any length', (t) => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const inMemory = (): number => {

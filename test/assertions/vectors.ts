@@ -1,4 +1,4 @@
-// The vectors: assertions made and judged by snapd's own library, and the throw-away keys they were made with.
+// The vectors: assertions made and verified with the library of snapd, and the throw-away keys for them.
 import { createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -74,7 +74,7 @@ export function vectorKey(name: string): { id: string; privateKey: KeyObject; pu
   };
 }
 
-/** A signer of keys that are at hand. */
+/** A signer with the given keys. */
 export function signerOf(keys: readonly { id: string; privateKey: KeyObject }[]): Signer {
   const find = (id: string): KeyObject => {
     const key = keys.find((one) => one.id === id);

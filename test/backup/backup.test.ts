@@ -19,8 +19,10 @@ const kills = long ? 50 : 2;
 t.setTimeout(900_000);
 const root = join(import.meta.dirname, '../..');
 
-/** Every row of every table that a backup holds, but for the epoch, which is another one after it, and the
- * notes, which are written a moment later; the audit log and the exports grow by what is about the backup itself. */
+/**
+ * Every row of every table in a backup, except for the epoch, which differs after a backup, and the batched counters,
+ * which are written a moment later. The audit log and the exports gain rows about the backup itself.
+ */
 function rows(directory: string): Record<string, unknown[]> {
   const db = new SQLite(join(directory, 'larder.db'), { readonly: true });
   try {
@@ -63,7 +65,7 @@ async function filled(t: Parameters<typeof startStore>[0]): Promise<TestApplianc
   return store;
 }
 
-/** Where the keys' copies are kept. */
+/** The folder for copies of the keys. */
 function keysOf(store: TestAppliance, beside: string): string {
   const folder = join(beside, 'keys');
   mkdirSync(folder);
@@ -96,7 +98,7 @@ t.test('a store is restored row by row and blob by blob from a backup made while
   t.match(await larder(`backup --data ${store.directory} ${file}`), { code: 1, err: /is there already/ });
 });
 
-largeTest('a backup since another holds only what is new, and is restored with it', async (t) => {
+largeTest('a backup since another contains only the new rows and blobs, and is restored with it', async (t) => {
   const store = await filled(t);
   const folder = t.testdir();
   const keys = keysOf(store, folder);

@@ -1,4 +1,4 @@
-// A backup that says it is good is: what is damaged or missing is named, by `backup`, by `--check` and by `restore`.
+// A backup that is reported as valid is valid: `backup`, `--check` and `restore` name each corrupt or missing file.
 import t from 'tap';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -82,7 +82,7 @@ t.test('a blob that is damaged or was taken out of service is named, and not in 
   t.match(await run(`backup ${folder}/quarantined.tar`), { code: 1, out: `revision 1 (${sha3_384}) is missing` });
 });
 
-t.test('of a damaged database there is no backup, unless somebody wants it as it is', async (t) => {
+t.test('a corrupt database is not backed up, unless the administrator asks for it', async (t) => {
   const { data, larder: run } = await newStore(t);
   const store = await openStore({ directory: data });
   const at = new Date().toISOString();
@@ -137,7 +137,7 @@ largeTest('of a backup that a signal ends nothing is left, and it can be repeate
   t.match(await run(`backup ${file}`), { code: 0 });
 });
 
-t.test('a backup is checked without restoring it, and what is damaged in it is named', async (t) => {
+t.test('a backup is checked without restoring it, and each corrupt file is named', async (t) => {
   const { store, folder, keys, run, sha3_384 } = await saved(t);
   const [monday, tuesday] = [join(folder, 'monday.tar'), join(folder, 'tuesday.tar')];
   await run(`backup ${monday}`);

@@ -1,4 +1,4 @@
-// Making a backup on disks that fail, are full, or are sticks: what is durable when, and what is left.
+// Making a backup on failing disks, full disks and sticks: the order of durable writes, and the files that remain.
 import t, { type Test } from 'tap';
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -30,7 +30,7 @@ import { watchedDisk } from '#test/files/watched-disk.ts';
 
 t.setTimeout(600_000);
 
-/** A backup of this store, as the command makes it but for what is given. */
+/** Makes a backup of this store like the command, with the given options. */
 async function make({ store, folder }: Saved, given: Partial<BackupOptions>): Promise<BackupResult> {
   const { beside } = store;
   const workspace = join(folder, 'workspace');
@@ -57,7 +57,7 @@ async function make({ store, folder }: Saved, given: Partial<BackupOptions>): Pr
   );
 }
 
-/** A disk whose archive answers with an error after so many bytes. */
+/** A disk that fails with an error after the given number of bytes of an archive. */
 function endingAfter(bytes: number, code: string): Files {
   let written = 0;
   return {
@@ -170,7 +170,7 @@ t.test('a blob that cannot be read is named as that, and the rest is backed up',
   });
 });
 
-t.test('what the store itself forgot while the backup was made is not missed', async (t) => {
+t.test('blobs that the store removed during the backup are not reported as missing', async (t) => {
   const backup = await saved(t);
   const gone = 'b'.repeat(96);
   const needed = async (): Promise<string[]> => [
@@ -185,7 +185,7 @@ t.test('what the store itself forgot while the backup was made is not missed', a
   });
 });
 
-t.test('what is written and cannot be read back is no backup', async (t) => {
+t.test('a backup that cannot be read back is not reported as made', async (t) => {
   const backup = await saved(t);
   let writes = 0;
   const files: Files = {
@@ -214,7 +214,7 @@ t.test('what is written and cannot be read back is no backup', async (t) => {
   t.notOk(existsSync(join(backup.folder, 'full.tar')));
 });
 
-/** A file system in memory of its own, where this user may have one. */
+/** A file system of its own in memory, if this user may mount one. */
 function smallDisk(t: Test, size: string): string | undefined {
   const disk = mkdtempSync(join(tmpdir(), 'larder-disk-'));
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=755`, 'larder-test', disk]);
@@ -226,8 +226,8 @@ function smallDisk(t: Test, size: string): string | undefined {
   return disk;
 }
 
-largeTest('from a store whose disk is full to the last block a backup is the way out', async (t) => {
-  // Too small for what is set aside against that: it would be given up first.
+largeTest('a store on a completely full disk can still be backed up', async (t) => {
+  // Smaller than the reserve, which would be released first.
   const disk = smallDisk(t, '48m');
   if (disk === undefined) return void t.pass('skipped: this user may mount nothing');
   const data = join(disk, 'data');
@@ -252,7 +252,7 @@ largeTest('from a store whose disk is full to the last block a backup is the way
   t.strictSame(readdirSync(full), []);
 });
 
-t.test('a backup of a store whose blobs are in a bucket is restored into a folder', async (t) => {
+t.test('a store with blobs in a bucket is restored into a folder', async (t) => {
   const backup = await saved(t);
   const { folder, keys, sha3_384 } = backup;
   const named = join(folder, 'named');

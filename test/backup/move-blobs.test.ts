@@ -10,7 +10,7 @@ import { listed, store, type TestStore } from '#test/blobs/store.ts';
 let ids = 0;
 const newId = (): string => `id-${String(ids++)}`;
 const quiet = { newId, progress: () => undefined, needed: [] };
-/** What is copied from one to the other. */
+/** The blobs to copy from one place to the other. */
 const between = (from: TestStore, to: TestStore) => ({
   from: from.blobs,
   to: to.blobs,
@@ -27,7 +27,7 @@ async function filled(t: Parameters<typeof store>[0], contents: readonly string[
   return { made, digests };
 }
 
-t.test('all blobs come, and what is there already is not sent again', async (t) => {
+t.test('all blobs are copied, and existing blobs are not sent again', async (t) => {
   const { made, digests } = await filled(t, ['', 'one', 'two', 'x'.repeat(3_000_000)]);
   const to = await store(t);
   const told: number[] = [];
@@ -40,7 +40,7 @@ t.test('all blobs come, and what is there already is not sent again', async (t) 
   t.equal((await listed(made.blobs.list())).length, 4, 'and nothing is taken away');
 });
 
-t.test('what lies at the new place and is not whole is sent again', async (t) => {
+t.test('an incomplete blob at the new place is sent again', async (t) => {
   const { made, digests } = await filled(t, ['one', 'two', 'three']);
   const to = await store(t);
   await copyBlobs(between(made, to));
@@ -52,7 +52,7 @@ t.test('what lies at the new place and is not whole is sent again', async (t) =>
   t.equal(readFileSync(changed, 'utf8'), 'two');
 });
 
-t.test('one that ends goes on where it was', async (t) => {
+t.test('an interrupted copy resumes', async (t) => {
   const { made } = await filled(t, ['one', 'two', 'three']);
   const to = await store(t);
   let left = 2;
@@ -76,7 +76,7 @@ t.test('damage does not come along', async (t) => {
   await t.rejects(copyBlobs(between(made, to)));
 });
 
-t.test('what is out of service comes along as it is, and can be put back there', async (t) => {
+t.test('quarantined blobs are moved too, and can be restored from there', async (t) => {
   const { made, digests } = await filled(t, ['one', 'two', 'three']);
   const [bad, good] = [digests[0]!, digests[1]!];
   writeFileSync(fileOf(made, bad), 'eno');
@@ -98,7 +98,7 @@ t.test('what is out of service comes along as it is, and can be put back there',
   t.match(await copyBlobs(between(made, to)), { quarantined: 1 }, 'what is no file is none of them');
 });
 
-t.test('what no list names and records need comes along', async (t) => {
+t.test('blobs that the records need and no list names are copied', async (t) => {
   const { made, digests } = await filled(t, ['one', 'two']);
   const to = await store(t);
   const late = { ...made.blobs, list: async function* () {} };

@@ -16,7 +16,7 @@ import { saved } from './saved.ts';
 t.setTimeout(1_800_000);
 const root = t;
 
-t.test('all files go to a bucket, with the records or alone, and come back', async (t) => {
+t.test('all blobs move to a bucket, with the records or alone, and return', async (t) => {
   const swift = await sharedSwift(root);
   const server = await startPostgres();
   t.teardown(server.end);

@@ -55,7 +55,7 @@ function configuration(data: string, address: string | undefined): string {
   return file;
 }
 
-/** What a move leaves as it is: all but the log, in which it is entered. */
+/** Everything that a move keeps unchanged. The audit log gains an entry. */
 const lasting = (rows: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(rows).filter(([name]) => !/^(?:audit|noun_versions|appliance|passing_(?:leases|shares))/.test(name)),
@@ -63,7 +63,7 @@ const lasting = (rows: Record<string, unknown>): Record<string, unknown> =>
 
 const asides = (data: string): string[] => readdirSync(data).filter((name) => /\.(?:moved|left)-/.test(name));
 
-t.test('the records go to a server and back, with an entry in the log, and what was there is put aside', async (t) => {
+t.test('the records move to a server and back, with an entry in the log, and a copy of the old ones', async (t) => {
   const store = stopped(t);
   const { data } = store;
   const db = new SQLite(join(data, 'larder.db'));
@@ -119,7 +119,7 @@ t.test('the records go to a server and back, with an entry in the log, and what 
   t.match(await store.larder('account list'), { code: 1, err: /contains no store/ }, 'and nowhere else');
 });
 
-t.test('a move that cannot be is refused in a sentence, and nothing is changed', async (t) => {
+t.test('an impossible move is refused in a sentence, and nothing is changed', async (t) => {
   const store = stopped(t);
   const { data } = store;
   const address = await server.newSchema();
@@ -171,7 +171,7 @@ t.test('a move that cannot be is refused in a sentence, and nothing is changed',
   await refused(1, /written by a newer release/);
 });
 
-/** Holds a store against what it was, wherever it is. */
+/** Compares a store with an earlier description of it, in any place. */
 async function isWhole(t: Test, { json }: NewStore, what: string): Promise<void> {
   t.match(await json('audit verify'), { good: true }, `${what}: the log is whole`);
   t.match(await json('account list'), { accounts: [{}, {}, {}] }, `${what}: nobody is lost`);
@@ -210,7 +210,7 @@ for (const direction of ['to a server', 'back into a file', 'of its files to a b
         const isThere = text === readFileSync(line[2]!, 'utf8');
         switched += Number(isThere);
         await isWhole(t, store, `step ${String(at)}, ${isThere ? 'there' : 'here'}`);
-        // Somebody works with it before the line is typed again, and nothing of that is lost.
+        // A client changes the store before the command is run again, and the change survives.
         await store.larder('account create --email cid@example.org --username cid --display-name Cid');
         const again = await larder(line.join(' '));
         t.equal(again.code, 0, `step ${String(at)}: ${again.err}`);
@@ -224,7 +224,7 @@ for (const direction of ['to a server', 'back into a file', 'of its files to a b
   );
 }
 
-t.test('a move that a signal ends takes back what it has begun', async (t) => {
+t.test('a move that is ended by a signal undoes its steps', async (t) => {
   const { data, json } = stopped(t);
   const address = await server.newSchema();
   const line = ['move', '--to', configuration(data, address), '--data', data];

@@ -1,5 +1,5 @@
-// Backups of stores whose records are on a PostgreSQL server, and restores onto one: it is the same archive from either engine,
-// and either engine takes it.
+// Backups of stores with records on a PostgreSQL server, and restores onto one. Both engines write the same archive,
+// and both restore it.
 import { randomInt } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const long = process.env['LARDER_LONG'] === '1';
 const password = 'correct horse battery';
 
 let server: PostgresServer;
-/** The backup of a store with a published snap, whose records are a file; and the copies of its keys. */
+/** The backup of a store with a published snap and its records in a file; and the copies of its keys. */
 let made: { file: string; keys: string; passwordFile: string; sha3_384: string };
 
 t.before(async () => {
@@ -39,7 +39,7 @@ t.before(async () => {
 
 let databases = 0;
 
-/** An empty database, in which ada may do everything. */
+/** An empty database with all privileges for ada. */
 async function emptyDatabase(): Promise<{ name: string; address: string }> {
   const name = `empty_${String(databases++)}`;
   await server.ask(`CREATE DATABASE ${name} OWNER ada`);
@@ -58,7 +58,7 @@ async function onServer(t: Test, file = made.file): Promise<NewStore & { address
   return { ...commandsOn(data), address, out };
 }
 
-/** What stays the same, whatever is done to the whole of a store: no log and no counts. */
+/** The values that stay the same through changes of the whole store: no log and no counts. */
 const lasting = (rows: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(rows).filter(([name]) => !/^(?:audit|appliance|noun_versions|passing_|notes|exports)/.test(name)),
@@ -79,7 +79,7 @@ t.test(
     const [file, next] = [join(folder(t), 'server.tar'), join(folder(t), 'next.tar')];
     t.match(await there.json(`backup ${file}`), { blobs: 2, lacking: [] }, 'while it serves');
     await there.larder('account create --email cid@example.org --username cid --display-name Cid');
-    // What the store does by itself soon after its start is done: it forgets what nobody has claimed, and makes its catalog.
+    // Waits for the work of the store soon after its start: it removes unclaimed uploads, and makes its catalog.
     await until(async () => {
       const rows = await rowsOfServer(ofLarder(there.address));
       return [rows['uploads'], rows['catalog_stale']].map((some) => some?.length).join() === '1,0';
@@ -107,7 +107,7 @@ t.test(
   },
 );
 
-t.test('what a store on a server lacks is fetched back from a backup', async (t) => {
+t.test('missing blobs of a store on a server are restored from a backup', async (t) => {
   const there = await onServer(t);
   const { sha3_384 } = made;
   const blob = join(there.data, 'blobs/sha3', sha3_384.slice(0, 2), sha3_384);
@@ -116,7 +116,7 @@ t.test('what a store on a server lacks is fetched back from a backup', async (t)
   t.ok(existsSync(blob));
 });
 
-t.test('a restore onto a server goes nowhere else than where nothing is', async (t) => {
+t.test('a restore onto a server needs an empty place', async (t) => {
   const there = await onServer(t);
   const data = join(folder(t), 'data');
   const onto = (address: string): Promise<{ code: number; err: string }> =>
@@ -174,7 +174,7 @@ t.test('killed at any of its steps, a restore onto a server leaves no store, and
   t.ok(all > 40, `${String(all)} steps`);
   await whole();
   let unfinished = 0;
-  // Behind the last steps there may be a store: one step of the first half shows what there is where it was not ended.
+  // After the last steps there may be a store: one step of the first half shows the state without it.
   for (const at of long ? someOf(all, 200) : [randomInt(1, all >> 1), all]) {
     const { code } = await runKilledAt(t, at, line);
     const isStore = existsSync(join(data, 'larder.toml'));

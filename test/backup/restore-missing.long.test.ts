@@ -12,7 +12,7 @@ t.setTimeout(600_000);
 
 interface Between {
   event?: (kept: Saved & { bytes: Buffer; backup: string }) => Promise<unknown>;
-  /** What the command answers. */
+  /** The output of the command. */
   expected: { code: number; out: RegExp };
 }
 
@@ -53,7 +53,7 @@ const cases: Readonly<Record<string, Between>> = {
   },
 };
 
-t.test('a missing blob is restored from a backup, whatever happens in between', async (t) => {
+t.test('a missing blob is restored from a backup, after any event in between', async (t) => {
   for (const [between, { event, expected }] of Object.entries(cases)) {
     const kept = await saved(t);
     const { store, folder, sha3_384, run } = kept;

@@ -1,4 +1,4 @@
-// Restoring: what is durable when, and what a restore that fails leaves behind.
+// Restoring: the order of durable writes, and the files that a failed restore leaves.
 import t, { type Test } from 'tap';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -117,7 +117,7 @@ largeTest('of a restore that a signal ends nothing is left, and it can be repeat
   t.match(await larder(`restore ${backup.file} --data ${data} --keys ${backup.keys}`), { code: 0 });
 });
 
-t.test('a restore that is ended stops within a blob, and goes on to nothing else', async (t) => {
+t.test('a restore that is ended stops within a blob, and starts no other', async (t) => {
   const backup = await saved(t);
   const data = join(backup.folder, 'data');
   const endedAt = async (is: (path: string) => boolean): Promise<string[]> => {
@@ -159,7 +159,7 @@ t.test('a restore that is ended stops within a blob, and goes on to nothing else
   );
 });
 
-/** The same disk, with what lies in a directory before each thing that is done. */
+/** The same disk; it records the content of a directory before each call. */
 function notes(directory: string, files: Files) {
   const seen: { what: string; path: string; names: string[] }[] = [];
   const noting = Object.fromEntries(
@@ -175,7 +175,7 @@ function notes(directory: string, files: Files) {
   return { noting, seen };
 }
 
-t.test('a directory is cleared for a restore only as long as the marker of an interrupted one says so', async (t) => {
+t.test('a directory is cleared for a restore only if it has the marker of an interrupted one', async (t) => {
   const backup = await saved(t);
   const data = join(backup.folder, 'data');
   const anybodys = (names: readonly string[]): boolean =>
@@ -250,7 +250,7 @@ t.test('keys are written when everything else was proved', async (t) => {
   );
 });
 
-t.test('what keeps a restore from its work is said with the file and what to do', async (t) => {
+t.test('a problem of a restore is reported with the file and the remedy', async (t) => {
   const { folder, file, keys } = await saved(t);
   const data = join(folder, 'data');
   t.strictSame(await larder(`restore ${folder}/tuesday.tar --data ${data} --keys ${keys}`), {

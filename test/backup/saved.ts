@@ -9,7 +9,7 @@ import { larder, type Outcome } from '#test/cli/world.ts';
 
 export interface Saved {
   store: TestAppliance;
-  /** Where a test puts its backups. */
+  /** The folder for the backups of a test. */
   folder: string;
   /** The folder with the copies of the store's keys. */
   keys: string;
@@ -20,7 +20,7 @@ export interface Saved {
   run(line: string): Promise<Outcome>;
 }
 
-/** A store in which ada has published a snap, and somebody uploaded what nobody has claimed yet. */
+/** A store with a published snap of ada, and an unclaimed upload. */
 export async function saved(t: Test): Promise<Saved> {
   const store = await startStore(t);
   const ada = await store.as('ada');

@@ -51,7 +51,7 @@ const accountsIn = (file: string): unknown[] => {
   }
 };
 
-/** What a release with one more migration would have left, had it been here. */
+/** The data that a release with one more migration would have left. */
 async function visitOfNewer(data: string): Promise<string> {
   const copy = await copyBeforeUpgrade({ directory: data, migration: '9999-newer' });
   const db = openSqlite(join(data, 'larder.db'));
@@ -60,7 +60,7 @@ async function visitOfNewer(data: string): Promise<string> {
   return copy;
 }
 
-largeTest('what was damaged before an upgrade is told then, because the digests are made anew by it', async (t) => {
+largeTest('earlier damage is reported at an upgrade, because the upgrade renews the digests', async (t) => {
   const { data } = await olderStore(t);
   const db = new SQLite(join(data, 'larder.db'));
   db.exec(`UPDATE accounts SET display_name = 'Eda' WHERE username = 'ada'`);
@@ -71,7 +71,7 @@ largeTest('what was damaged before an upgrade is told then, because the digests 
   t.same(checkDatabase(join(data, 'larder.db')), []);
 });
 
-t.test('a store of an older release is copied, then upgraded, and says so', async (t) => {
+t.test('a store of an older release is copied, then upgraded, with a report', async (t) => {
   const { data, larder } = await olderStore(t);
   const configuration = readFileSync(join(data, 'larder.toml'), 'utf8');
   const server = await serve(t, data);
@@ -180,7 +180,7 @@ t.test('the copies of the three latest upgrades are kept', async (t) => {
   t.equal(readdirSync(join(data, upgradesFolder)).length, 6);
 });
 
-largeTest('an older release refuses newer data, and goes back to what it knows', async (t) => {
+largeTest('an older release refuses newer data, and rolls back to the data that it knows', async (t) => {
   const { data, larder, json } = await newStore(t);
   await json('account create --email ada@example.org --username ada --display-name Ada --id ada-id');
   const copy = await visitOfNewer(data);

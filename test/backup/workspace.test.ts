@@ -1,4 +1,4 @@
-// Where the copy of the database lies while a backup is made, and what else lies there stays.
+// The place of the copy of the database during a backup; other files there stay.
 import {
   chmodSync,
   chownSync,
@@ -21,7 +21,7 @@ import { saved } from './saved.ts';
 
 t.setTimeout(600_000);
 
-t.test('a folder that has the name of the backup and .tmp stays as it is', async (t) => {
+t.test('a folder with the name of the backup and .tmp stays unchanged', async (t) => {
   const { folder: into, run } = await saved(t);
   const precious = join(into, 'backup.tar.tmp');
   mkdirSync(precious);
@@ -34,31 +34,28 @@ const asCaller = async <Result>(work: () => Result | Promise<Result>): Promise<R
 /** More than any disk has room for, so that the copy lies beside the archive. */
 const huge = 2 ** 60;
 
-t.test(
-  'the copy beside an archive lies in a folder that was not there before, and nothing of it is left',
-  async (t) => {
-    const [directory, into] = [folder(t), folder(t)];
-    const file = join(into, 'backup.tar');
-    mkdirSync(`${file}.tmp`);
-    writeFileSync(join(`${file}.tmp`, 'letters'), 'dear ada');
-    const other = join(into, '.other.tar.larder-backup-abcdef');
-    mkdirSync(other);
-    const left = join(into, '.backup.tar.larder-backup-abcdef');
-    mkdirSync(left);
-    writeFileSync(join(left, 'larder.db'), 'of a backup that was killed');
-    let workspace = '';
-    await withWorkspace({ directory, asCaller }, { file, size: huge }, async (made) => {
-      workspace = made;
-      t.notOk(existsSync(left), 'what a killed backup of this name has left is gone');
-      t.equal(statSync(made).mode & 0o777, 0o700);
-      t.same(readdirSync(made), []);
-      writeFileSync(join(made, 'larder.db'), 'a copy');
-    });
-    t.notOk(existsSync(workspace));
-    t.same(readdirSync(into).sort(), ['.other.tar.larder-backup-abcdef', 'backup.tar.tmp']);
-    t.equal(readFileSync(join(`${file}.tmp`, 'letters'), 'utf8'), 'dear ada');
-  },
-);
+t.test('the copy beside an archive is in a new folder, and leaves nothing', async (t) => {
+  const [directory, into] = [folder(t), folder(t)];
+  const file = join(into, 'backup.tar');
+  mkdirSync(`${file}.tmp`);
+  writeFileSync(join(`${file}.tmp`, 'letters'), 'dear ada');
+  const other = join(into, '.other.tar.larder-backup-abcdef');
+  mkdirSync(other);
+  const left = join(into, '.backup.tar.larder-backup-abcdef');
+  mkdirSync(left);
+  writeFileSync(join(left, 'larder.db'), 'of a backup that was killed');
+  let workspace = '';
+  await withWorkspace({ directory, asCaller }, { file, size: huge }, async (made) => {
+    workspace = made;
+    t.notOk(existsSync(left), 'what a killed backup of this name has left is gone');
+    t.equal(statSync(made).mode & 0o777, 0o700);
+    t.same(readdirSync(made), []);
+    writeFileSync(join(made, 'larder.db'), 'a copy');
+  });
+  t.notOk(existsSync(workspace));
+  t.same(readdirSync(into).sort(), ['.other.tar.larder-backup-abcdef', 'backup.tar.tmp']);
+  t.equal(readFileSync(join(`${file}.tmp`, 'letters'), 'utf8'), 'dear ada');
+});
 
 t.test('a link with the name of such a folder is neither followed nor removed', async (t) => {
   const [directory, into, elsewhere] = [folder(t), folder(t), folder(t)];

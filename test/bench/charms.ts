@@ -1,4 +1,5 @@
-// What juju asks who looks for charms, in a store of very many: what a question costs the server, and how much is told.
+// The requests of juju users who look for charms, in a store of very many: the cost for the server, and the size of the
+// responses.
 import { rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { join } from 'node:path';

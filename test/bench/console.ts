@@ -1,4 +1,4 @@
-// Every page of the console in a store of 10,000 packages: what it costs the processors, and how large it is.
+// Every page of the console in a store of 10,000 packages: its processor time and its size.
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const most = { milliseconds: 100, bytes: 200_000 };
 const rounds = 7;
 const each = 5;
 
-/** What the members of an address stand for; pages about one thing need it to be there. */
+/** The values for the parameters of an address; pages about one object need it to exist. */
 const named: Readonly<Record<string, string>> = {
   namespace: 'snap',
   name: 'grown-77',
@@ -23,7 +23,7 @@ const named: Readonly<Record<string, string>> = {
   account_id: 'root',
   file: 'style.css',
 };
-/** Lists as they are when somebody looks for something, or has sorted them. */
+/** Lists as a user sees them after a search or a change of order. */
 const searches = [
   ...['/console/packages?q=grown-99', '/console/people?q=person-9', '/console/audit?actor=root'],
   ...['name', '-publisher', '-waiting', '-size'].map((order) => `/console/packages?sort=${order}`),

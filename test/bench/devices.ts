@@ -1,4 +1,4 @@
-// What a device asks each time that it refreshes, beside bare node:http that answers the same bytes to the same request.
+// The requests of a device at each refresh, beside bare node:http with the same bytes for the same request.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 

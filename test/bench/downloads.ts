@@ -26,7 +26,7 @@ const rounds = 5;
 const size = 512 * 1024 ** 2;
 const suite = 'TLS_AES_128_GCM_SHA256';
 
-/** Whom the same bytes are fetched from. */
+/** The server to download from. */
 interface Source {
   name: string;
   pid: number | undefined;
@@ -77,7 +77,7 @@ export async function downloads(): Promise<void> {
   }
 }
 
-/** A store that has one large blob, and what is asked for to get it. */
+/** A store with one large blob, and the request that downloads it. */
 export async function filled() {
   const { directory, child, pid, port, repository, headers } = await ours();
   await push({ port, repository, headers }, 1, size);

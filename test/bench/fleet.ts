@@ -28,8 +28,8 @@ import {
 import { fillStore, type FilledStore } from './harness/store.ts';
 
 /**
- * How many come within how many seconds. The whole of a fleet takes ten minutes, of which a tenth comes as densely; or all of it comes
- * within one. LARDER_ONLY=60 is for those alone that come within so many.
+ * The number of devices and the number of seconds. A fleet takes ten minutes in all, with a tenth of it in a dense
+ * phase; or the whole fleet comes within one. LARDER_ONLY=60 runs only the phase of that many seconds.
  */
 const fleets = (
   process.env['LARDER_LONG'] === '1'
@@ -100,7 +100,7 @@ async function comeBack({ devices, within }: (typeof fleets)[number]): Promise<v
   rmSync(store.directory, { recursive: true, force: true });
 }
 
-/** The brand of the devices is believed. */
+/** The brand of the devices is trusted. */
 async function trust({ store, directory }: FilledStore): Promise<void> {
   const at = new Date().toISOString();
   const chain = [storeKey, await account('acme'), await accountKey('ada', 'acme', 'default')];
@@ -139,7 +139,7 @@ async function ask(
   return { status: response.statusCode ?? 0, text };
 }
 
-/** What the event loop and the memory of a server make of many who take sixteen kilobytes a second each. */
+/** The event loop and the memory of a server with many clients at sixteen kilobytes a second each. */
 async function slowDownloads(): Promise<void> {
   const { child, port, path, headers, directory } = await filled();
   // By a process of its own: this one is busy with a thousand connections.

@@ -1,5 +1,5 @@
-// Tokens and logins: what checking a token costs beside the bare chain of HMACs, and what a hundred logins at once
-// do to everybody else.
+// Tokens and logins: the cost of a token check beside the bare chain of HMACs, and the effect of a hundred concurrent
+// logins on other clients.
 import { createHmac } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 
@@ -84,7 +84,7 @@ const partsOf = ({ identifier, caveats }: DecodedMacaroon): Buffer[] => [
   ...caveats.map((caveat) => caveat.identifier),
 ];
 
-/** The least that anybody must do: the same primitive in its quickest spelling, and nothing else. */
+/** The lower bound: the same primitive in its fastest form, without any other work. */
 function bareChain(rootKey: Buffer, parts: Buffer[]): Buffer {
   let signature = hmac(rootKey.toString('latin1'), Buffer.from('macaroons-key-generator'));
   for (const part of parts) signature = hmac(signature, part);
@@ -101,7 +101,7 @@ function plainChain(rootKey: Buffer, parts: Buffer[]): Buffer {
   return signature;
 }
 
-/** What the authority does with a token that it does not know yet, short of asking the records. */
+/** The work of the authority for a token that it does not know yet, without the query of the records. */
 function proof(text: string, key: Buffer): void {
   const macaroon = readToken(text);
   const conditions = macaroon && signatureMatches(macaroon, key) ? conditionsOf(macaroon) : undefined;

@@ -24,14 +24,14 @@ const warmup = 60_000;
 /** More different questions than are asked. */
 const never = 1e9;
 
-/** A call that a gateway makes, and what else is going on. */
+/** A call of a gateway, and the other load. */
 interface Case {
   name: string;
   tls: boolean;
   connections: number;
   /** After so many different questions the first one is asked again; 1 unless said. */
   different?: number;
-  /** Names registered each second meanwhile. */
+  /** Names that are registered each second during the measurement. */
   commits?: number;
 }
 
@@ -66,7 +66,7 @@ interface Servers {
   larder: Server;
 }
 
-/** What both answer is asked for once, of the store without TLS. */
+/** The response of both is requested once, from the store without TLS. */
 let answer: string | undefined;
 
 async function startBoth({ directory, token, packageIds }: FilledStore, tls: boolean): Promise<Servers> {
@@ -98,7 +98,7 @@ async function beginTls(directory: string, [certificateFile, keyFile]: [string, 
   writeFileSync(join(directory, 'larder.toml'), initialConfig(settings), { mode: 0o600 });
 }
 
-/** The question as a gateway asks it, and where other packages may stand in it. */
+/** The request of a gateway, and the place for other packages in it. */
 export function question(
   token: string,
   packageIds: string[],
@@ -150,7 +150,7 @@ async function figure(client: Client, { child }: Server): Promise<Figure> {
   return { ...measured, cost: ((processorTime(child) - before) * 1000) / measured.requests };
 }
 
-/** Prints what the store's memory comes to with each further 250,000 questions of which no two are the same. */
+/** Prints the memory of the store after each further 250,000 distinct requests. */
 async function watchMemory({ token, packageIds }: FilledStore, { child, told }: Server): Promise<void> {
   const { request, turns } = question(token, packageIds);
   const client = await openLoad({ port: told.port, request, connections: 16, turns: { ...turns, different: never } });

@@ -1,4 +1,5 @@
-// What publishers ask most, in a store of a hundred packages and in one of a hundred thousand: the cost must not grow.
+// The most frequent requests of publishers, in a store of a hundred packages and in one of a hundred thousand: the cost
+// must not grow.
 import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 
@@ -19,7 +20,7 @@ interface Side {
   token: string;
 }
 
-/** What a question costs: milliseconds of the server's processors, and until the answer is there. */
+/** The cost of a request: milliseconds of the processors of the server, and the time of the response. */
 interface Cost extends Measured {
   processors: number;
 }
@@ -37,8 +38,8 @@ const questions: Record<string, { method: string; path: string; body?: unknown }
 };
 
 /**
- * Prints what each question costs in both stores and the ratio; fails when one costs beyond 1.3 times as much. Compared is the
- * time of the server's processors, which does not depend on what else the machine does.
+ * Prints the cost of each request in both stores and the ratio; fails if one is above 1.3. The figures compare the
+ * processor time of the server, which does not depend on other load of the machine.
  */
 export async function publisher(): Promise<void> {
   const small = await prepare(100, 10);
@@ -83,7 +84,7 @@ async function prepare(packages: number, revisionsEach: number): Promise<Side> {
   return { directory, token, port: server.told.port, child: server.child };
 }
 
-/** Whom the measured names are of. */
+/** The owners of the measured names. */
 const enrol = (store: WritableStore, accountId: string): Promise<unknown> => {
   const at = new Date().toISOString();
   return store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, (tx) =>

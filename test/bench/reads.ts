@@ -33,8 +33,8 @@ const rounds = 7;
 /** How many times as much a question may cost in the large store, and how many milliseconds of the processors at all. */
 const most = { growth: 1.3, milliseconds: 5 };
 /**
- * Milliseconds that each kB takes by which an answer is longer there, and which is no growth: it is sent in more pieces, each when
- * the client has taken the one before. The names of all snaps are 277 kB instead of 0.4.
+ * Milliseconds for each additional kB of a longer response. That is no growth: it is sent in more pieces, each after
+ * the client has read the piece before. The names of all snaps are 277 kB instead of 0.4.
  */
 const sending = 0.001;
 /** Milliseconds that a slice takes, and requests before the first one. */
@@ -52,13 +52,13 @@ interface Side {
 type Sides = Record<'small' | 'large', Side>;
 
 /**
- * Prints what each question costs in both stores; fails when one costs beyond what is allowed, or an operation has no question.
- * LARDER_ONLY='quota|names' asks about operations with that in their names alone. With LARDER_RECORDS=postgres the records are on a
- * server, and what that computes is told apart and counts too.
+ * Prints the cost of each request in both stores; fails if a request costs more than allowed, or an operation has no
+ * request. LARDER_ONLY='quota|names' measures only operations with that in their names. With LARDER_RECORDS=postgres
+ * the records are on a server, and its processor time is shown apart and counts too.
  */
 export async function reads(): Promise<void> {
   const { directory, world } = await makeMeasured();
-  // A file grows much faster than what is on a server.
+  // A file grows much faster than the records of a server.
   if (engine === 'postgres') {
     await bringIntoFile(directory);
     await endShared();
@@ -69,10 +69,10 @@ export async function reads(): Promise<void> {
     large: await serve(directory, sizes.large, server),
   };
   rmSync(directory, { recursive: true, force: true });
-  // As where the records are on another host: otherwise each finds its caches cold when the other one has used them, the more the larger
-  // its tables are, and a store without any table would seem to grow.
+  // As with records on another host: else each finds its caches cold after the other one has used them, the more the
+  // larger its tables are, and a store without any table would seem to grow.
   if (server) for (const pid of [process.pid, ...processesOf(server)]) pin(pid, 1);
-  // What a client of the image registry gets ends soon, and filling a store takes minutes.
+  // Logins of the image registry expire soon, and filling a store takes minutes.
   for (const side of Object.values(sides)) side.questions = questions(world, await visit(side, world));
   refuseUnasked(sides.small.questions);
   console.log(
@@ -91,8 +91,8 @@ export async function reads(): Promise<void> {
 }
 
 /**
- * The names of the questions that cost too much, also when they are asked once more at the end: whoever else is on the host of a virtual machine
- * takes the processors' caches from it for a while, and each answer takes twice as long then.
+ * The names of the requests that cost too much, also in a repetition at the end. Other guests of a virtual host can
+ * take the processor caches for a while; each response takes twice as long then.
  */
 async function compareAll(sides: Sides, server: PostgresServer | undefined): Promise<string[]> {
   const machine = watchMachine(sides.small.child, sides.large.child, ...(server ? [server] : []));
@@ -115,7 +115,7 @@ const nameOf = ({ operation, variant }: Question): string =>
 
 /** Prints what a question costs; whether that is too much. */
 function isOver(question: Question, { small, large, ofServer, bytes }: Compared): boolean {
-  // What takes microseconds differs by chance.
+  // Times of microseconds differ at random.
   const longer = Math.max(0, (bytes[1] ?? 0) - (bytes[0] ?? 0)) / 1000;
   const grown = large - longer * sending;
   const hasGrown = grown / small > most.growth && grown - small > 0.05;
@@ -159,7 +159,7 @@ interface Compared {
   /** Milliseconds of all processors that an answer takes. */
   small: number;
   large: number;
-  /** What of them is the server's that has the records. */
+  /** The part of the server with the records. */
   ofServer: [small: number, large: number] | undefined;
   bytes: number[];
 }

@@ -25,7 +25,7 @@ interface Peer {
   repository: string;
   headers: () => Promise<Record<string, string>>;
   stop: () => Promise<void>;
-  /** Makes durable what was sent, where the peer itself leaves that to the kernel. */
+  /** Makes the uploaded blob durable; the peer itself leaves that to the kernel. */
   sync?: () => void;
 }
 
@@ -81,14 +81,14 @@ export async function registry(): Promise<void> {
   }
 }
 
-/** What a process has computed so far, all its threads together: it tells the two apart also on a busy machine. */
+/** The processor time of a process so far, of all its threads: it is comparable on a busy machine too. */
 function cpuSeconds(pid: number): number {
   const [, fields = ''] = /\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
   const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
   return (user + system) / 100;
 }
 
-/** What the name costs under which this store keeps content, beside the digest that clients name. */
+/** The cost of the name that this store uses for content, beside the digest of clients. */
 function sha3Alone(): number {
   const digest = createHash('sha3-384');
   const before = cpuSeconds(process.pid);

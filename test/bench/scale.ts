@@ -10,8 +10,8 @@ import { begin, compare, connections, end, type Side, type Work } from './harnes
 import { fillStore, type FilledStore } from './harness/store.ts';
 
 /**
- * Prints rates and what a request costs on both sides. LARDER_ONLY='engines|hosts' leaves out what is not named, such as `workers`, and
- * LARDER_ONLY='workers: (the same|register)' all but some of what is asked.
+ * Prints the rates and the cost of a request on both sides. LARDER_ONLY='engines|hosts' leaves out all other
+ * comparisons, such as `workers`, and LARDER_ONLY='workers: (the same|register)' all but some requests.
  */
 export async function scale(): Promise<void> {
   const filled = await fillStore(10_000, 10);
@@ -41,9 +41,10 @@ async function publishAll({ store, packageIds }: FilledStore): Promise<void> {
 }
 
 /**
- * Two workers on two processors beside one on one, each with a client that shares its processor, and two stores beside one: these have
- * nothing in common but the machine, so what is missing there too is its own. With a third process between them for all clients, two stores
- * came to 1.55 on a machine where they come to 2.00 so: whoever is put aside all the time finds its caches cold.
+ * Two workers on two processors beside one on one, each with a client on its processor, and two stores beside one:
+ * these share only the machine, so a loss that shows there too is that of the machine. With a third process for all
+ * clients, two stores came to 1.55 on a machine that gives 2.00 this way: a process that is moved all the time finds
+ * cold caches.
  */
 async function compareWorkers(filled: FilledStore, works: readonly WorkOfSides[]): Promise<void> {
   const [one, other, two] = [copyOf(filled.directory), copyOf(filled.directory), copyOf(filled.directory)];

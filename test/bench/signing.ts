@@ -1,4 +1,4 @@
-// Signing account-key-requests without holding up anybody else, and checking what comes back.
+// Signing account-key-requests without delaying other clients, and checking the signed assertions.
 import { rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { availableParallelism } from 'node:os';
@@ -12,7 +12,10 @@ import { adasAccount, adasKey, nothingKnown, storeKey } from '#test/assertions/w
 import { measure, processorTime, row, startServer, stopServer } from './harness/measure.ts';
 import { fillStore } from './harness/store.ts';
 
-/** Prints requests per second and what /healthz takes meanwhile (wanted: 200, p99 50 ms), and the time of a chain check (20 ms). */
+/**
+ * Prints requests per second and the time of /healthz under that load (wanted: 200, p99 50 ms), and the time of a chain
+ * check (20 ms).
+ */
 export async function signing(): Promise<void> {
   const { directory, store, accountId, token } = await fillStore(0, 0);
   const master = readMasterKey({ directory, credentials: undefined, masterKeyFile: undefined });

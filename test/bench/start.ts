@@ -13,7 +13,9 @@ import { fillStore } from './harness/store.ts';
 const rounds = 7;
 const root = join(import.meta.dirname, '../..');
 
-/** Prints the median for the sources and, where it was built, for the executable: of a store that is empty, and of a filled one. */
+/**
+ * Prints the median for the sources and, if it was built, for the executable: of an empty store, and of a filled one.
+ */
 export async function start(): Promise<void> {
   const executable = join(root, 'dist/larder');
   if (!existsSync(executable)) console.log('start: the executable is not built (npm run build:executable)');
@@ -28,7 +30,7 @@ export async function start(): Promise<void> {
   }
 }
 
-/** The first start is none of them: it brings up to date what was filled, and reads what the disk has from the disk. */
+/** The first start is not measured: it upgrades the filled data, and reads it from the disk. */
 async function time(name: string, program: string, directory: string): Promise<void> {
   const times: number[] = [];
   const costs: number[] = [];

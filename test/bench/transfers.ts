@@ -1,5 +1,5 @@
-// Transfers between two stores of many packages: what they weigh, how fast they come in and are let in, and how much memory
-// that takes; beside what restic does with the same bytes.
+// Transfers between two stores of many packages: their size, the rates of receiving and accepting, and the memory,
+// beside restic with the same bytes.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ const size = {
 };
 const root = join(import.meta.dirname, '../..');
 const executable = join(root, 'dist/larder');
-/** What people run, where it was built: the sources are stripped of their types by each thread, which takes memory and time. */
+/** The executable, if it was built: with the sources, each thread strips the types, which takes memory and time. */
 const program: readonly [string, ...string[]] = existsSync(executable)
   ? [executable]
   : [process.execPath, join(root, 'src/main.ts')];
@@ -151,7 +151,7 @@ async function fill(
   await store.close();
 }
 
-/** What a store far away says of a snap, and of one of its revisions. */
+/** The responses of a remote store about a snap, and about one of its revisions. */
 async function saidOf(
   { id, sha3_384, size: length }: { id: string } & ReceivedBlob,
   revision: number,
@@ -168,7 +168,7 @@ async function saidOf(
   return [await declaration(one), await snapRevision(one, Buffer.alloc(0))];
 }
 
-/** Has the second site believe the first. */
+/** Makes the second site trust the first. */
 async function introduce(depot: string, here: string, stick: string): Promise<void> {
   const file = join(stick, 'depot.json');
   for (const [name, directory] of [['depot', depot] as const, ['site-a', here] as const]) {
@@ -185,7 +185,7 @@ interface Crossed {
   seconds: number;
 }
 
-/** Makes a transfer of what is new, takes it in, looks at it and lets it in; prints what each costs. */
+/** Makes a transfer of the new packages, receives it, previews it and accepts it; prints the cost of each step. */
 async function cross(depot: string, here: string, file: string, ...what: string[]): Promise<Crossed> {
   const made = await larder(depot, 'transfer', 'make', file, '--for', 'site-a', '--since-sent', ...what);
   const { bytes, id } = made.said as { bytes: number; id: string };
@@ -200,7 +200,7 @@ async function cross(depot: string, here: string, file: string, ...what: string[
   return { bytes, seconds: received.seconds };
 }
 
-/** What hashing the same bytes takes, and what restic takes to restore and check them. */
+/** The time to hash the same bytes, and the time of restic to restore and check them. */
 function beside(file: string, { bytes, seconds }: Crossed, folder: string): void {
   for (const algorithm of ['sha256', 'sha3-384']) {
     const taken = hashed(file, algorithm);
@@ -274,7 +274,7 @@ async function larder(
   return { said: JSON.parse(out) as unknown, seconds: (performance.now() - began) / 1000, memory };
 }
 
-/** It may be over meanwhile. */
+/** The process may have ended. */
 function residentSoFar(pid: number | undefined): number {
   try {
     const most = peakMemory(pid);

@@ -1,5 +1,5 @@
-// What single tricks for speed save, each beside the plain way of doing the same: processor time, whoever else uses the
-// machine. Those that only show in a whole request are measured by `permissions`.
+// The savings of single optimizations, each beside the plain way: processor time, which does not depend on other
+// processes. Optimizations that only show in a whole request are measured by `permissions`.
 import { createHmac, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
 import { mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -192,10 +192,10 @@ function bits(): void {
   });
 }
 
-/** What was given last, so that nothing is left out because nobody looks at it. */
+/** The last result. Keeping it stops the compiler from removing unused work. */
 const kept: unknown[] = Array.from({ length: 100 });
 
-/** The median of some rounds, after one that warms up. */
+/** The median of several rounds, after a warm-up round. */
 function cost(what: string, times: number, ways: Record<string, () => unknown>): void {
   console.log(`  ${what}`);
   for (const [way, call] of Object.entries(ways)) {

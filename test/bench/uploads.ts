@@ -22,7 +22,9 @@ const size = 1024 ** 3;
 const large = 8 * 1024 ** 3;
 const chunk = Buffer.alloc(1024 * 1024, 'larder ');
 
-/** Prints both throughputs and their ratio, what an upload costs the server, and the memory that it takes and leaves. */
+/**
+ * Prints both throughputs and their ratio, the cost of an upload for the server, and the memory during and after it.
+ */
 export async function uploads(): Promise<void> {
   const { directory, store } = await fillStore(1, 1);
   await store.close();
@@ -59,7 +61,7 @@ export async function uploads(): Promise<void> {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** What the server's memory is made of, before anybody has tidied it up. */
+/** The parts of the memory of the server, before a garbage collection. */
 async function memoryOf(child: ChildProcess): Promise<NodeJS.MemoryUsage> {
   const answered = once(child, 'message');
   child.send('memory');

@@ -1,5 +1,5 @@
-// register_name and release, which are durable before they are answered: by one client and by 32, and beside them plain
-// commits of the same rows, in slices of one run. What else the machine does shows at its end.
+// register_name and release, which are durable before the response: by one client and by 32, beside plain commits of
+// the same rows, in slices of one run. Other load of the machine shows at its end.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, readFileSync, rmSync } from 'node:fs';
@@ -43,7 +43,7 @@ interface Slice extends Measured {
 
 type Change = RawWrites['change'];
 
-/** What a slice writes: names that end with three digits, and the revision that it releases. */
+/** The writes of a slice: names that end with three digits, and the revision to release. */
 interface Place {
   name: string;
   revision: number;
@@ -51,7 +51,7 @@ interface Place {
 
 let places = 0;
 
-/** Another place for each slice: names that nobody has, and a revision that was not released in these packages before. */
+/** Another place for each slice: free names, and a revision that was not released in these packages before. */
 function place(change: Change): Place {
   const number = places++;
   return {
@@ -66,7 +66,7 @@ const numbers = Array.from({ length: slice }, (_, number) =>
   Array.from(String(number).padStart(3, '0')).reverse().join(''),
 );
 
-/** Prints each change by 1 client, by 32, and raw: rates, what a change costs, and what it writes. */
+/** Prints each change by 1 client, by 32, and raw: the rates, the cost of a change, and the bytes that it writes. */
 export async function writes(): Promise<void> {
   const bench = await prepare();
   const machine = watchMachine(bench.store.child, bench.raw.child);
@@ -168,7 +168,7 @@ async function accounted(child: ChildProcess, work: () => Promise<Measured>): Pr
   return { ...measured, processors, written: (bytesWritten(child) - before.written) / measured.requests };
 }
 
-/** A request about names of a place, whose last digits take turns. */
+/** A request about names of a place; the last digits take turns. */
 function requestOf({ token }: Bench, change: Change, { name, revision }: Place): { request: string; turns: Turns } {
   const [path, said] =
     change === 'register_name'
@@ -196,7 +196,7 @@ async function countPages(bench: Bench, change: Change, clients: number): Promis
     const db = new SQLite(file);
     db.pragma('wal_checkpoint(TRUNCATE)');
     db.close();
-    // So few that the log is not folded into the database meanwhile.
+    // So few that the log is not folded into the database in between.
     const { requests, failures } = await client.slice({ requests: 64 });
     if (failures > 0) throw new Error(`cannot count: ${failures} changes failed`);
     const { pages, commits } = logFrames(file);

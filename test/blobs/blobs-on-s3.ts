@@ -1,5 +1,5 @@
-// Runs the tests that show that blobs are as safe in S3 as in a folder: the promises of their interface, a transfer that is received,
-// backups, the operations that touch them, kills and full disks. LARDER_LONG=1 adds those that cost much for what they show.
+// Runs the tests that show that blobs are as safe in S3 as in a folder: their interface, a received transfer,
+// backups, the operations that touch them, kills and full disks. LARDER_LONG=1 adds expensive ones.
 //   LARDER_BLOBS=s3 node test/blobs/blobs-on-s3.ts
 import { findTestFiles, runFiles } from '../runner/run-files.ts';
 
@@ -15,7 +15,8 @@ const patterns = [
   'operations/devices/{cached.servers,download-snap,slow-clock.tools}.test.ts',
   'jobs/images/forget-images.test.ts',
   'journeys/{full-disk,image-crash.long}.test.ts',
-  // The tests on PostgreSQL and those above show most of what these do: kills between two requests, and temporary local copies.
+  // The tests on PostgreSQL and those above cover most of these: kills between two requests, and temporary local
+  // copies.
   ...(isLong
     ? [
         'operations/devices/deltas/deltas.test.ts',

@@ -1,4 +1,4 @@
-// Lets go of a file while the pool is being closed, like an upload that breaks off while the store stops, and goes on.
+// Releases a file while the pool is being closed, like an upload that breaks off while the store stops, and continues.
 import { createDigestPool } from '#blobs/digests.ts';
 import { startDigestWorker } from './store.ts';
 

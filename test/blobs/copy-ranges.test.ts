@@ -1,4 +1,4 @@
-// Content that lies in files which are open: a thread copies it, and many share what it costs to be in place for good.
+// Content in open files: a thread copies it, and many copies share the cost of a sync.
 import { randomBytes } from 'node:crypto';
 import { constants, readFileSync, writeFileSync } from 'node:fs';
 import { open, truncate, type FileHandle } from 'node:fs/promises';
@@ -35,7 +35,7 @@ const how = (expected: ReturnType<typeof what>, more: { limit?: number; signal?:
   ...more,
 });
 
-t.test('what lies in a file comes in, from wherever it lies there, few bytes and many', async (t) => {
+t.test('content of a file is received from any offset, few bytes and many', async (t) => {
   const time = new Date('2026-03-01T12:00:00Z');
   const { blobs, files } = await store(t, { now: () => time });
   const bytes = randomBytes(12 * MiB);
@@ -60,7 +60,7 @@ t.test('what lies in a file comes in, from wherever it lies there, few bytes and
   t.notOk((await files()).some((file) => file.startsWith('tmp/')));
 });
 
-/** Opens files as a disk does that is told about; which of them were to be written past the page cache. */
+/** Opens files as usual, and can refuse direct writes; returns the files opened for direct writes. */
 function watchedDisk(refusal?: () => string | undefined) {
   const direct: string[] = [];
   const opened: typeof open = async (path, flags, mode) => {
@@ -105,7 +105,7 @@ t.test('many that come at once are written past the page cache, byte for byte', 
   t.equal((await files()).length, contents.length);
 });
 
-t.test('where nothing can be written past the page cache, content comes in as well', async (t) => {
+t.test('content is received on a disk without direct writes too', async (t) => {
   let code: string | undefined = 'ENOSPC';
   const disk = watchedDisk(() => code);
   const { blobs, files } = await store(t, { open: disk.open });
@@ -127,7 +127,7 @@ t.test('where nothing can be written past the page cache, content comes in as we
   t.equal((await files()).length, 2);
 });
 
-t.test('what is not what it should be leaves nothing', async (t) => {
+t.test('content with a wrong digest leaves nothing', async (t) => {
   const { blobs, files } = await store(t);
   const bytes = randomBytes(6 * MiB);
   const { file, handle } = await stick(t, bytes);
@@ -152,68 +152,65 @@ t.test('what is not what it should be leaves nothing', async (t) => {
   t.same(await files(), []);
 });
 
-t.test(
-  'each content is durable when it is in, and its place with those of others when that is asked for',
-  async (t) => {
-    const directory = await temporaryFolder(t);
-    const synced: string[] = [];
-    let syncing: Promise<unknown> = Promise.resolve();
-    const { blobs } = await store(t, {
-      directory,
-      open: async (path, flags, mode) => {
-        const handle = await open(path, flags, mode);
-        return new Proxy(handle, {
-          get(target, name) {
-            const value: unknown = Reflect.get(target, name);
-            if (typeof value !== 'function') return value;
-            return async (...args: unknown[]): Promise<unknown> => {
-              if (name !== 'sync') return (await Reflect.apply(value, target, args)) as unknown;
-              await syncing;
-              await Reflect.apply(value, target, args);
-              synced.push(basename(String(path)));
-              return undefined;
-            };
-          },
-        });
-      },
-    });
-    const bytes = randomBytes(4 * MiB + 1);
-    const { handle } = await stick(t, bytes);
-    await blobs.copyIn([{ descriptor: handle.fd, offset: 0, size: bytes.length }], how(what(bytes)));
-    t.ok(synced.includes(`copy-${String(number)}`), 'its bytes are durable');
-    await blobs.placed();
-    // Two of one folder, and one of another.
-    const [first, second, other] = sharing(bytes);
-    const copyIn = async (some: { offset: number; size: number }): Promise<void> => {
-      const expected = what(bytes.subarray(some.offset, some.offset + some.size));
-      await blobs.copyIn([{ descriptor: handle.fd, ...some }], how(expected));
-    };
-    synced.length = 0;
-    for (const some of [first, second, other]) await copyIn(some);
-    const folders = [first, other].map(({ offset, size }) =>
-      digest('sha3-384', bytes.subarray(offset, offset + size)).slice(0, 2),
-    );
-    t.notOk(
-      synced.some((one) => folders.includes(one)),
-      'nothing says yet that they are in place',
-    );
-    synced.length = 0;
-    const held = Promise.withResolvers<undefined>();
-    syncing = held.promise;
-    let placed = 0;
-    const asked = [blobs.placed(), blobs.placed()].map((one) => one.then(() => placed++));
-    await new Promise((resolve) => setImmediate(resolve));
-    t.equal(placed, 0, 'who asks second waits for what the first one has asked for');
-    held.resolve(undefined);
-    await Promise.all(asked);
-    t.same(synced.toSorted(), [...folders, 'tmp'].toSorted(), 'each folder once');
-    synced.length = 0;
-    await blobs.placed();
-    t.same(synced, [], 'and what is in place for good costs nothing more');
-  },
-);
+t.test('each content is durable when it is received, and shares the sync of its place on request', async (t) => {
+  const directory = await temporaryFolder(t);
+  const synced: string[] = [];
+  let syncing: Promise<unknown> = Promise.resolve();
+  const { blobs } = await store(t, {
+    directory,
+    open: async (path, flags, mode) => {
+      const handle = await open(path, flags, mode);
+      return new Proxy(handle, {
+        get(target, name) {
+          const value: unknown = Reflect.get(target, name);
+          if (typeof value !== 'function') return value;
+          return async (...args: unknown[]): Promise<unknown> => {
+            if (name !== 'sync') return (await Reflect.apply(value, target, args)) as unknown;
+            await syncing;
+            await Reflect.apply(value, target, args);
+            synced.push(basename(String(path)));
+            return undefined;
+          };
+        },
+      });
+    },
+  });
+  const bytes = randomBytes(4 * MiB + 1);
+  const { handle } = await stick(t, bytes);
+  await blobs.copyIn([{ descriptor: handle.fd, offset: 0, size: bytes.length }], how(what(bytes)));
+  t.ok(synced.includes(`copy-${String(number)}`), 'its bytes are durable');
+  await blobs.placed();
+  // Two of one folder, and one of another.
+  const [first, second, other] = sharing(bytes);
+  const copyIn = async (some: { offset: number; size: number }): Promise<void> => {
+    const expected = what(bytes.subarray(some.offset, some.offset + some.size));
+    await blobs.copyIn([{ descriptor: handle.fd, ...some }], how(expected));
+  };
+  synced.length = 0;
+  for (const some of [first, second, other]) await copyIn(some);
+  const folders = [first, other].map(({ offset, size }) =>
+    digest('sha3-384', bytes.subarray(offset, offset + size)).slice(0, 2),
+  );
+  t.notOk(
+    synced.some((one) => folders.includes(one)),
+    'nothing says yet that they are in place',
+  );
+  synced.length = 0;
+  const held = Promise.withResolvers<undefined>();
+  syncing = held.promise;
+  let placed = 0;
+  const asked = [blobs.placed(), blobs.placed()].map((one) => one.then(() => placed++));
+  await new Promise((resolve) => setImmediate(resolve));
+  t.equal(placed, 0, 'who asks second waits for what the first one has asked for');
+  held.resolve(undefined);
+  await Promise.all(asked);
+  t.same(synced.toSorted(), [...folders, 'tmp'].toSorted(), 'each folder once');
+  synced.length = 0;
+  await blobs.placed();
+  t.same(synced, [], 'and what is in place for good costs nothing more');
+});
 
-/** Where three contents lie, of which two have their place in one folder. */
+/** The places of three contents; two share a folder. */
 function sharing(bytes: Uint8Array): [Range, Range, Range] {
   const seen = new Map<string, Range>();
   for (let size = 1; ; size++) {

@@ -25,7 +25,7 @@ t.test('the digests of a file are those of its bytes', async (t) => {
   }
 });
 
-t.test('a file that is there is read once, however many digests are asked for', async (t) => {
+t.test('an existing file is read once, for any number of digests', async (t) => {
   const pool = createDigestPool(startDigestWorker, 2);
   t.teardown(() => pool.close());
   const path = join(await temporaryFolder(t), 'file');
@@ -77,7 +77,7 @@ t.test('writing waits for hashing that is far behind', async (t) => {
   t.same(await file.end(), { sha256: digest('sha256', Buffer.alloc(size)) });
 });
 
-t.test('threads are started when they are needed, and never more than asked for', async (t) => {
+t.test('threads are started on demand, and never more than the limit', async (t) => {
   let started = 0;
   const pool = createDigestPool((options) => {
     started += 1;
@@ -127,7 +127,7 @@ t.test('a thread that dies fails its files, and another takes its place', async 
   t.equal(workers.length, 2);
 });
 
-t.test('where no thread can be started, nothing is left behind', async (t) => {
+t.test('without a thread nothing is left behind', async (t) => {
   const workers: Worker[] = [];
   const pool = createDigestPool((options) => {
     if (workers.length > 0) throw new Error('no more threads');

@@ -1,4 +1,4 @@
-// What is of a folder alone; door.test.ts holds what every engine promises against it too.
+// Behaviour of the folder engine only; door.test.ts checks the behaviour of every engine with it too.
 import { randomBytes } from 'node:crypto';
 import {
   lstat,
@@ -23,7 +23,7 @@ const MiB = 1024 * 1024;
 const all = { limit: 100 * MiB };
 const placeOf = (sha3_384: string): string => `sha3/${sha3_384.slice(0, 2)}/${sha3_384}`;
 
-/** A way of opening files that spoils each handle as told. */
+/** Opens files, and changes each handle by the given function. */
 function spoiled(spoil: (handle: FileHandle, path: string) => void): typeof open {
   return async (path, ...rest) => {
     const handle = await open(path, ...rest);
@@ -36,7 +36,7 @@ function failure(code: string): Error {
   return Object.assign(new Error(`${code}: injected`), { code });
 }
 
-t.test('what was taken in comes back under its digest', async (t) => {
+t.test('a received blob is read back under its digest', async (t) => {
   const now = new Date('2026-05-04T03:02:01.234Z');
   const { blobs, directory, files } = await store(t, { now: () => now });
   const bytes = randomBytes(3 * MiB + 17);
@@ -78,7 +78,7 @@ t.test('the memory of chunks that were given away is given back, and that of oth
   }
 });
 
-t.test('whoever leaves before the end, or before the beginning, leaves no file open', async (t) => {
+t.test('a client that leaves before the end, or before the beginning, leaves no file open', async (t) => {
   const { blobs } = await store(t);
   const { sha3_384 } = await blobs.put(randomBytes(MiB), { id: 'u1' });
   const place = (await blobs.makeLocalCopy(sha3_384)).file;
@@ -109,7 +109,7 @@ t.test('many tiny chunks are gathered without growing in number', async (t) => {
   });
 });
 
-t.test('content that is there with the wrong size, or is no file, is replaced', async (t) => {
+t.test('existing content with the wrong size, or of another kind, is replaced', async (t) => {
   const { blobs, files } = await store(t);
   const bytes = Buffer.from('hello, larder');
   const { sha3_384 } = await blobs.put(bytes, { id: 'u1' });
@@ -214,7 +214,7 @@ t.test('a folder that cannot be made durable for lack of room ends the store', a
   t.equal(failures.length, 1);
 });
 
-t.test('what a write left out is written after it', async (t) => {
+t.test('a write that was cut short is completed', async (t) => {
   const { blobs } = await store(t, {
     open: spoiled((handle, path) => {
       if (!path.endsWith('/u1')) return;
@@ -338,7 +338,7 @@ t.test('only so many uploads are received at once', async (t) => {
   await blobs.receive(from(), { id: 'late', ...all });
 });
 
-t.test('what one process takes in again another that removes what is old never takes away', async (t) => {
+t.test('a blob that one process receives again is not removed by the cleanup of another', async (t) => {
   let now = new Date('2026-05-04T03:00:00Z');
   const directory = await temporaryFolder(t);
   const one = await store(t, { directory, now: () => now });
@@ -358,11 +358,11 @@ t.test('what one process takes in again another that removes what is old never t
   t.same(await one.files(), [placeOf(sha3_384)]);
 });
 
-t.test('what came back by itself before it could be taken away stays', async (t) => {
+t.test('a blob that came back before its removal stays', async (t) => {
   const directory = await temporaryFolder(t);
   const { blobs, files } = await store(t, { directory });
   const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
-  // Another process starts, and puts back what it takes for left behind.
+  // Another process starts, and restores the files that it takes for left over.
   const restarted: typeof rename = async (from, to) => {
     await rename(from, to);
     await store(t, { directory });
@@ -372,7 +372,7 @@ t.test('what came back by itself before it could be taken away stays', async (t)
   t.same(await files(), [placeOf(sha3_384)]);
 });
 
-largeTest('a process killed while it removes: the next start puts back what it had moved', async (t) => {
+largeTest('a process is killed during a removal: the next start restores the moved files', async (t) => {
   const { blobs, directory } = await store(t);
   const [hello, goodbye] = [Buffer.from('hello'), Buffer.from('goodbye')];
   const moved = [await blobs.put(hello, { id: 'u1' }), await blobs.put(goodbye, { id: 'u2' })];
@@ -394,7 +394,7 @@ largeTest('a process killed while it removes: the next start puts back what it h
   t.same(await readdir(leaving), []);
 });
 
-t.test('the ballast takes real blocks and can be given up', async (t) => {
+t.test('the ballast takes real blocks and can be released', async (t) => {
   const { blobs, directory, files } = await store(t);
   t.equal(await blobs.releaseBallast(), false);
   t.equal(await blobs.keepBallast(), true);

@@ -1,4 +1,4 @@
-// What every engine of blobs promises at its door; with LARDER_BLOBS=s3 it is held against S3.
+// The contract of every engine of blobs; with LARDER_BLOBS=s3 it runs on S3.
 import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -15,7 +15,7 @@ const MiB = 1024 * 1024;
 const all = { limit: 100 * MiB };
 const placeOf = (sha3_384: string): string => `sha3/${sha3_384.slice(0, 2)}/${sha3_384}`;
 
-t.test('what was taken in comes back under its digest', async (t) => {
+t.test('a received blob is read back under its digest', async (t) => {
   const now = new Date('2026-05-04T03:02:01.234Z');
   const { blobs, places } = await testBlobs(t, { now: () => now });
   const bytes = randomBytes(3 * MiB + 17);
@@ -44,7 +44,7 @@ t.test('what was taken in comes back under its digest', async (t) => {
   t.same(await places(), [placeOf(taken.sha3_384)], 'nothing is left of reading and lending');
 });
 
-t.test('another process gives away what one has taken in, whole or in part', async (t) => {
+t.test('another process serves a received blob, whole or in part', async (t) => {
   const { blobs, beside } = await testBlobs(t);
   const bytes = randomBytes(300_000);
   const { sha3_384 } = await blobs.receive(from(bytes), { id: 'u1', ...all });
@@ -125,7 +125,7 @@ t.test('a source that breaks off leaves nothing, and neither does content that i
   await blobs.receive(from(Buffer.from('hello')), { id: 'u1', ...all });
 });
 
-t.test('what was left to others is gone on with', async (t) => {
+t.test('an upload is continued by another process', async (t) => {
   const { blobs, beside, places } = await testBlobs(t);
   async function* first() {
     yield [Buffer.from('hel')];
@@ -141,7 +141,7 @@ t.test('what was left to others is gone on with', async (t) => {
   t.same(await contentOf((await blobs.open(taken.sha3_384))!.stream), Buffer.from('hello'));
 });
 
-t.test('the same content is kept once, however many send it at the same time', async (t) => {
+t.test('the same content is stored once, for any number of concurrent uploads', async (t) => {
   const { blobs, places } = await testBlobs(t);
   const bytes = randomBytes(2 * MiB);
   const takes = Array.from({ length: 8 }, (_, nth) => blobs.receive(from(bytes), { id: `u${nth}`, ...all }));
@@ -152,7 +152,7 @@ t.test('the same content is kept once, however many send it at the same time', a
   t.same(await places(), [placeOf(sha3(bytes))]);
 });
 
-t.test('damaged content is never given away whole, and of its parts nothing; what came in anew is good', async (t) => {
+t.test('a corrupt blob is never served whole, nor any of its parts; a new upload repairs it', async (t) => {
   const found: string[] = [];
   const { blobs, overwrite, beside } = await testBlobs(t);
   const bytes = randomBytes(MiB + 5);
@@ -180,7 +180,7 @@ t.test('damaged content is never given away whole, and of its parts nothing; wha
   t.ok(bytes.equals(await contentOf((await blobs.open(sha3_384))!.stream)));
 });
 
-t.test('what is out of service is not there, is lent for whoever looks at it, and can be put back', async (t) => {
+t.test('a quarantined blob is not served, can be lent for inspection, and can be restored', async (t) => {
   let now = new Date('2026-05-04T03:00:00Z');
   const { blobs, places, overwrite } = await testBlobs(t, { now: () => now });
   const bytes = Buffer.from('hello');
@@ -205,7 +205,7 @@ t.test('what is out of service is not there, is lent for whoever looks at it, an
   await t.rejects(blobs.restoreQuarantined(sha3_384));
 });
 
-t.test('what is lent is there until it is given back, and what is not there cannot be opened', async (t) => {
+t.test('a temporary copy exists until it is released, and a missing blob has no copy', async (t) => {
   const { blobs, places } = await testBlobs(t);
   const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
   const loan = await blobs.makeLocalCopy(sha3_384);
@@ -253,7 +253,7 @@ t.test('one id receives one upload at a time', async (t) => {
   t.equal((await first).size, 5);
 });
 
-t.test('what is not there is neither found nor removed', async (t) => {
+t.test('a missing blob is neither found nor removed', async (t) => {
   const { blobs } = await testBlobs(t);
   const unknown = digest('sha3-384', Buffer.from('never sent'));
   t.equal(await blobs.stat(unknown), undefined);
@@ -280,7 +280,7 @@ t.test('a part outside the content cannot be read', async (t) => {
   }
 });
 
-t.test('a blob is removed unless it was taken in again meanwhile', async (t) => {
+t.test('a blob is removed unless it was received again in between', async (t) => {
   let now = new Date('2026-05-04T03:00:00Z');
   const { blobs, places } = await testBlobs(t, { now: () => now });
   const bytes = Buffer.from('hello');
@@ -327,7 +327,7 @@ t.test('a list names blobs only', async (t) => {
   );
 });
 
-t.test('a sweep removes what nobody claims and nobody is receiving', async (t) => {
+t.test('a sweep removes blobs without a claim and without an upload', async (t) => {
   const { blobs, leave, places } = await testBlobs(t);
   for (const id of ['dead', 'live']) await leave(id);
   const gate = Promise.withResolvers<void>();

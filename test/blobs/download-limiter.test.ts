@@ -26,7 +26,7 @@ async function twoProcesses(t: Parameters<typeof openRecords>[0], limits: Downlo
   return { clock, here: here!, there: there! };
 }
 
-t.test('two processes have the places together, and give back what they do not need', async (t) => {
+t.test('two processes share the places, and release places that they do not need', async (t) => {
   const { here, there } = await twoProcesses(t, { max_downloads: 2 });
   const first = await here.begin(10);
   const second = await here.begin(10);
@@ -40,7 +40,7 @@ t.test('two processes have the places together, and give back what they do not n
   await until(async () => (await there.begin(10).catch(() => undefined)) !== undefined);
 });
 
-t.test('a reload takes effect on whoever comes next', async (t) => {
+t.test('a reload applies to the next download', async (t) => {
   const limits: DownloadLimits = {};
   const { here } = await twoProcesses(t, limits);
   await here.begin(1e12);
@@ -51,7 +51,7 @@ t.test('a reload takes effect on whoever comes next', async (t) => {
   await here.begin(1);
 });
 
-t.test('what was asked for and not sent is given back', async (t) => {
+t.test('bytes that were reserved and not sent are released', async (t) => {
   const { clock, here } = await twoProcesses(t, { max_download_rate: 1000 });
   const large = await here.begin(1e9);
   await t.rejects(here.begin(1), { ...refused, retryAfter: 3600, message: /try again in 3600 seconds/ });

@@ -1,11 +1,11 @@
-// Folders that are synced for many at once: nobody is answered by a sync that began before what he wants durable was there.
+// Shared syncs of folders: no caller is answered by a sync that began before the change of the caller.
 import type { FileHandle } from 'node:fs/promises';
 
 import t from 'tap';
 
 import { DurableFiles } from '#blobs/disk/durable.ts';
 
-/** A disk whose syncs end when the test says so. */
+/** A disk with syncs that the test ends. */
 function slowDisk() {
   const syncs: PromiseWithResolvers<void>[] = [];
   const handle = {
@@ -28,7 +28,7 @@ function slowDisk() {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-t.test('those who ask while a folder is synced are served together by the next sync', async (t) => {
+t.test('callers that wait during a sync of a folder share the next sync', async (t) => {
   const { files, syncs } = slowDisk();
   const served: string[] = [];
   const ask = async (name: string): Promise<void> => {
@@ -62,7 +62,7 @@ t.test('another folder is not waited for', async (t) => {
   t.equal(syncs.length, 2);
 });
 
-t.test('a sync that fails ends the store, and tells all whom it was for', async (t) => {
+t.test('a failed sync ends the store, and fails for every waiting caller', async (t) => {
   const { files, syncs, fatal } = slowDisk();
   const first = files.syncFolder('/folder');
   await turn();

@@ -1,4 +1,5 @@
-// Takes in one upload after the other, several at a time, and says of each when it was acknowledged, until it is killed.
+// Receives one upload after the other, several at a time, and prints the time of each acknowledgement, until it is
+// killed.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Chunks } from '#blobs/blobs.ts';
 import { createDigestPool } from '#blobs/digests.ts';

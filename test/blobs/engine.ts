@@ -21,7 +21,7 @@ interface Options {
   damaged?: (blob: { sha3_384: string; size: number }) => void;
 }
 
-/** A blob store, and what happens to it behind its back. */
+/** A blob store, and changes behind its back. */
 export interface TestBlobs {
   blobs: DiskBlobs;
   /** The same as another process has it. */
@@ -60,7 +60,7 @@ export async function testBlobs(t: Test, options: Options = {}): Promise<TestBlo
       beside: opened,
       places: () => filesBelow(root),
       async overwrite(sha3_384, bytes) {
-        // In place, as a disk would: who has it open sees it too.
+        // In place, like a disk: readers with an open file see it too.
         await truncate(place(sha3_384), 0);
         await writeFile(place(sha3_384), bytes);
       },

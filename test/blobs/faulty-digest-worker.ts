@@ -1,5 +1,5 @@
-// The thread that computes digests, on a disk that fails: what it reads with fails as `workerData` says. The thread and the
-// messages between the threads are the real ones.
+// The digest thread on a failing disk: its reads fail as `workerData` says. The thread and its messages are the real
+// ones.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { workerData } from 'node:worker_threads';

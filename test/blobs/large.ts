@@ -1,5 +1,5 @@
-// What large content goes through in a store, each byte that comes back held against what was sent: it is received, read whole and by
-// ranges, found damaged by a mistake, put back, judged as the scrub does, and removed.
+// The life of large content in a store, with each byte compared: it is received, read whole and by ranges, marked as
+// corrupt by mistake, restored, verified by the scrub, and removed.
 import { createCipheriv } from 'node:crypto';
 
 import type { Blobs, ByteRange, Chunks, ReceivedBlob } from '#blobs/blobs.ts';
@@ -17,7 +17,7 @@ function contentAt(start: number, length: number): Buffer {
   return createCipheriv('aes-128-ctr', key, counter).update(Buffer.alloc(length));
 }
 
-/** Holds what comes, piece after piece, against what was sent; false as soon as another byte came, or not as many as are due. */
+/** Compares the received pieces with the sent bytes; false after a wrong byte or a wrong length. */
 async function isAsSent(pieces: AsyncIterable<unknown>, { start, end }: ByteRange): Promise<boolean> {
   let at = start;
   for await (const piece of pieces as AsyncIterable<Uint8Array>) {
@@ -46,16 +46,16 @@ const rangesOf = (size: number, part: number): ByteRange[] => {
   ];
 };
 
-/** What came of it. */
+/** The outcome. */
 export interface Passage {
   taken: ReceivedBlob;
-  /** The ranges whose bytes were not what was sent; `whole` where all of them. */
+  /** The ranges with wrong bytes; `whole` for all of them. */
   wrong: (ByteRange | 'whole')[];
-  /** What became of ranges that go beyond the end. */
+  /** The status of ranges beyond the end. */
   beyond: string[];
-  /** The size that is told of it, and that of the answer at an address of its own. */
+  /** The reported size, and that of the response at an address of its own. */
   told: (number | undefined)[];
-  /** Of what went out of service, there, and of what came back. */
+  /** Whether the quarantined blob is there, and whether it is served again. */
   verdicts: string[];
   removed: boolean;
   /** Whether it is there afterwards. */
@@ -64,13 +64,13 @@ export interface Passage {
 
 interface Passing {
   size: number;
-  /** The size of the parts in which it is sent. */
+  /** The size of the parts of the upload. */
   part: number;
   blobs: S3Blobs;
   /** As another process has them, which has digested nothing yet. */
   reader: S3Blobs;
   digests: DigestPool;
-  /** Told of each step, and does it. */
+  /** Records each step, and does it. */
   step: <Result>(name: string, work: () => Promise<Result>) => Promise<Result>;
 }
 

@@ -1,4 +1,5 @@
-// Small contents that come in together: each is in its place only when it is good and durable, wherever a process is killed.
+// Small contents that are received together: each gets its place only after it is verified and durable, with a kill of
+// the process at any point.
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { basename, join } from 'node:path';
@@ -37,7 +38,7 @@ async function offered(t: Test, lengths: readonly number[]) {
   return { folder, bytes, contents, there };
 }
 
-/** A disk that says what is done to it, and stands still for good before the step that `stop` names. */
+/** A disk that reports its calls, and stops for good before the step that `stop` names. */
 function watched(stop = Infinity) {
   const steps: string[] = [];
   const files = new Map<number, string>();
@@ -85,7 +86,7 @@ function watched(stop = Infinity) {
   return { disk, steps };
 }
 
-/** What is thrown from then on, also by whatever tidies up. */
+/** The error of all calls from then on, including the cleanup. */
 class Killed extends Error {}
 
 const lengths = [0, 1, 4096, 4097, 300_000, 256 * 1024];
@@ -126,7 +127,7 @@ const dead = (): never => {
   throw new Killed();
 };
 
-t.test('of what is not what it should be nothing is left, and the others come in', async (t) => {
+t.test('content with a wrong digest leaves nothing, and the other contents of the group are received', async (t) => {
   const { contents, there, folder } = await offered(t, [1000, 5000, 9000, 300_000, 70]);
   const folderItself = fs.openSync(folder, 'r');
   t.teardown(() => fs.closeSync(folderItself));
@@ -161,14 +162,14 @@ t.test('of what is not what it should be nothing is left, and the others come in
   t.same(fs.statSync(first.place).mtime, time, 'it bears the time at which it was taken in');
 });
 
-t.test('a file that is there already is not written over, nor taken away', async (t) => {
+t.test('an existing file is not overwritten, nor removed', async (t) => {
   const { contents, there } = await offered(t, [10]);
   fs.writeFileSync(contents[0]!.temporaryFile, 'of somebody else');
   t.match(await receiveGroup(contents, { direct: false, time }), [{ code: 'EEXIST' }]);
   t.same(there('tmp'), [basename(contents[0]!.temporaryFile)]);
 });
 
-/** Threads whose disk fails. */
+/** Threads with a failing disk. */
 function faultyPool(t: Test, faults: Pick<Faults, 'call' | 'code'>) {
   const [left, direct] = [new Int32Array(new SharedArrayBuffer(4)), new Int32Array(new SharedArrayBuffer(4))];
   left[0] = 1;
@@ -181,7 +182,7 @@ function faultyPool(t: Test, faults: Pick<Faults, 'call' | 'code'>) {
   return pool;
 }
 
-/** Takes in two small contents at once; what became of each. */
+/** Receives two small contents at once; returns the outcome of each. */
 async function takenIn(t: Test, options: Parameters<typeof store>[1]) {
   const { blobs, files, failures } = await store(t, options);
   const { bytes, contents } = await offered(t, [1000, 2000]);
@@ -201,7 +202,7 @@ async function takenIn(t: Test, options: Parameters<typeof store>[1]) {
   return { ended, again: () => Promise.all(contents.map(copyIn)), files: await files(), failures };
 }
 
-t.test('a disk that does not keep what it has taken stops the store; one that is full does not', async (t) => {
+t.test('a disk that loses written data stops the store; a full disk does not', async (t) => {
   const broken = await takenIn(t, { digests: faultyPool(t, { call: 'sync', code: 'EIO' }) });
   t.match(broken.ended, [
     { status: 'fulfilled' },
@@ -216,13 +217,13 @@ t.test('a disk that does not keep what it has taken stops the store; one that is
   await t.resolves(full.again());
 });
 
-t.test('where there is no room, none of them comes in', async (t) => {
+t.test('without space, no content of the group is received', async (t) => {
   const { ended, files } = await takenIn(t, { freeOnDisk: () => 999 });
   t.match(ended, [{ reason: { code: 'insufficient-storage' } }, { reason: { code: 'insufficient-storage' } }]);
   t.same(files, []);
 });
 
-t.test('a thread that dies with them leaves nothing of them, and the next one takes them in', async (t) => {
+t.test('a thread that dies leaves nothing of its contents, and the next one receives them', async (t) => {
   const { ended, again, files } = await takenIn(t, { digests: faultyPool(t, { call: 'die' }) });
   t.match(ended, [{ status: 'rejected' }, { status: 'rejected' }]);
   t.same(files, []);

@@ -46,7 +46,7 @@ async function serving(t: Test, bytes: Buffer) {
   return { blobs, sha3_384, file, cutOff, ask, filesOpen };
 }
 
-/** Copies of the pieces, each of which may be overwritten after it was looked at. */
+/** Copies of the pieces, because a piece may be overwritten after it was read. */
 async function all(pieces: AsyncIterable<Uint8Array>): Promise<Buffer[]> {
   const copies: Buffer[] = [];
   for await (const piece of pieces) copies.push(Buffer.from(piece));
@@ -83,7 +83,7 @@ t.test('content arrives byte for byte, whole and in parts, to many at once', asy
   t.notOk(cutOff.includes(true));
 });
 
-largeTest('clients that read nothing hold little memory together, and nothing once they are gone', async (t) => {
+largeTest('clients that read nothing use little memory together, and none once they are gone', async (t) => {
   const bytes = randomBytes(16 * MiB);
   const { ask, filesOpen } = await serving(t, bytes);
   const before = process.memoryUsage().arrayBuffers;
@@ -103,10 +103,10 @@ largeTest('clients that read nothing hold little memory together, and nothing on
   await until(async () => (await filesOpen()) === 0);
 });
 
-largeTest('whoever is slow leaves the memory of large pieces to others, and gets the same bytes', async (t) => {
+largeTest('a slow client leaves the memory of large pieces to others, and gets the same bytes', async (t) => {
   const bytes = randomBytes(4 * MiB + 1);
   const { file } = await serving(t, bytes);
-  // Everybody is slow where nobody may take any time.
+  // Every client counts as slow if the limit is zero.
   const memory = new PieceMemory({ slowPieceMs: -1 });
   const open = async (of = memory): Promise<SentContent> => {
     const passage = { start: 0, end: bytes.length, memory: of, proven: () => Promise.resolve() };
@@ -137,7 +137,7 @@ largeTest('whoever is slow leaves the memory of large pieces to others, and gets
   await getsSmall(taken);
 });
 
-t.test('what cannot be read to its end is cut off, and nothing is put in its place', async (t) => {
+t.test('content that cannot be read to its end is cut off, and nothing replaces it', async (t) => {
   const bytes = randomBytes(32 * MiB);
   const { ask, file, filesOpen, cutOff } = await serving(t, bytes);
   const client = ask().pause();

@@ -1,4 +1,4 @@
-// What was promised of the disk always fits above the reserve, also what several processes promise.
+// Reserved space on the disk always fits above the reserve, also with several processes.
 import fc from 'fast-check';
 import t from 'tap';
 
@@ -25,7 +25,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   at: fc.nat({ max: 1 }),
 });
 
-/** Does the steps on a disk of so many bytes, each at one of the processes; false when what was promised does not fit. */
+/** Does the steps on a disk of the given size, each at one of the processes; false if a reservation does not fit. */
 async function fitsAlways(disk: Disk, processes: SharedDiskSpace[], steps: Step[]): Promise<boolean> {
   const uploads: { claim: SpaceClaim; expected: number; written: number }[] = [];
   const owed = (): number => uploads.reduce((sum, upload) => sum + upload.expected - upload.written, 0);
@@ -36,7 +36,7 @@ async function fitsAlways(disk: Disk, processes: SharedDiskSpace[], steps: Step[
     if (act === 'claim') {
       const fits = left() >= size;
       const claim = await room.claim(size).catch(() => undefined);
-      // One that is alone takes whatever fits; of several one may hold more than it needs.
+      // A single process takes all that fits; one of several may hold more than it needs.
       if (claim !== undefined ? !fits : fits && processes.length === 1) return false;
       if (claim !== undefined) uploads.push({ claim, expected: size, written: 0 });
       continue;
@@ -71,7 +71,7 @@ const world = {
   steps: fc.array(step, { maxLength: 60 }),
 };
 
-t.test('whatever is claimed, written and given up, announced uploads always fit above the reserve', () =>
+t.test('announced uploads always fit above the reserve, after any sequence of claims, writes and releases', () =>
   fc.assert(
     fc.asyncProperty(fc.record(world), ({ steps, ...sizes }) => {
       const disk = { ...sizes, used: 0 };
@@ -86,7 +86,7 @@ t.test('whatever is claimed, written and given up, announced uploads always fit 
   ),
 );
 
-t.test('whatever two processes promise fits above the reserve together', async (t) => {
+t.test('the reservations of two processes fit above the reserve together', async (t) => {
   const both = await openRecords(t, 2);
   await fc.assert(
     fc.asyncProperty(fc.record(world), async ({ steps, ...sizes }) => {
@@ -101,7 +101,7 @@ t.test('whatever two processes promise fits above the reserve together', async (
   );
 });
 
-t.test('many small uploads cost one row together, and a large one gives back what it has written', async (t) => {
+t.test('many small uploads cost one row together, and a large upload returns its written space', async (t) => {
   const [records, beside] = await openRecords(t, 2);
   let used = 0;
   const freeOnDisk = (): number => 10_300 * MiB - used;
@@ -137,7 +137,7 @@ t.test('many small uploads cost one row together, and a large one gives back wha
   await (await there.claim(600 * MiB)).release();
 });
 
-t.test('what is written of a share is used up: it is promised to nobody a second time', async (t) => {
+t.test('the written part of a share is used up and is not reserved again', async (t) => {
   const [records, beside] = await openRecords(t, 2);
   let used = 0;
   const [here, there] = [records, beside].map((one, at) => {
@@ -153,7 +153,7 @@ t.test('what is written of a share is used up: it is promised to nobody a second
   await here!.claim(68 * MiB);
 });
 
-t.test('what a process has promised that died is nobody’s', async (t) => {
+t.test('the reservations of a dead process are released', async (t) => {
   const [records] = await openRecords(t);
   await records.passing(({ shares }) => shares.set({ name: 'space', holder: '4194305.1 dead', amount: 100 * MiB }));
   const shares = sharesOf(records, `${processName()} 1`);
@@ -165,7 +165,7 @@ t.test('what a process has promised that died is nobody’s', async (t) => {
   t.same(await records.shares.all(), []);
 });
 
-t.test('an upload that announced nothing claims ahead of what it writes', async (t) => {
+t.test('an upload without an announced size reserves ahead of its writes', async (t) => {
   let used = 0;
   const room = new SharedDiskSpace({ reserve: 0, freeOnDisk: () => 200 * MiB - used, shares: soleProcessShares });
   const claim = await room.claim(undefined);
@@ -183,7 +183,7 @@ t.test('an upload that announced nothing claims ahead of what it writes', async 
   t.equal(await room.free(), 7 * MiB);
 });
 
-t.test('one that goes on where another process has left off needs no more room for what is there', async (t) => {
+t.test('an upload that continues at another process needs no additional space for the received bytes', async (t) => {
   const room = new SharedDiskSpace({ reserve: 0, freeOnDisk: () => 100, shares: soleProcessShares });
   await t.rejects(room.claim(250, 100), { code: 'insufficient-storage' });
   const claim = await room.claim(200, 100);

@@ -13,7 +13,7 @@ export interface TestStore {
   blobs: DiskBlobs;
   directory: string;
   digests: DigestPool;
-  /** What `fatal` was told. */
+  /** The errors that `fatal` got. */
   failures: Error[];
   /** The files below `blobs`, by their paths. */
   files(): Promise<string[]>;

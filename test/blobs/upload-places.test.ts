@@ -1,4 +1,4 @@
-// Who may send at the same time: everybody a little, and nobody who sends nothing while others wait.
+// Places for concurrent uploads: a few for each client, and none for a client that sends nothing while others wait.
 import fc from 'fast-check';
 import t from 'tap';
 
@@ -11,7 +11,7 @@ import { UploadPlaces, type UploadPlace } from '#blobs/upload-places.ts';
 
 type Test = Parameters<typeof openRecords>[0];
 
-/** Places on a clock that stands still, and senders that send when they are told to. */
+/** Places on a clock that stands still, and senders that send on request. */
 function world(limits: { ofSender: number; all: number }) {
   const clock = { now: 0 };
   const places = new UploadPlaces({ ...limits, elapsed: () => clock.now });
@@ -45,7 +45,7 @@ function world(limits: { ofSender: number; all: number }) {
   return { clock, places, begin };
 }
 
-/** What was set going has come to rest. */
+/** The started work has come to rest. */
 const settled = () => new Promise(setImmediate);
 const refused = { code: 'too-many-requests', status: 429, retryAfter: 10 };
 
@@ -61,7 +61,7 @@ t.test('a sender has so many places, and all together so many', async (t) => {
   await t.rejects(begin('dora'), refused);
 });
 
-t.test('whoever has sent less than a kibibyte a second for ten seconds makes room, the slowest first', async (t) => {
+t.test('a client below a kibibyte a second for ten seconds makes room, the slowest first', async (t) => {
   const { clock, begin } = world({ ofSender: 3, all: 100 });
   const [fast, slow, slowest] = [await begin('ada'), await begin('ada'), await begin('ada')];
   for (let second = 0; second < 10; second++) {
@@ -80,7 +80,7 @@ t.test('whoever has sent less than a kibibyte a second for ten seconds makes roo
   await newcomer.finish();
 });
 
-t.test('nobody is ended while there is room, however slow he is', async (t) => {
+t.test('no client is ended while there is room, however slow it is', async (t) => {
   const { clock, begin } = world({ ofSender: 2, all: 3 });
   const one = await begin('ada');
   clock.now += seconds(1000);
@@ -90,7 +90,7 @@ t.test('nobody is ended while there is room, however slow he is', async (t) => {
   t.equal(one.ended(), undefined);
 });
 
-t.test('where all places are taken, who holds most gives one up', async (t) => {
+t.test('if all places are taken, the client with the most gives one up', async (t) => {
   const { clock, begin } = world({ ofSender: 3, all: 5 });
   const [bobs] = [await begin('bob'), await begin('bob')];
   const adas = [await begin('ada'), await begin('ada'), await begin('ada')];
@@ -102,7 +102,7 @@ t.test('where all places are taken, who holds most gives one up', async (t) => {
   t.equal(bobs.ended(), undefined);
 });
 
-t.test('when those who hold most move, one that stands still elsewhere makes room', async (t) => {
+t.test('if the largest clients move, an upload that stands still elsewhere makes room', async (t) => {
   const { clock, begin } = world({ ofSender: 3, all: 4 });
   const busy = [await begin('ada'), await begin('ada'), await begin('ada')];
   const stuck = await begin('bob');
@@ -119,7 +119,7 @@ t.test('when those who hold most move, one that stands still elsewhere makes roo
   );
 });
 
-t.test('one whom the store itself makes wait is not slow', async (t) => {
+t.test('a client that waits for the store is not slow', async (t) => {
   const clock = { now: 0 };
   const places = new UploadPlaces({ ofSender: 1, all: 1, elapsed: () => clock.now });
   const place = await places.take('ada');
@@ -143,7 +143,7 @@ t.test('one whom the store itself makes wait is not slow', async (t) => {
   next.leave();
 });
 
-t.test('a place that was left twice is one place', async (t) => {
+t.test('a place that is released twice is one place', async (t) => {
   const places = new UploadPlaces({ ofSender: 1, all: 1, elapsed: () => 0 });
   const place = await places.take('ada');
   place.leave();
@@ -188,7 +188,7 @@ t.test('two processes have the places of a sender, and all places, together', as
   await t.rejects(here.take('carol'), refused);
 });
 
-t.test('many small uploads of one sender cost two rows together, which go when he comes no more', async (t) => {
+t.test('many small uploads of one sender cost two rows together, until the last one ends', async (t) => {
   const { records, here, there, clock } = await twoProcesses(t, { ofSender: 32, all: 512 });
   for (let upload = 0; upload < 50; upload++) {
     (await here.take('ada')).leave();
@@ -210,7 +210,7 @@ t.test('many small uploads of one sender cost two rows together, which go when h
   t.same(await records.shares.all(), []);
 });
 
-t.test('who stands still at one process makes room for whoever comes to the other', async (t) => {
+t.test('an upload that stands still at one process makes room for an upload at the other', async (t) => {
   const { here, there, clock } = await twoProcesses(t, { ofSender: 1, all: 5 });
   const still = (await here.take('ada')).watch(new TransformStream<Chunks, Chunks>().readable);
   const ended = t.rejects(still.next(), { code: 'too-many-requests', message: /while other uploads waited/ });
@@ -226,7 +226,7 @@ t.test('who stands still at one process makes room for whoever comes to the othe
   await t.rejects(here.take('ada'), refused, 'nobody waits any more, and the place is taken');
 });
 
-t.test('whatever comes and goes, never are more places taken than there are, nor one of them lost', async (t) => {
+t.test('over any sequence of uploads only existing places are taken, and none is lost', async (t) => {
   const act = fc.record({
     who: fc.constantFrom('ada', 'bob', 'carol'),
     what: fc.constantFrom('begin', 'end', 'wait'),

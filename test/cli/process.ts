@@ -21,7 +21,7 @@ export function folder(t: Test): string {
   return path;
 }
 
-/** Why root cannot have a command run here as somebody else, or false: the value of tap's `skip`. */
+/** The reason why root cannot run a command here as another user, or false: the value of tap's `skip`. */
 export function withoutOthers(): string | false {
   if (process.getuid?.() !== 0) return 'only root can give files away';
   const { status } = spawnSync('/usr/bin/test', ['-r', main], {
@@ -35,12 +35,12 @@ export interface NewStore {
   data: string;
   /** Runs a command on this store, within the test's own process. */
   larder(line: string): Promise<Outcome>;
-  /** The same with --json; what it answers, or what it says of its failure. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+  /** The same with --json; returns its output, or its error. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the caller knows the shape
   json(line: string): Promise<any>;
 }
 
-/** Commands on a store that somebody has made. */
+/** Commands on an existing store. */
 export function commandsOn(data: string): NewStore {
   const store: NewStore = {
     data,
@@ -53,7 +53,7 @@ export function commandsOn(data: string): NewStore {
   return store;
 }
 
-/** A store as init makes it, on the engine on which the tests run where `options` name none. */
+/** A store as init makes it, on the engine of the tests if `options` name none. */
 export async function newStore(t: Test, options = ''): Promise<NewStore> {
   const store = commandsOn(join(folder(t), 'data'));
   const more = options.includes('--postgres') ? [] : await initOptions(store.data);
@@ -73,7 +73,7 @@ export interface Ended {
 export interface Running {
   child: ChildProcess;
   ended: Promise<Ended>;
-  /** What has been written to the standard error. */
+  /** The output on standard error. */
   err(): string;
   /** Resolves when the standard error has something that matches. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
@@ -81,7 +81,7 @@ export interface Running {
 
 /** Starts larder as a process; it is killed at the end of the test. */
 export function start(t: Test, args: readonly string[], environment: NodeJS.ProcessEnv = {}): Running {
-  // Without the options by which the test runner follows its children: it would write as whoever they become.
+  // Without the options for child processes of the test runner: they would write as the new user.
   const child = spawn('/usr/bin/env', ['-u', 'NODE_OPTIONS', process.execPath, main, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...environment },

@@ -12,7 +12,7 @@ export interface Outcome {
   err: string;
 }
 
-/** What a command line does, with its arguments as a person would type them. */
+/** Runs a command line; the arguments are given as a person would type them. */
 export async function larder(
   line: string,
   {
@@ -26,7 +26,7 @@ export async function larder(
     terminal?: boolean;
     groups?: readonly CommandGroup[];
     stdin?: readonly string[];
-    /** What somebody at the terminal types, once he is asked. */
+    /** The input of a person at the terminal, after the question. */
     typed?: AsyncIterable<string>;
   } = {},
 ): Promise<Outcome> {

@@ -20,7 +20,7 @@ import { embeddedText } from '#platform/embedded.ts';
 const long = process.env['LARDER_LONG'] === '1';
 const digest = '0123456789abcdef'.repeat(6);
 
-t.test('a value is changed where it stands, and everything else stays', async (t) => {
+t.test('a value is changed in its place, and everything else stays', async (t) => {
   const file = join(
     t.testdir({ 'larder.toml': '# Ours.\n[store]\nid = "a" # short\n\n[log]\nlevel = "warn"\n' }),
     'larder.toml',
@@ -29,33 +29,27 @@ t.test('a value is changed where it stands, and everything else stays', async (t
   t.equal(readFileSync(file, 'utf8'), '# Ours.\n[store]\nid = "site-7" # short\n\n[log]\nlevel = "debug"\n');
 });
 
-t.test(
-  'a new key goes to the end of its section, below the comment that shows it, or with a section of its own',
-  async (t) => {
-    const before =
-      '[store]\nid = "a" # short\n# offline_mode = false\n# the end\n\n# Reached here.\n[http]\n\n[log]\nlevel = "warn"';
-    t.equal(edit(before, 'store', 'offline_mode', true), before.replace('= false\n', '= false\noffline_mode = true\n'));
-    t.equal(
-      edit(before, 'http', 'trusted_proxies', ['10.0.0.7', '::1']),
-      before.replace('[http]\n', '[http]\ntrusted_proxies = ["10.0.0.7", "::1"]\n'),
-    );
-    t.equal(edit(before, 'names', 'reserved', []), `${before}\n\n[names]\nreserved = []\n`);
-    t.equal(edit(before, 'log', 'more', 1), `${before}\nmore = 1`);
-    t.equal(edit('', 'log', 'level', 'info'), '[log]\nlevel = "info"\n');
-    t.equal(edit('[log]\r\n\r\n[store]\r\n', 'log', 'level', 'info'), '[log]\r\nlevel = "info"\r\n\r\n[store]\r\n');
-    t.equal(
-      edit('store = { id = "a" }\n', 'store', 'offline_mode', true),
-      'store = { offline_mode = true, id = "a" }\n',
-    );
-    t.equal(edit('store = {}\n', 'store', 'id', 'a'), 'store = { id = "a" }\n');
-    t.equal(
-      edit('store.id = "a"\nlog.level = "info"\n', 'store', 'offline_mode', true),
-      'store.id = "a"\nstore.offline_mode = true\nlog.level = "info"\n',
-    );
-    const comment = '[names]\nreserved = [\n# more = 1\n"core"]\n';
-    t.equal(edit(comment, 'names', 'more', 2), `${comment}more = 2`.replace(']\nmore = 2', ']\nmore = 2\n'));
-  },
-);
+t.test('a new key is added at the end of its section, below its comment, or with a section of its own', async (t) => {
+  const before =
+    '[store]\nid = "a" # short\n# offline_mode = false\n# the end\n\n# Reached here.\n[http]\n\n[log]\nlevel = "warn"';
+  t.equal(edit(before, 'store', 'offline_mode', true), before.replace('= false\n', '= false\noffline_mode = true\n'));
+  t.equal(
+    edit(before, 'http', 'trusted_proxies', ['10.0.0.7', '::1']),
+    before.replace('[http]\n', '[http]\ntrusted_proxies = ["10.0.0.7", "::1"]\n'),
+  );
+  t.equal(edit(before, 'names', 'reserved', []), `${before}\n\n[names]\nreserved = []\n`);
+  t.equal(edit(before, 'log', 'more', 1), `${before}\nmore = 1`);
+  t.equal(edit('', 'log', 'level', 'info'), '[log]\nlevel = "info"\n');
+  t.equal(edit('[log]\r\n\r\n[store]\r\n', 'log', 'level', 'info'), '[log]\r\nlevel = "info"\r\n\r\n[store]\r\n');
+  t.equal(edit('store = { id = "a" }\n', 'store', 'offline_mode', true), 'store = { offline_mode = true, id = "a" }\n');
+  t.equal(edit('store = {}\n', 'store', 'id', 'a'), 'store = { id = "a" }\n');
+  t.equal(
+    edit('store.id = "a"\nlog.level = "info"\n', 'store', 'offline_mode', true),
+    'store.id = "a"\nstore.offline_mode = true\nlog.level = "info"\n',
+  );
+  const comment = '[names]\nreserved = [\n# more = 1\n"core"]\n';
+  t.equal(edit(comment, 'names', 'more', 2), `${comment}more = 2`.replace(']\nmore = 2', ']\nmore = 2\n'));
+});
 
 t.test('a key that is not to be set any more stays to be read, as a comment', (t) => {
   const before =
@@ -132,7 +126,7 @@ t.test('the file is replaced whole, for its owner alone, and through a symbolic 
   );
 });
 
-t.test('any series of changes is what the file then says, and every comment stays', async (t) => {
+t.test('the file has the result of any series of changes, and every comment stays', async (t) => {
   const starts = [
     '',
     '# one\r\n[http] # two\r\nlisten = "127.0.0.1:80" # three\r\n\r\n# four\r\n[log]\r\n# five\r\n',
@@ -164,7 +158,7 @@ t.test('any series of changes is what the file then says, and every comment stay
       }
       t.strictSame(JSON.parse(JSON.stringify(parse(toml))), wanted);
       const kept = comments(toml);
-      // A list that is written anew loses the comments between its members, and only those.
+      // A list that is written again loses the comments between its members, and no others.
       const lost = comments(start).filter((comment) => !kept.includes(comment));
       if (lost.some((comment) => comment !== '# four' && comment !== '# five')) throw new Error(lost.join());
     }),

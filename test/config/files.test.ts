@@ -89,7 +89,7 @@ t.test('sizes are powers of two', async (t) => {
   fc.assert(fc.property(size, (text) => parseByteSize(text) >= 0 && parseByteSize(text) <= maximum));
 });
 
-t.test('the word that was meant is found, and none where none is near', async (t) => {
+t.test('a misspelt word is answered with the nearest one, and with none if none is near', async (t) => {
   const words = ['offline_mode', 'listen', 'id', 'account create', 'account list'];
   t.equal(nearest('offline_mod', words), 'offline_mode');
   t.equal(nearest('Listne', words), 'listen');
@@ -101,7 +101,7 @@ t.test('the word that was meant is found, and none where none is near', async (t
   fc.assert(fc.property(fc.constantFrom(...words), (word) => nearest(word, words) === word));
 });
 
-t.test('every value stands where the parser found it', async (t) => {
+t.test('every value is at the place that the parser reports', async (t) => {
   const name = fc.oneof(
     fc.constantFrom('a', 'b', 'c.d', '__proto__', 'a b', ''),
     fc.string({ maxLength: 4 }).map((s) => s.toWellFormed()),

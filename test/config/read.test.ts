@@ -246,7 +246,7 @@ t.test('every key is read, sizes as bytes', async (t) => {
   });
 });
 
-t.test('nobody can change a configuration that was read', async (t) => {
+t.test('a configuration that was read cannot be changed', async (t) => {
   const config = parseConfig('larder.toml', everything) as unknown as Record<string, Record<string, unknown>>;
   t.throws(() => (config['store']!['id'] = 'x'), TypeError);
   t.throws(() => (config['store'] = {}), TypeError);
@@ -254,7 +254,7 @@ t.test('nobody can change a configuration that was read', async (t) => {
   t.throws(() => (parseConfig('x', '').http.trusted_proxies as string[]).push('x'), TypeError);
 });
 
-t.test('the place of the blobs is an address, and needs credentials that stand elsewhere', async (t) => {
+t.test('the place of the blobs is an address, with its credentials elsewhere', async (t) => {
   const wrong = (address: string): string[] =>
     refusal(`[blobs]\ns3 = "${address}"\ncredentials_file = "/etc/larder/s3.toml"\n`);
   for (const [address, why] of [
@@ -286,45 +286,41 @@ t.test('the two files of a certificate belong together', async (t) => {
   t.match(refusal('[tls]\nnames = ["a b"]\n'), [/expected a host name/]);
 });
 
-t.test(
-  'the address of PostgreSQL is one, without a password, and what is wrong with it never repeats it',
-  async (t) => {
-    const wrong = (address: string): string[] => refusal(`[records]\npostgres = "${address}"\n`);
-    const said: [string, string][] = [
-      [
-        'postgres://larder:secret@db/larder',
-        'it contains a password; write the password into its own file, and name that file in records.password_file',
-      ],
-      ['postgres://db/larder', 'it does not say which user'],
-      ['postgres://larder:secret@db', 'it does not say which database'],
-      ['postgres://larder:secret@/larder', 'it does not say which host'],
-      [
-        'postgres://larder:secret@db/larder?sslmode=secret',
-        'its sslmode may be verify-full, verify-ca, require or disable',
-      ],
-      [
-        'postgres://larder:secret@db/larder?password=secret',
-        'behind its question mark it may say host, options, sslcert, sslkey, sslmode, sslrootcert',
-      ],
-      ['postgres://larder:%ZZsecret@db/larder', 'write a percent sign in it as %25'],
-      ['postgres://larder:secret@db:99999/larder', 'write it as postgres://user@host:5432/database'],
-    ];
-    for (const [address, why] of said)
-      t.strictSame(wrong(address), [`larder.toml:2: records.postgres: ${why}`], address);
-    const shape =
-      'expected postgres://USER@HOST:PORT/DATABASE, or postgres://USER@/DATABASE?host=FOLDER for a Unix socket';
-    for (const other of ['mysql://larder:secret@db/larder', 'larder:secret', '']) {
-      t.strictSame(wrong(other), [`larder.toml:2: records.postgres: ${shape}`], other);
-    }
-    t.strictSame(wrong('postgres://larder@/larder?host=/run/postgresql'), []);
-    t.strictSame(refusal('[records]\npassword_file = "/p"\n'), [
-      'larder.toml:2: records.password_file is the password for records.postgres: set that too',
-    ]);
-    t.match(refusal('[records]\npostgres = "postgres://a@b/c"\npassword_file = "p"\n'), [
-      /larder\.toml:3: records\.password_file: expected an absolute path/,
-    ]);
-  },
-);
+t.test('the address of PostgreSQL is one, without a password, and an error never repeats it', async (t) => {
+  const wrong = (address: string): string[] => refusal(`[records]\npostgres = "${address}"\n`);
+  const said: [string, string][] = [
+    [
+      'postgres://larder:secret@db/larder',
+      'it contains a password; write the password into its own file, and name that file in records.password_file',
+    ],
+    ['postgres://db/larder', 'it does not say which user'],
+    ['postgres://larder:secret@db', 'it does not say which database'],
+    ['postgres://larder:secret@/larder', 'it does not say which host'],
+    [
+      'postgres://larder:secret@db/larder?sslmode=secret',
+      'its sslmode may be verify-full, verify-ca, require or disable',
+    ],
+    [
+      'postgres://larder:secret@db/larder?password=secret',
+      'behind its question mark it may say host, options, sslcert, sslkey, sslmode, sslrootcert',
+    ],
+    ['postgres://larder:%ZZsecret@db/larder', 'write a percent sign in it as %25'],
+    ['postgres://larder:secret@db:99999/larder', 'write it as postgres://user@host:5432/database'],
+  ];
+  for (const [address, why] of said) t.strictSame(wrong(address), [`larder.toml:2: records.postgres: ${why}`], address);
+  const shape =
+    'expected postgres://USER@HOST:PORT/DATABASE, or postgres://USER@/DATABASE?host=FOLDER for a Unix socket';
+  for (const other of ['mysql://larder:secret@db/larder', 'larder:secret', '']) {
+    t.strictSame(wrong(other), [`larder.toml:2: records.postgres: ${shape}`], other);
+  }
+  t.strictSame(wrong('postgres://larder@/larder?host=/run/postgresql'), []);
+  t.strictSame(refusal('[records]\npassword_file = "/p"\n'), [
+    'larder.toml:2: records.password_file is the password for records.postgres: set that too',
+  ]);
+  t.match(refusal('[records]\npostgres = "postgres://a@b/c"\npassword_file = "p"\n'), [
+    /larder\.toml:3: records\.password_file: expected an absolute path/,
+  ]);
+});
 
 t.test('the label of a site is one of its labels', async (t) => {
   t.match(refusal('[site]\nlabel = "secret"\n'), [/larder\.toml:2: site\.label: expected one of site\.levels/]);
@@ -356,7 +352,7 @@ t.test('an unknown key is refused with its line and the key that was meant', asy
   ]);
 });
 
-t.test('a wrong value is refused with what is expected', async (t) => {
+t.test('a wrong value is refused with the expected one', async (t) => {
   const size = 'expected a number of bytes, or text such as "32 GiB" (KiB, MiB, GiB, TiB)';
   const url = 'expected http:// or https:// with a host in lower case and perhaps a port; no path, no slash at the end';
   const digests =
@@ -476,7 +472,7 @@ t.test('a wrong value is refused with what is expected', async (t) => {
   t.strictSame(refusal('[[store]]\nid = "x"'), ['larder.toml:1: expected a section [store], got a list']);
 });
 
-t.test('all that is wrong is said at once, in the order of the file', async (t) => {
+t.test('all mistakes are reported at once, in the order of the file', async (t) => {
   t.strictSame(
     refusal('[log]\nlevel = "loud"\n[stor]\n[uploads]\nreserve = true\nmax = 3\n').map((line) => line.slice(0, 24)),
     ['larder.toml:2: log.level', 'larder.toml:3: unknown s', 'larder.toml:5: uploads.r', 'larder.toml:6: unknown k'],
@@ -491,7 +487,7 @@ t.test('all that is wrong is said at once, in the order of the file', async (t) 
   ]);
 });
 
-t.test('broken TOML is refused with line and column, and what is said twice with both lines', async (t) => {
+t.test('broken TOML is refused with line and column, and a repeated key with both lines', async (t) => {
   t.match(refusal('[store]\nid = larder\n'), [
     /^larder\.toml:2:6: invalid value; store\.id is .*, as in: id = "larder"$/,
   ]);
@@ -521,7 +517,7 @@ t.test('a message never repeats what may be a secret', async (t) => {
   }
 });
 
-t.test('a message is one line whatever stands in the file', async (t) => {
+t.test('a message is one line with any content of the file', async (t) => {
   t.strictSame(refusal('[store]\n"a\\nb\\u001b[2J" = 1\n'), [
     "larder.toml:2: unknown key 'a\\nb\\u001b[2J' in [store]",
   ]);
@@ -565,7 +561,7 @@ function touched(file: string, at: number, name: string): boolean {
   return entry !== undefined && at >= file.lastIndexOf('\n', entry.from) && at <= file.indexOf('\n', entry.to);
 }
 
-t.test('a file with one letter changed is refused with a line, or means the same but for that line', async () => {
+t.test('a file with one changed letter is refused with a line, or differs only in that line', async () => {
   const files = [everything, embeddedText('config/appliance.toml'), embeddedText('config/air-gapped.toml')];
   const letter = fc.oneof(
     fc.constantFrom(...Array.from('"\'=[]{}#.,\n\r \t\\_-+019aeZ\u0000\u007f\ud800é')),

@@ -1,4 +1,4 @@
-// What somebody may try against people who are logged in to the console.
+// Attacks on people who are logged in to the console.
 import { request } from 'node:https';
 
 import t from 'tap';
@@ -24,7 +24,7 @@ const some = {
   id: 'none',
 };
 
-t.test('nobody sees or does anything who is not logged in', async (t) => {
+t.test('without a login, no page is shown and no form works', async (t) => {
   const store = await startConsole(t);
   for (const op of screens) {
     const address = pathOf(op, some);
@@ -158,7 +158,7 @@ t.test('looking changes nothing', async (t) => {
   t.same(await store.beside.records.audit.head(), before);
 });
 
-t.test('what was typed into a form that is refused is there again', async (t) => {
+t.test('a refused form keeps the typed values', async (t) => {
   const store = await startConsole(t);
   const root = await store.visit('root');
   const page = await root.open('/console/people');
@@ -171,7 +171,7 @@ t.test('what was typed into a form that is refused is there again', async (t) =>
   t.match(again, { status: 200, text: /A link for Carol & <Co>/ }, 'and is sent from there');
 });
 
-t.test('nothing of a form that another site sent is shown again, before or after a login', async (t) => {
+t.test('a form from another site is never shown again, before or after a login', async (t) => {
   const store = await startConsole(t);
   await store.setPassword('root');
   const root = await store.visit('root');
@@ -192,7 +192,7 @@ t.test('nothing of a form that another site sent is shown again, before or after
     t.match(known, { status: 403 });
     t.notMatch(known.html, /mallory|<button>Send again/i);
   }
-  // The same hidden in a form to the page on which one logs in.
+  // The same, hidden in a form to the login page.
   const visitor = store.visitor();
   const hidden = { to: '/console/people', typed: JSON.stringify(typed), username: 'root', password, code: '' };
   const body = new URLSearchParams(hidden);
@@ -203,7 +203,7 @@ t.test('nothing of a form that another site sent is shown again, before or after
   t.match(await visitor.logIn('root', hidden), { status: 200, text: /Send again/ }, 'our own page brings it along');
 });
 
-t.test('a new login ends the session that the browser had before, whoever it was', async (t) => {
+t.test('a new login ends the earlier session of the browser, of any account', async (t) => {
   const store = await startConsole(t);
   for (const who of ['ada', 'root']) await store.setPassword(who);
   const browser = await store.visit('ada');

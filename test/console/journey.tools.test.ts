@@ -31,7 +31,7 @@ const secret = 'five pumps at the harbour, 9';
 
 t.setTimeout(600_000);
 
-/** Somebody's browser, which runs our scripts or none. */
+/** A browser that runs our scripts, or none. */
 async function sitDown(browser: Browser, javaScriptEnabled: boolean): Promise<{ page: Page; context: BrowserContext }> {
   const context = await browser.newContext({ javaScriptEnabled });
   return { context, page: await context.newPage() };
@@ -50,7 +50,7 @@ async function logIn(page: Page, store: ConsoleStore, name: string, word: string
   await page.getByRole('navigation', { name: 'Console' }).waitFor();
 }
 
-/** With the keyboard, as all that follows: what cannot be reached or pressed by it fails. */
+/** With the keyboard, like the following steps: an element that it cannot reach or press fails. */
 const enter = async (page: Page, what: Locator): Promise<void> => {
   await what.focus();
   if ((await what.and(page.locator(':focus')).count()) === 0) throw new Error('this takes no focus');
@@ -64,13 +64,13 @@ const go = async (page: Page, words: string): Promise<void> => {
 
 const wait = (page: Page, words: RegExp): Promise<void> => page.getByText(words).first().waitFor();
 
-/** What was just done is said on top of the page that comes then. */
+/** The next page says at its top which act was done. */
 const isDone = (page: Page): Promise<void> => page.locator('.notice.good').waitFor();
 
 const press = (page: Page, words: string): Promise<void> =>
   enter(page, page.getByRole('button', { name: words, exact: true }));
 
-/** Publishes a snap as she does it who has pasted the lines into her shell; the id of the upload. */
+/** Publishes a snap with the lines of the page in a shell; returns the id of the upload. */
 async function publish(store: ConsoleStore, lines: string): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'larder-journey-'));
   const file = join(folder, 'tiny-app_1.snap');

@@ -28,7 +28,7 @@ async function peopled(t: Parameters<typeof startConsole>[0]) {
   return { store, people };
 }
 
-/** The pages that can be reached from the front page, by their addresses without what is asked for in them. */
+/** The pages that links reach from the front page, by their addresses without the query. */
 async function reached(visitor: Visitor): Promise<Map<string, { status: number; from: string }>> {
   const found = new Map<string, { status: number; from: string }>();
   const left = [{ address: '/console', from: 'the browser' }];
@@ -45,7 +45,7 @@ async function reached(visitor: Visitor): Promise<Map<string, { status: number; 
   return found;
 }
 
-t.test('whoever follows any link of any page is let see what is there', async (t) => {
+t.test('each link of each page leads to a page that the reader may see', async (t) => {
   const { store, people } = await peopled(t);
   for (const who of people) {
     const pages = await reached(await store.visit(who));

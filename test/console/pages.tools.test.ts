@@ -1,5 +1,5 @@
-// Every screen of the console as people see it: on a desk and on a phone, by day and by night, with a screen reader; and with
-// names and titles that would be markup if somebody let them.
+// Every screen of the console as people see it: on a desktop and on a phone, light and dark, with a screen reader; and
+// with names and titles that would be markup without escaping.
 import t from 'tap';
 import type { Page } from 'playwright-core';
 
@@ -17,7 +17,7 @@ const markup = '<b class="markup">"bold" \' javascript:alert(1)</b>';
 
 t.setTimeout(long ? 1_200_000 : 600_000);
 
-/** A store in which something stands on every screen; what the members of addresses stand for in it. */
+/** A store with content on every screen, and the values for the parameters of the addresses. */
 async function furnish(store: ConsoleStore): Promise<Record<string, string>> {
   const ada = await store.as('ada');
   await ada.patch('/v1/account', { 'display-name': markup });
@@ -52,50 +52,45 @@ async function furnish(store: ConsoleStore): Promise<Record<string, string>> {
 
 const screens = consoleOperations.filter(({ method, name }) => method === 'GET' && name !== 'console_asset');
 
-t.test(
-  'every screen can be read by everybody, on every screen, and holds no markup but ours',
-  needsBrowser,
-  async (t) => {
-    const store = await startConsole(t);
-    const subject = await furnish(store);
-    const { cookie } = await store.visit('root');
-    const [name = '', value = ''] = cookie.split(/=(.*)/s);
-    const browser = await openBrowser(t);
-    const wrong: string[] = [];
-    for (const { name: view, width, height, colorScheme } of long ? views : [views[0], views[3]]) {
-      // The policy of our pages keeps axe's script out too.
-      const context = await browser.newContext({ viewport: { width, height }, colorScheme, bypassCSP: true });
-      await context.addCookies([{ name, value, url: store.url }]);
-      const page = await context.newPage();
-      page.on('console', (message) => wrong.push(`${view}: ${message.text()}`));
-      for (const [at, op] of screens.entries()) {
-        const address = pathOf(op, subject);
-        const reply = await page.goto(store.url + address);
-        if ((reply?.status() ?? 500) >= 500) wrong.push(`${address} says ${String(reply?.status())}`);
-        // Every day each screen is looked at closely in one of the two views.
-        const closely = long || (width === 360) === (at % 2 === 0);
-        for (const fault of await (closely ? faultsOf(page) : tooWide(page)))
-          wrong.push(`${view}: ${address}: ${fault}`);
-        if ((await page.locator('.markup').count()) > 0) wrong.push(`${address} lets what somebody stored be markup`);
-        for (const link of await linksOf(page))
-          if (!/^(?:\/|#|https?:)/.test(link)) wrong.push(`${address} links to ${link}`);
-      }
-      await context.close();
+t.test('every screen is readable in every size and mode, and contains no foreign markup', needsBrowser, async (t) => {
+  const store = await startConsole(t);
+  const subject = await furnish(store);
+  const { cookie } = await store.visit('root');
+  const [name = '', value = ''] = cookie.split(/=(.*)/s);
+  const browser = await openBrowser(t);
+  const wrong: string[] = [];
+  for (const { name: view, width, height, colorScheme } of long ? views : [views[0], views[3]]) {
+    // The policy of our pages keeps axe's script out too.
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme, bypassCSP: true });
+    await context.addCookies([{ name, value, url: store.url }]);
+    const page = await context.newPage();
+    page.on('console', (message) => wrong.push(`${view}: ${message.text()}`));
+    for (const [at, op] of screens.entries()) {
+      const address = pathOf(op, subject);
+      const reply = await page.goto(store.url + address);
+      if ((reply?.status() ?? 500) >= 500) wrong.push(`${address} says ${String(reply?.status())}`);
+      // Every day each screen is looked at closely in one of the two views.
+      const closely = long || (width === 360) === (at % 2 === 0);
+      for (const fault of await (closely ? faultsOf(page) : tooWide(page))) wrong.push(`${view}: ${address}: ${fault}`);
+      if ((await page.locator('.markup').count()) > 0) wrong.push(`${address} lets what somebody stored be markup`);
+      for (const link of await linksOf(page))
+        if (!/^(?:\/|#|https?:)/.test(link)) wrong.push(`${address} links to ${link}`);
     }
-    // What the browser says of a page that is not there is no fault of the page.
-    t.strictSame(
-      [...new Set(wrong)].filter((one) => !one.includes('the server responded with a status of 404')),
-      [],
-    );
-  },
-);
+    await context.close();
+  }
+  // The message of the browser about a missing page is no fault of the page.
+  t.strictSame(
+    [...new Set(wrong)].filter((one) => !one.includes('the server responded with a status of 404')),
+    [],
+  );
+});
 
 const linksOf = async (page: Page): Promise<string[]> =>
   (await page.locator('a[href]').all()).length === 0
     ? []
     : page.evaluate<string[]>("[...document.querySelectorAll('a[href]')].map((one) => one.getAttribute('href'))");
 
-t.test('every screen is small, and says nothing twice as a script', async (t) => {
+t.test('every page is small, and no script repeats its text', async (t) => {
   const store = await startConsole(t);
   const subject = await furnish(store);
   const root = await store.visit('root');
@@ -146,7 +141,7 @@ t.test(
 );
 
 t.test(
-  'what moves looks again by itself, until it has settled, and keeps nobody logged in by that',
+  'moving content refreshes by itself until it has settled, without prolonging the session',
   needsBrowser,
   async (t) => {
     const store = await startConsole(t);
@@ -154,7 +149,7 @@ t.test(
     const { records } = store.beside;
     const at = store.clock.now.toISOString();
     const entry = { at, actor: 'test', action: 'wait', object: 'charm/hello' };
-    // Nobody reviews it: the queue looks for what is new when it is told of it.
+    // No reviewer is running: the queue starts work only on a signal.
     await records.change(entry, async (tx) => {
       const content = { sha3_384: '0'.repeat(96), sha256: '0'.repeat(64), size: 1 };
       await tx.uploads.add({ id: 'one', ...content, address: '127.0.0.1', receivedAt: at });
@@ -171,7 +166,7 @@ t.test(
     await list.goto(`${store.url}/console/waiting`);
     await upload.goto(`${store.url}/console/waiting/uploads/one`);
     t.match(await upload.locator('.lead').textContent(), /has not finished yet/);
-    // Late enough for a page that somebody opens to prolong the session.
+    // Late enough for an opened page to prolong the session.
     store.clock.advance(minutes(20));
     const [, asked] = await Promise.all([
       upload.waitForResponse(/uploads\/one/),

@@ -1,4 +1,4 @@
-// A store with its console, and people who look at it: what a browser does without a script, it does here by `fetch`.
+// A store with its console, and people at browsers without scripts: `fetch` does the work of the browser.
 import { startIdentity, password, type How, type IdentityStore } from '#test/identity/world.ts';
 
 type Test = Parameters<typeof startIdentity>[0];
@@ -10,29 +10,29 @@ export interface Page {
   /** The address that it came from in the end, without the store's own. */
   address: string;
   html: string;
-  /** What a person reads, with one space between words. */
+  /** The text for a reader, with one space between words. */
   text: string;
 }
 
-/** Somebody at his browser. */
+/** A person at a browser. */
 export interface Visitor {
-  /** The cookie that the browser sends; empty where it has none. */
+  /** The cookie of the browser; empty if it has none. */
   cookie: string;
   open(address: string, headers?: Record<string, string>): Promise<Page>;
   /** Logs in as the page asks for it. */
   logIn(username: string, more?: Record<string, string>): Promise<Page>;
-  /** Sends the form of a page that goes to an address, filled in with these beside what is hidden in it; follows where it leads. */
+  /** Sends the form of a page with this address, with the given values and its hidden fields; follows the redirect. */
   send(page: Page, address: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<Page>;
 }
 
 export interface ConsoleStore extends IdentityStore {
-  /** A browser that nobody has logged in with. */
+  /** A browser without a login. */
   visitor(): Visitor;
-  /** Somebody who has logged in; he gets a password when he has none. */
+  /** A logged-in account; it gets a password if it has none. */
   visit(person: string): Promise<Visitor>;
 }
 
-/** A store in which ada and bob publish, and root administers. */
+/** A store with ada and bob as publishers, and root as administrator. */
 export async function startConsole(t: Test, ...how: How): Promise<ConsoleStore> {
   const store = await startIdentity(t, ...how);
   const visitor = (): Visitor => browse(store.url);
@@ -61,14 +61,14 @@ export const textOf = (html: string): string =>
     .replace(/\s+/g, ' ')
     .trim();
 
-/** What a browser has in a field of several lines: without the line end that it begins with. */
+/** The value that a browser has in a field of several lines: without its first line end. */
 const writtenIn = (html: string): string =>
   html.replace(/^\n/, '').replace(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => entities[name] ?? '');
 
 const attribute = (tag: string, name: string): string | undefined =>
   textOf(new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1] ?? '\u0000').replace('\u0000', '') || undefined;
 
-/** What is in the fields of the form that goes to an address; fails where the page has none. */
+/** The fields of the form with this address; fails if the page has none. */
 function fieldsOf(html: string, address: string): Record<string, string> {
   for (const [, open = '', inner = ''] of html.matchAll(/<form([^>]*)>(.*?)<\/form>/gs)) {
     if (attribute(open, 'action') !== address || attribute(open, 'method') !== 'post') continue;

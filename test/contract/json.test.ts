@@ -14,7 +14,7 @@ const reads = (text: string): unknown => {
   }
 };
 
-t.test('what is JSON is read as JSON.parse reads it', (t) => {
+t.test('valid JSON is read like JSON.parse reads it', (t) => {
   fc.assert(
     fc.property(fc.json({ stringUnit: 'grapheme', maxDepth: 8 }), (text) => {
       fc.pre(!/\\u0000|\\ud[89a-f]/i.test(text));
@@ -40,7 +40,7 @@ t.test('what is JSON is read as JSON.parse reads it', (t) => {
   t.end();
 });
 
-t.test('an object with a member twice is refused, however it is spelled', (t) => {
+t.test('an object with a repeated member is refused, in any spelling', (t) => {
   const name = fc.string({ unit: 'grapheme', maxLength: 5 });
   const spelled = (text: string, escaped: boolean): string =>
     escaped
@@ -80,7 +80,7 @@ t.test('64 levels are read and 65 are not', (t) => {
   t.end();
 });
 
-t.test('a message tells the place and repeats nothing of the text', (t) => {
+t.test('an error has the place and repeats none of the text', (t) => {
   const secret = 'MDAxY2xvY2F0aW9u';
   for (const text of [
     `{"macaroon": ${secret}}`,
@@ -96,7 +96,7 @@ t.test('a message tells the place and repeats nothing of the text', (t) => {
   t.end();
 });
 
-t.test('a megabyte of anything is judged at once', (t) => {
+t.test('a megabyte of any text is parsed quickly', (t) => {
   const size = 1024 * 1024;
   for (const [what, text] of [
     ['brackets', '['.repeat(size)],

@@ -37,7 +37,7 @@ t.test('no body breaks an operation', async (t) => {
   const store = await startStore(t);
   const { ada, subject } = await sealedWithHello(store);
 
-  // What the store does of its own accord, such as sealing the log, may come between.
+  // Writes that the store makes by itself, such as sealing the log, may come between.
   const audited = async () => (await store.beside.records.audit.head())?.seq;
 
   for (const op of operations.filter(({ body }) => body !== undefined)) {
@@ -76,15 +76,15 @@ t.test('no body breaks an operation', async (t) => {
 /** Members that every object inherits, or that something might take for its own. */
 const inherited = ['valueOf', 'toString', 'constructor', '__proto__', 'hasOwnProperty', 'toJSON', 'length', 'then'];
 
-/** Objects with such members, as JSON: what JSON.stringify could not write of `__proto__`. */
+/** Objects with such members, as JSON: JSON.stringify cannot write `__proto__`. */
 const alone = inherited.flatMap((name) => ['{}', 'null', '1'].map((value) => `{"${name}":${value}}`));
 const together = ['{}', '1', 'null'].map((value) => `{${inherited.map((name) => `"${name}":${value}`).join()}}`);
 let turn = 0;
 
-/** All of them; in the short form those that have every member, and one of the others in turn. */
+/** All of them; in the short form the values with every member, and one of the others in turn. */
 const hostile = (): string[] => (long ? [...alone, ...together] : [alone[turn++ % alone.length]!, ...together]);
 
-/** Bodies as JSON that fit a shape but for one list, or one object, of each kind that the shape has. */
+/** Bodies as JSON that fit a shape except for one list, or one object, of each kind that the shape has. */
 function* poisoned(shape: ShapeName): Generator<string> {
   yield* hostile();
   for (const one of hostile()) yield `[${one},${one}]`;
@@ -141,12 +141,12 @@ t.test('no member that every object inherits breaks an operation', async (t) => 
   t.notMatch(faultsIn(store.log), '"level":"error"');
 });
 
-t.test('a list whose members must differ does not compare objects', (t) => {
+t.test('a list with distinct members does not compare objects', (t) => {
   const unequal = (schema: unknown, path: string): void => {
     if (typeof schema !== 'object' || schema === null) return;
     const { uniqueItems, items } = schema as { uniqueItems?: boolean; items?: { type?: string; $ref?: string } };
     const type = items?.type ?? shapes().find(({ shape }) => items?.$ref === `#/$defs/${shape}`)?.schema['type'];
-    // Objects are compared by what they hold, and a stranger's `valueOf` would be called.
+    // Objects are compared by content, and a foreign `valueOf` would be called.
     if (uniqueItems === true) t.ok(['string', 'integer', 'number', 'boolean'].includes(String(type)), path);
     for (const [name, inner] of Object.entries(schema)) unequal(inner, `${path}/${name}`);
   };

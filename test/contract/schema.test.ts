@@ -41,7 +41,7 @@ t.test('every shape that is named exists, and every request bounds its texts and
   t.end();
 });
 
-/** Where a schema takes texts or lists of any length. */
+/** The places in a schema that allow texts or lists of any length. */
 function unbounded(schema: unknown, known: Map<string, unknown>, where = ''): [string, string][] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { $ref, type, maxLength, maxItems, properties, items, anyOf } = schema as Record<string, unknown> & {
@@ -58,7 +58,7 @@ function unbounded(schema: unknown, known: Map<string, unknown>, where = ''): [s
   ];
 }
 
-t.test('what is wrong is said in words, with its place', (t) => {
+t.test('an error is a sentence with its place', (t) => {
   const said = (value: unknown): string => {
     try {
       checkShape('RegisterNameRequest', value);
@@ -86,7 +86,7 @@ t.test('what is wrong is said in words, with its place', (t) => {
   t.end();
 });
 
-t.test('the characters of a text are counted, however many units it takes to write one', (t) => {
+t.test('the length of a text is its number of characters, not of code units', (t) => {
   const one = fc.constantFrom('a', 'ß', '€', '😀', '\ud83d', '\ude00');
   const texts = fc.array(one, { maxLength: 140 }).map((characters) => characters.join(''));
   fc.assert(

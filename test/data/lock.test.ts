@@ -1,4 +1,4 @@
-// Who holds a data directory, and who waits for it.
+// The lock of a data directory, and the processes that wait for it.
 import { existsSync, writeFileSync } from 'node:fs';
 
 import t from 'tap';
@@ -6,7 +6,7 @@ import t from 'tap';
 import { DataDirectoryInUse, lockDirectory, lockToServe } from '#data/lock.ts';
 import { stateFile } from '#data/state-file.ts';
 
-t.test('a server waits for a command that holds the directory for a moment, and not for another server', async (t) => {
+t.test('a server waits a moment for a command with the lock, and not for another server', async (t) => {
   const directory = t.testdir();
   writeFileSync(stateFile(directory), '{}');
   const command = lockDirectory(directory);

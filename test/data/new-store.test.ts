@@ -14,7 +14,7 @@ const newStore = (configuration: string) => ({
   actor: { actor: 'cli:ann' },
 });
 
-t.test('what was begun is no store until it is whole, and makes way for the next attempt', async (t) => {
+t.test('an unfinished store counts as no store, and gives way to the next attempt', async (t) => {
   const directory = t.testdir();
   const common = {
     baseUrl: 'https://store.site',

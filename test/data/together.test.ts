@@ -1,4 +1,4 @@
-// What several processes say that serve one store, as if they were one.
+// The reports of several processes that serve one store, merged into one.
 import t from 'tap';
 
 import { mergeServingStates, type ServingState } from '#data/serving-state.ts';
@@ -30,7 +30,7 @@ const state = (more: Partial<ServingState>): ServingState => ({
 });
 const [early, late] = [new Date('2026-03-01T12:00:00Z'), new Date('2026-03-01T12:00:01Z')];
 
-t.test('what is wrong with one is wrong with all, and is said once', (t) => {
+t.test('a problem of one process is a problem of all, and is reported once', (t) => {
   const found = mergeServingStates([
     state({ problems: ['The disk is full.'], notices: ['one'] }),
     state({ problems: ['The disk is full.', 'The clock is wrong.'], sealed: true, working: false }),
@@ -41,7 +41,7 @@ t.test('what is wrong with one is wrong with all, and is said once', (t) => {
   t.end();
 });
 
-t.test('runs of jobs and what was read are added up; of moments the latest counts', (t) => {
+t.test('job runs and reads are added up; of times the latest counts', (t) => {
   const scrub = { blobs: 1, bytes: 10, damaged: 0, roundEnded: early.toISOString() };
   const found = mergeServingStates([
     state({ jobs: [job('a', { runs: 2, failures: 1, lastSuccess: late, problem: 'broken' })], scrub }),
@@ -56,7 +56,7 @@ t.test('runs of jobs and what was read are added up; of moments the latest count
   t.end();
 });
 
-t.test('who knows of a certificate or of the workers tells for all', (t) => {
+t.test('the process that knows about a certificate or the workers reports it for all', (t) => {
   const certificate = { ends: early, hosts: ['a'], fingerprint: 'f' };
   const workers = { wanted: 2, serving: 1, ended: 0, each: [] };
   t.match(mergeServingStates([state({}), state({ certificate }), state({ workers })]), { certificate, workers });

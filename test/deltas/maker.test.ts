@@ -17,7 +17,7 @@ const maker = (timeLimitMs?: number) =>
 const gathered = async (pieces: AsyncIterable<Uint8Array>): Promise<Buffer> =>
   Buffer.concat(await Array.fromAsync(pieces));
 
-t.test('a delta is made, and makes what it was made of', async (t) => {
+t.test('a delta is made, and rebuilds the newer file', async (t) => {
   const { make, rebuild, close } = maker();
   const folder = t.testdir({});
   const [older, newer, delta] = ['older', 'newer', 'delta'].map((name) => join(folder, name)) as [
@@ -45,7 +45,7 @@ t.test('a delta is made, and makes what it was made of', async (t) => {
   await t.rejects(gathered(make(older, newer)), { message: 'the making of deltas was ended' });
 });
 
-t.test('what takes too long, or is ended, rejects', async (t) => {
+t.test('a delta that takes too long, or is ended, rejects', async (t) => {
   const folder = t.testdir({ older: 'x'.repeat(1000), newer: 'y'.repeat(1000) });
   const [older, newer] = [join(folder, 'older'), join(folder, 'newer')];
   await t.rejects(gathered(maker(0).make(older, newer)), { message: 'a delta took more than 0 seconds' });

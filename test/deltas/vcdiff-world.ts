@@ -33,7 +33,7 @@ export function workshop(t: { testdir(files: Record<string, never>): string }) {
       opened(['old', 'new'], (older, newer) =>
         Buffer.concat(Array.from(encode(older, newer), (piece) => Buffer.from(piece))),
       ),
-    /** What ours makes of `old` and a delta. */
+    /** The output of our decoder for `old` and a delta. */
     rebuilt: (delta: Uint8Array, most = Infinity) => {
       writeFileSync(path('delta'), delta);
       return opened(['old', 'delta'], (older, delta) =>
@@ -43,7 +43,7 @@ export function workshop(t: { testdir(files: Record<string, never>): string }) {
   };
 }
 
-/** What may become of a file: parts of it, parts that are new, and runs of one byte. */
+/** Possible changes of a file: parts of it, new parts, and runs of one byte. */
 export const edits = fc.array(
   fc.oneof(
     fc.record({ kept: fc.double({ min: 0, max: 1, noNaN: true }), length: fc.nat(40_000) }),
@@ -65,8 +65,8 @@ export const edited = (bytes: Buffer, edits: readonly Edit[]): Buffer =>
   );
 
 /**
- * Bytes that neither repeat nor compress, the same ones for a seed, after those that a snap begins with: a file that begins as gzip
- * has it, as one in 65,536 would, xdelta3 has unpacked first.
+ * Bytes without repetition or compression, the same for each seed, after the first bytes of a snap. A file with the
+ * magic of gzip, as one in 65,536 would have, is unpacked by xdelta3 first.
  */
 export function noise(seed: string, length: number): Buffer {
   const bytes = createHash('shake256', { outputLength: length }).update(seed).digest();

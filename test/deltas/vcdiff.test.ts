@@ -1,4 +1,5 @@
-// Deltas between two files: ours makes the newer one of the older, so does Debian's xdelta3, and what is no delta is refused.
+// Deltas between two files: our decoder and the xdelta3 of Debian rebuild the newer one, and invalid deltas are
+// refused.
 import fc from 'fast-check';
 import t from 'tap';
 
@@ -7,7 +8,7 @@ import { DeltaBuffer, header, instructions } from '#deltas/vcdiff.ts';
 import { largeTest } from '#test/fixtures/large.ts';
 import { edited, edits, long, noise, reordered, scattered, workshop } from './vcdiff-world.ts';
 
-t.test('whatever is moved, added, repeated or cut away comes back', (t) => {
+t.test('moved, added, repeated and removed parts are rebuilt', (t) => {
   const { put, made, rebuilt } = workshop(t);
   fc.assert(
     fc.property(fc.string(), fc.nat(100_000), edits, (seed, length, edits) => {
@@ -24,7 +25,7 @@ t.test('whatever is moved, added, repeated or cut away comes back', (t) => {
   t.end();
 });
 
-largeTest('what moved within a file of many windows is copied, and costs next to nothing', (t) => {
+largeTest('moved parts of a file with many windows are copied, almost without cost', (t) => {
   const { put, made, rebuilt } = workshop(t);
   const { older, newer } = reordered();
   put('old', older);
@@ -35,7 +36,7 @@ largeTest('what moved within a file of many windows is copied, and costs next to
   t.end();
 });
 
-t.test('a source is larger than what one window may copy from', (t) => {
+t.test('a source may be larger than the window that a delta copies from', (t) => {
   const { put, made, rebuilt } = workshop(t);
   const { older, newer } = scattered();
   put('old', older);
@@ -46,7 +47,7 @@ t.test('a source is larger than what one window may copy from', (t) => {
   t.end();
 });
 
-largeTest('a delta that was changed anywhere is refused, or makes no more than is allowed', (t) => {
+largeTest('a delta with a changed byte is refused, or stays within the size limit', (t) => {
   const { put, made, rebuilt } = workshop(t);
   const older = noise('older', 30_000);
   const newer = edited(older, [
@@ -92,7 +93,7 @@ function written(...said: readonly (number | Uint8Array | { byte: number })[]): 
   return Buffer.from(gathered.bytes);
 }
 
-t.test('lies about sizes cost no memory', (t) => {
+t.test('false sizes cost no memory', (t) => {
   const { put, rebuilt } = workshop(t);
   put('old', noise('older', 1000));
   const [plain, copies] = [{ byte: 0 }, { byte: 1 }];

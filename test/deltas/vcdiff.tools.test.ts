@@ -36,7 +36,7 @@ for (const [name, pair] of Object.entries({ reordered, scattered })) {
   });
 }
 
-t.test('what xdelta3 writes is read, checksums and all', { skip }, (t) => {
+t.test('deltas of xdelta3 are read, with checksums', { skip }, (t) => {
   const { path, put, rebuilt } = workshop(t);
   const text = Array.from({ length: 20_000 }, (_, at) => `line ${String(at * 7919)}: ${'-'.repeat(at % 40)}\n`).join(
     '',

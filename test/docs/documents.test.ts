@@ -1,4 +1,4 @@
-// The documents for contributors stay true: what they link to and name exists, and their lists are complete.
+// The documents for contributors are true: their links and names exist, and their lists are complete.
 import { existsSync, globSync, readFileSync, readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
@@ -113,7 +113,7 @@ t.test('the architecture shows the arrow that is checked', (t) => {
   t.end();
 });
 
-t.test('every decision says why, what, with which consequences and alternatives, and is listed', (t) => {
+t.test('every decision has its reason, content, consequences and alternatives, and is listed', (t) => {
   const pages = documents.filter((path) => /^docs\/decisions\/\d/.test(path));
   const list = read('docs/decisions/README.md');
   t.ok(pages.length >= 15);
@@ -164,7 +164,7 @@ t.test('every dependency has its reason', (t) => {
   t.end();
 });
 
-t.test('each page of a change says which test notices a missing step, and is listed', (t) => {
+t.test('each howto page names the test that notices a missing step, and is listed', (t) => {
   for (const path of documents.filter((path) => path.startsWith('docs/howto/'))) {
     t.ok(read('docs/README.md').includes(`](${path.replace('docs/', '')})`), path);
     t.match(read(path), /^\| 1 \| /m, path);

@@ -27,10 +27,17 @@ export interface LanguageFigures {
   readonly schemaConstructions: number;
   readonly pronouns: number;
   readonly ambiguousTypeNames: number;
+  /** In the comments of test/, packaging/ and .ci/. */
+  readonly testCommentConstructions: number;
+  /** In the names of tests. */
+  readonly testTitleConstructions: number;
+  readonly testPronouns: number;
 }
 
 interface SourceTexts {
   comments: string[];
+  /** The names of tests. */
+  titles: string[];
   /** Texts in the code that have the length of a sentence. */
   messages: string[];
   types: string[];
@@ -65,13 +72,23 @@ export function countLanguage(): LanguageFigures {
   const sources = globSync('src/**/*.ts', { cwd: root })
     .filter((file) => file !== 'src/contract/wire.ts')
     .map((file) => textsOf(file));
-  const documents = [...globSync('docs/**/*.md', { cwd: root }), 'README.md', 'SECURITY.md', 'src/README.md']
+  const documents = [
+    ...globSync('docs/**/*.md', { cwd: root }),
+    'README.md',
+    'SECURITY.md',
+    'src/README.md',
+    'packaging/README.md',
+  ]
     // The glossary and the rules name the words that they replace.
     .filter((file) => !['docs/glossary.md', 'docs/contributing.md'].includes(file))
     .map((file) => withoutCode(read(file)));
   const comments = sources.flatMap((source) => source.comments);
   const messages = sources.flatMap((source) => source.messages);
   const schemas = schemaTexts();
+  const tests = globSync('{test,packaging}/**/*.{ts,mjs}', { cwd: root }).map((file) => textsOf(file));
+  const scripts = ['.ci/run', '.ci/bare'].flatMap((file) => read(file).match(/(?<=^ *# ).*/gm) ?? []);
+  const testComments = [...tests.flatMap((test) => test.comments), ...scripts];
+  const testTitles = tests.flatMap((test) => test.titles);
   const definitions = new Map<string, number>();
   for (const name of sources.flatMap(({ types }) => [...new Set(types)]))
     definitions.set(name, (definitions.get(name) ?? 0) + 1);
@@ -82,13 +99,16 @@ export function countLanguage(): LanguageFigures {
     schemaConstructions: rateOf(schemas),
     pronouns: matchCount([...comments, ...messages, ...documents, ...schemas].join('\n'), [pronouns]),
     ambiguousTypeNames: [...definitions.values()].filter((count) => count > 1).length,
+    testCommentConstructions: rateOf(testComments),
+    testTitleConstructions: rateOf(testTitles),
+    testPronouns: matchCount([...testComments, ...testTitles].join('\n'), [pronouns]),
   };
 }
 
 function textsOf(file: string): SourceTexts {
   const text = read(file);
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false);
-  const found: SourceTexts = { comments: [], messages: [], types: [] };
+  const found: SourceTexts = { comments: [], titles: [], messages: [], types: [] };
   const seen = new Set<number>();
   const addComments = (at: number): void => {
     for (const { pos, end } of ts.getLeadingCommentRanges(text, at) ?? []) {
@@ -104,9 +124,20 @@ function textsOf(file: string): SourceTexts {
     if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node) || ts.isClassDeclaration(node)) {
       if (node.name) found.types.push(node.name.text);
     }
+    if (ts.isCallExpression(node)) found.titles.push(...titleOf(node));
     ts.forEachChild(node, visit);
   };
   visit(source);
   addComments(source.endOfFileToken.pos);
   return found;
+}
+
+/** The fixed texts of the name of a test, if the call makes one. */
+function titleOf({ expression, arguments: [name] }: ts.CallExpression): string[] {
+  const method = ts.isPropertyAccessExpression(expression) ? expression.name : expression;
+  if (!ts.isIdentifier(method) || !/^(?:test|\w+Test)$/.test(method.text) || name === undefined) return [];
+  if (ts.isStringLiteralLike(name)) return [name.text];
+  return ts.isTemplateExpression(name)
+    ? [name.head.text, ...name.templateSpans.map(({ literal }) => literal.text)]
+    : [];
 }

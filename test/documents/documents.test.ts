@@ -19,7 +19,7 @@ async function read(path: string): Promise<string> {
   return body as string;
 }
 
-/** What a search has found: where each place is, its heading, and what stands below. */
+/** The results of a search: the address of each, its heading, and the text below it. */
 async function find(query: string): Promise<{ address: string; heading: string; excerpt: string }[]> {
   const page = await read(`/docs/search?q=${encodeURIComponent(query)}`);
   const places = [...page.matchAll(/<li>\s*<h2><a href="([^"]*)">([^]*?)<\/a><\/h2>([^]*?)<\/li>/g)];
@@ -46,7 +46,7 @@ t.test('a long page begins with the list of its headings, and each heading has a
   t.notMatch(await read('/docs/device-gateway'), '"contents', 'a short page needs none');
 });
 
-t.test('whoever looks for a name is led to where it stands', async (t) => {
+t.test('a search for a name leads to its definition', async (t) => {
   const first = async (query: string): Promise<string | undefined> => (await find(query))[0]?.address;
   t.equal(await first('push_releases'), '/docs/operations-releases#push_releases');
   t.equal(await first('resource-not-found'), '/docs/errors#resource-not-found');
@@ -61,7 +61,7 @@ t.test('whoever looks for a name is led to where it stands', async (t) => {
   }
 });
 
-t.test('the words are marked where they stand, and nothing that was typed is markup', async (t) => {
+t.test('matches are marked in the text, and typed markup stays text', async (t) => {
   const [found] = await find('disk DIED');
   t.equal(found?.heading, 'The disk died, or the machine is gone');
   const page = await read('/docs/search?q=disk+DIED');
@@ -108,7 +108,7 @@ t.test('a search is bounded, and is a page like the others', async (t) => {
 
 const chapter = (name: string, content: Html) => ({ name, title: name.toUpperCase(), content });
 
-t.test('what is called so comes first, and what only speaks of it behind', (t) => {
+t.test('an exact name comes first, and pages that mention it follow', (t) => {
   let gathered = 0;
   const search = createSearch(() => {
     gathered += 1;
@@ -147,7 +147,7 @@ t.test('what is called so comes first, and what only speaks of it behind', (t) =
   t.end();
 });
 
-t.test('whatever is looked for, what is shown is what the page says, in a bounded time', (t) => {
+t.test('for any search, the results match the page, in a bounded time', (t) => {
   const words = fc.constantFrom('<', '&amp;', 'pear', 'Pear', 'é', '𝄞', '"', '.', '*', 'x'.repeat(300), ' ');
   const texts = fc.array(words, { maxLength: 60 }).map((some) => some.join(' '));
   const query = fc.string({

@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { BoundedMap } from '#domain/bounded-map.ts';
 
-t.test('with one too many the one that was set the longest ago is forgotten, and no other', (t) => {
+t.test('a full map forgets the oldest entry, and no other', (t) => {
   const map = new BoundedMap<string, number>(3);
   for (const [at, key] of ['a', 'b', 'c'].entries()) map.set(key, at);
   t.equal(map.get('a'), 0, 'reading makes nothing newer');

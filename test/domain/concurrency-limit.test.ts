@@ -1,4 +1,4 @@
-// Whoever guesses passwords in crowds does not keep those from logging in who are known.
+// Crowds of password guesses do not keep known clients from logging in.
 import t from 'tap';
 
 import { createConcurrencyLimit } from '#domain/concurrency-limit.ts';
@@ -6,7 +6,7 @@ import { createConcurrencyLimit } from '#domain/concurrency-limit.ts';
 const limits = { concurrency: 1, waiting: { atMost: 6, ofClient: 3, refusal: 'Too many just now; try again.' } };
 const refused = { code: 'too-many-requests', status: 429, retryAfter: 2, message: 'Too many just now; try again.' };
 
-/** A queue whose work ends when it is told to, in the order in which it began. */
+/** A queue with work that ends on request, in the order of its start. */
 function world() {
   const inTurn = createConcurrencyLimit(limits);
   const began: string[] = [];
@@ -26,7 +26,7 @@ function world() {
   const settled = () => new Promise(setImmediate);
   return {
     began,
-    /** Somebody comes; what became of him in the end. */
+    /** Adds a client; returns its outcome. */
     stranger: (name: string, client: string) => come(name, client, false),
     known: (name: string, client: string) => come(name, client, true),
     /** Ends all work, one after the other. */
@@ -50,7 +50,7 @@ t.test('a client waits a few times at most, and others have room', async (t) => 
   t.same(began, ['running', 'one', 'two', 'three', 'ada']);
 });
 
-t.test('who is known comes first, and in a full queue in the place of the last stranger', async (t) => {
+t.test('known clients come first, and in a full queue replace the last unknown one', async (t) => {
   const { stranger, known, finish, began } = world();
   void stranger('running', 'a');
   const strangers = ['b1', 'b2', 'c1', 'c2', 'd1', 'd2'].map((name) => stranger(name, name.charAt(0)));
@@ -61,7 +61,7 @@ t.test('who is known comes first, and in a full queue in the place of the last s
   t.same(began.slice(0, 3), ['running', 'ada', 'bob']);
 });
 
-t.test('who is known is not kept out by others behind his own address', async (t) => {
+t.test('a known client is not kept out by others behind its address', async (t) => {
   const { stranger, known, finish } = world();
   for (const name of ['running', 'one', 'two']) void stranger(name, 'office');
   const last = stranger('three', 'office');
@@ -70,7 +70,7 @@ t.test('who is known is not kept out by others behind his own address', async (t
   t.same([await ada, await last], ['ada', refused.code]);
 });
 
-t.test('in a full queue a client that holds little comes before the last of one that holds much', async (t) => {
+t.test('in a full queue a client with few places comes before the last place of a client with many', async (t) => {
   const { stranger, finish } = world();
   void stranger('running', 'a');
   const crowd = ['b1', 'b2', 'b3', 'c1', 'c2', 'c3'].map((name) => stranger(name, name.charAt(0)));
@@ -80,7 +80,7 @@ t.test('in a full queue a client that holds little comes before the last of one 
   t.equal((await Promise.all(crowd)).filter((one) => one === refused.code).length, 1);
 });
 
-t.test('where everybody in a full queue has one place, the next stranger is told to come again', async (t) => {
+t.test('if every client in a full queue has one place, the next unknown client is refused', async (t) => {
   const { stranger, finish } = world();
   void stranger('running', 'a');
   for (const client of ['b', 'c', 'd', 'e', 'f', 'g']) void stranger(client, client);
@@ -88,7 +88,7 @@ t.test('where everybody in a full queue has one place, the next stranger is told
   await finish();
 });
 
-t.test('nobody who is known is pushed out', async (t) => {
+t.test('a known client is never pushed out', async (t) => {
   const { known, finish } = world();
   void known('running', 'a');
   const all = ['b', 'c', 'd', 'e', 'f', 'g'].map((client) => known(client, client));
@@ -112,25 +112,22 @@ t.test('work that fails gives its place on, and work without a turn is bounded t
   );
 });
 
-t.test(
-  'without a limit to those who wait all of them get their turn, in their order and so many at a time',
-  async (t) => {
-    const inTurn = createConcurrencyLimit({ concurrency: 2 });
-    const began: number[] = [];
-    let [running, most] = [0, 0];
-    const work = async (one: number): Promise<number> => {
-      began.push(one);
-      most = Math.max(most, ++running);
-      await new Promise(setImmediate);
-      running--;
-      if (one % 10 === 0) throw new Error(`no ${String(one)}`);
-      return one;
-    };
-    const everybody = Array.from({ length: 100 }, (_, at) => at);
-    const outcomes = await Promise.allSettled(everybody.map((one) => inTurn(() => work(one))));
-    t.same(began, everybody, 'in their order');
-    t.equal(most, 2, 'two at a time');
-    t.equal(outcomes.filter(({ status }) => status === 'rejected').length, 10, 'what fails gives its place on');
-    t.equal(await inTurn(() => work(1)), 1, 'and places are free again');
-  },
-);
+t.test('without a limit of waiting clients each gets its turn, in order and with bounded concurrency', async (t) => {
+  const inTurn = createConcurrencyLimit({ concurrency: 2 });
+  const began: number[] = [];
+  let [running, most] = [0, 0];
+  const work = async (one: number): Promise<number> => {
+    began.push(one);
+    most = Math.max(most, ++running);
+    await new Promise(setImmediate);
+    running--;
+    if (one % 10 === 0) throw new Error(`no ${String(one)}`);
+    return one;
+  };
+  const everybody = Array.from({ length: 100 }, (_, at) => at);
+  const outcomes = await Promise.allSettled(everybody.map((one) => inTurn(() => work(one))));
+  t.same(began, everybody, 'in their order');
+  t.equal(most, 2, 'two at a time');
+  t.equal(outcomes.filter(({ status }) => status === 'rejected').length, 10, 'what fails gives its place on');
+  t.equal(await inTurn(() => work(1)), 1, 'and places are free again');
+});

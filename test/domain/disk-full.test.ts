@@ -1,9 +1,9 @@
-// A full disk is told alike, whatever was to be written on it.
+// A full disk is reported alike for every kind of write.
 import t from 'tap';
 
 import { diskFull, notEnoughSpace } from '#domain/disk-full.ts';
 
-t.test('what a disk does not take is refused with one code and one patience, by whichever disk', (t) => {
+t.test('a full disk gives one error code and one retry time, for each kind of disk', (t) => {
   const cause = new Error('SQLITE_FULL');
   const refusals = [notEnoughSpace(), diskFull(cause), diskFull(cause, 'The disk of the database')];
   for (const refusal of refusals) t.match(refusal, { code: 'insufficient-storage', retryAfter: 300 });

@@ -4,7 +4,7 @@ import t from 'tap';
 
 import { NameIndex } from '#domain/name-index.ts';
 
-t.test('names have the numbers of the order in which they came, and those that did not come have none', (t) => {
+t.test('names have the numbers of their order, and unknown names have none', (t) => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ maxLength: 3 }), { maxLength: 400 }),

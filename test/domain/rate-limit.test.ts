@@ -4,7 +4,7 @@ import t from 'tap';
 
 import { createRateLimiter } from '#domain/rate-limit.ts';
 
-t.test('whatever a client does, it gets no more than the vessel holds and what has leaked', async () => {
+t.test('a client never gets more than the bucket holds and the refill since', async () => {
   const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 5000 }), fc.integer({ min: 1, max: 20 })), {
     maxLength: 60,
   });
@@ -23,7 +23,7 @@ t.test('whatever a client does, it gets no more than the vessel holds and what h
   );
 });
 
-t.test('who waits as long as he was told gets what he asked for', async () => {
+t.test('a client that waits as long as told is admitted', async () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 30 }),
@@ -43,7 +43,7 @@ t.test('who waits as long as he was told gets what he asked for', async () => {
   );
 });
 
-t.test("one client empties nobody else's, and what was given back counts no more", async (t) => {
+t.test('a client does not use the bucket of another, and returned tokens do not count twice', async (t) => {
   const rates = createRateLimiter(() => new Date(0));
   const vessel = { perSecond: 1, holds: 2 };
   const ask = (client: string) => rates.take(client, 1, vessel) === undefined;
@@ -64,7 +64,7 @@ t.test('a clock that is set back neither drains nor fills', async (t) => {
   t.equal(ask(), undefined);
 });
 
-t.test('of too many clients the one that asked longest ago is forgotten', async (t) => {
+t.test('of too many clients the least recent one is forgotten', async (t) => {
   const rates = createRateLimiter(() => new Date(0), 2);
   const ask = (client: string) => rates.take(client, 1, { perSecond: 1, holds: 1 }) === undefined;
   t.same([ask('ada'), ask('bob'), ask('ada'), ask('carol')], [true, true, false, true]);

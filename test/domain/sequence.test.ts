@@ -1,11 +1,11 @@
-// Lists of which little is in memory.
+// Lists with little of their content in memory.
 import fc from 'fast-check';
 import t from 'tap';
 
 import { jsonOf, jsonTexts, mapSequence, PackedList, sequenceOf } from '#domain/sequence.ts';
 import { SpillFile } from '#files/spill-file.ts';
 
-t.test('a packed list gives what was added, in its order, and says the same in JSON, in memory and aside', (t) => {
+t.test('a packed list returns its items in order, and gives the same JSON from memory and from the file', (t) => {
   const folder = t.testdir();
   fc.assert(
     fc.property(fc.array(fc.jsonValue(), { maxLength: 40 }), fc.boolean(), fc.nat(200), (raw, liesAside, size) => {
@@ -14,7 +14,7 @@ t.test('a packed list gives what was added, in its order, and says the same in J
       const list = new PackedList<unknown>(liesAside ? spool : undefined);
       for (const one of items) {
         list.add(one);
-        // Somebody else's text may lie between.
+        // Foreign text may be in between.
         if (liesAside) spool.add('another');
       }
       t.equal(list.byteLength, Buffer.byteLength(JSON.stringify(items)) - 2);
@@ -52,7 +52,7 @@ t.test('items that are larger than a page, or fill many, are given whole', (t) =
   t.end();
 });
 
-t.test('a list that is made of its numbers makes each item when it is asked for', (t) => {
+t.test('a list of numbers makes each item on demand', (t) => {
   const asked: number[] = [];
   const list = sequenceOf(3, (at) => (asked.push(at), at * 2));
   t.same([list.at(2), list.at(3), list.length], [4, undefined, 3]);

@@ -23,7 +23,7 @@ t.test('ids are 32 letters and digits, all alike in chance', (t) => {
   t.end();
 });
 
-t.test('an account id is one of ours or one of the online world', (t) => {
+t.test('an account id is local or from the online store', (t) => {
   for (const id of ['canonical', 'my-brand-2', 'ab', 'x'.repeat(28), 'A'.repeat(32), 'a1'.repeat(16)])
     t.ok(isAccountId(id), id);
   for (const id of [
@@ -51,7 +51,7 @@ t.test('an account id is one of ours or one of the online world', (t) => {
   t.end();
 });
 
-t.test('namespaces have their types, and nothing inherited is one', (t) => {
+t.test('namespaces have their types, and an inherited property is no namespace', (t) => {
   t.same(namespaces, ['bin', 'charm', 'snap', 'rock', 'sdk', 'source']);
   t.same(packageTypes('charm'), ['charm', 'bundle']);
   t.equal(defaultType('source'), 'rockcraft');

@@ -1,5 +1,5 @@
-// A store whose records are on a server that goes away: what needs them is refused within five seconds, load balancers are told,
-// and all is well again by itself when the server is back.
+// A store with its records on a server that goes away: requests that need them are refused within five seconds, load
+// balancers are told, and all works again by itself when the server is back.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,13 +42,13 @@ async function serving(t: Test, postgres: string) {
 
 t.setTimeout(600_000);
 
-/** A change, a question that a stranger asks, and one that somebody asks whose token must be known. */
+/** A change, a request without a token, and a request with a token to look up. */
 const asks: readonly (readonly [string, RequestInit?])[] = [
   ['/v1/tokens', { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } }],
   ['/icons/unknown/unknown'],
 ];
 
-t.test('a server whose answers take seconds is slow, and no more', async (t) => {
+t.test('a server that takes seconds for a reply is slow, not down', async (t) => {
   const server = await startPostgres();
   t.teardown(server.end);
   const proxy = await startProxy(server.folder);
@@ -76,7 +76,7 @@ t.test('a server whose answers take seconds is slow, and no more', async (t) => 
   proxy.lag = 0;
 });
 
-t.test('where each answer takes long, whoever writes from elsewhere has his turn among many changes', async (t) => {
+t.test('with slow replies, a change from another client gets its turn among many', async (t) => {
   const server = await startPostgres();
   t.teardown(server.end);
   const proxy = await startProxy(server.folder);
@@ -91,7 +91,7 @@ t.test('where each answer takes long, whoever writes from elsewhere has his turn
     at.transaction((tx) => tx.run(sql`INSERT INTO appliance (name, value) VALUES (${name}, 'x')`));
   await put(far, 'first');
   proxy.lag = 400;
-  // Together they would hold the records for nine seconds, and everybody else is refused after five.
+  // Together they would hold the records for nine seconds, and all others are refused after five.
   const names = Array.from({ length: 8 }, (_, number) => `change ${number}`);
   const order: string[] = [];
   const many = names.map((name) => put(far, name).then(() => order.push(name)));
@@ -169,11 +169,11 @@ t.test('changes that wait for a silent server are refused together, and not trie
   t.pass('the next change is made when the server answers again');
 });
 
-t.test('a host that tells the time otherwise than the server is not ready', async (t) => {
+t.test('a host with another clock time than the server is not ready', async (t) => {
   const server = await startPostgres();
   t.teardown(server.end);
   await makeStore(server.address());
-  // What the schema has of this name is found before what PostgreSQL has.
+  // A name in the schema hides the same name of PostgreSQL.
   const turn = (seconds: number): Promise<unknown> =>
     server.ask(`
       CREATE OR REPLACE FUNCTION clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE

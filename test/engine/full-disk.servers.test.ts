@@ -1,5 +1,5 @@
-// The disk of a PostgreSQL server runs full, that of its tables or that of its write-ahead log: nothing is changed by what finds no room,
-// whoever asked is told, and all is well when there is room again.
+// The disk of a PostgreSQL server is full, that of its tables or that of its write-ahead log: changes without space
+// have no effect, each caller is told, and all works when there is space again.
 import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -99,7 +99,7 @@ let server: PostgresServer;
 
 t.before(async () => {
   if (tables === undefined || log === undefined) return;
-  // What is in the log stays there, so that it grows.
+  // The log keeps its content, so that it grows.
   server = await startPostgres({ log: log.folder, settings: ['wal_keep_size = 1GB', 'autovacuum = off'] });
   t.teardown(server.end);
 });
@@ -126,7 +126,7 @@ t.test('there is no room for another page of a table', small, async (t) => {
   t.match(await store.command('audit verify'), { good: true });
 });
 
-t.test('there is no room for the write-ahead log, at which the server ends', small, async (t) => {
+t.test('the write-ahead log has no space, and the server ends', small, async (t) => {
   const store = await storeOn(t, await databaseOn(server, 'of_log'));
   t.match(await store.register('first'), { status: 200 });
   const filler = fill(log!.disk);
@@ -134,7 +134,7 @@ t.test('there is no room for the write-ahead log, at which the server ends', sma
   t.match(refused, { status: 503, retryAfter: '5', body: /The database of the store does not respond/ });
 
   rmSync(filler);
-  // It goes on by itself where there is room for the end of what it recovers; otherwise it gives up, and whoever watches it starts it.
+  // It continues by itself if there is space for the end of its recovery; else it exits, and its supervisor starts it.
   const isGone = (): boolean => !existsSync(`/proc/${String(server.pid())}`);
   await until(async () => isGone() || (await store.ready()) === 200);
   if (isGone()) await server.start();

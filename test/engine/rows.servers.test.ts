@@ -1,4 +1,4 @@
-// All rows of a database, from one engine to the other and back: every value comes back as it was, whatever it is.
+// All rows of a database, from one engine to the other and back: every value is unchanged.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { sharedPostgres } from '#test/fixtures/servers/postgres.ts';
 
 const root = t;
 
-/** Tables that refer to one another in the order in which they do not stand in the list, with what a trigger makes of them. */
+/** Tables that refer to one another against the order of the list, with a trigger on them. */
 const tables = {
   sqlite: `
     CREATE TABLE migrations (name TEXT PRIMARY KEY);
@@ -58,7 +58,7 @@ function newFile(): string {
 const target = (address: string, attempt = 'one') =>
   postgresTarget(address, { attempt, make: (tx) => tx.script(tables.postgres) });
 
-/** To a server and back into another file; what is there, and on the server. */
+/** To a server and back into another file; returns the rows of the file and of the server. */
 async function thereAndBack(file: string, address: string, leave?: (table: string) => boolean) {
   const from = sqliteSource(file);
   const to = await target(address);
@@ -90,7 +90,7 @@ const anyRow = fc.tuple(
   anyText,
 );
 
-t.test('whatever a row holds, it comes back as it was', async (t) => {
+t.test('every value of a row survives a copy', async (t) => {
   const server = await sharedPostgres(root);
   await fc.assert(
     fc.asyncProperty(fc.array(anyRow, { maxLength: 30 }), async (rows) => {
@@ -126,7 +126,7 @@ function someRows(count = 3): string {
   return file;
 }
 
-t.test('what triggers have made comes with the rows, and they go on from there on both sides', async (t) => {
+t.test('rows made by triggers are copied with the others, and the triggers continue on both sides', async (t) => {
   const address = await (await sharedPostgres(root)).newSchema();
   const file = someRows();
   const { back } = await thereAndBack(file, address, (table) => table.startsWith('passing_'));
@@ -151,7 +151,7 @@ t.test('many rows come batch by batch', async (t) => {
   t.strictSame(there, await rowsOfFile(file));
 });
 
-t.test('what is not read back as it was written is told', async (t) => {
+t.test('a row that is read back differently is reported', async (t) => {
   const file = someRows();
   const wrong = (rows: (rows: Cell[][]) => Cell[][]): RowTarget => {
     const to = sqliteTarget(newFile());
@@ -202,7 +202,7 @@ t.test('a row that refers to nothing is found', async (t) => {
   source.close();
 });
 
-t.test('all is there, or nothing: and what an attempt has left, the next one of its name takes away', async (t) => {
+t.test('a copy is complete or absent, and the next attempt removes the rest of a failed one', async (t) => {
   const server = await sharedPostgres(root);
   const address = await server.newSchema();
   const file = someRows();
@@ -243,7 +243,7 @@ async function count(address: string): Promise<number> {
   return length;
 }
 
-t.test('a copy is that of one moment, whatever is written meanwhile', async (t: Test) => {
+t.test('a copy shows one moment, with any writes during it', async (t: Test) => {
   const server = await sharedPostgres(root);
   const address = await server.newSchema();
   const schema = /search_path%3D(\w+)/.exec(address)![1]!;

@@ -47,7 +47,7 @@ t.test('callers that wait behind a query that is not answered are refused with i
   t.equal(await later, 3);
 });
 
-t.test('an error that says nothing about the server is for its own callers alone', async (t) => {
+t.test('an error of a single query is reported to its own caller only', async (t) => {
   const { sent, versions, settle } = queries();
   const first = versions.current();
   await settle();

@@ -54,7 +54,7 @@ interface Certificate {
   /** As the sentence names it. */
   whose: RegExp;
   isAuthority: boolean;
-  /** Days before its end from which on it is a notice. */
+  /** It becomes a notice this many days before its end. */
   noticeDays: number;
   renewal: RegExp;
   start(t: Test): Promise<TestAppliance>;

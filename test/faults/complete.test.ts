@@ -6,7 +6,7 @@ import t from 'tap';
 
 import { faultKinds } from '#platform/faults.ts';
 
-/** Where rows of the table are: this folder, and what needs a system that is booted. */
+/** The files with rows of the table: this folder, and tests that need a booted system. */
 const files = [
   ...readdirSync(import.meta.dirname)
     .filter((name) => /\.(?:servers\.|tools\.|long\.)?test\.ts$/.test(name))

@@ -22,7 +22,7 @@ const rows: Row[] = [
   {
     code: 'disk-low',
     says: /^[\d.]+ [KMGT]iB of [\d.]+ [KMGT]iB are free; uploads stop at/,
-    // So large that what the store writes meanwhile does not change the figure.
+    // So large that writes of the store in between do not change the figure.
     onDiskOf: '4g',
     produce: (store) => reconfigure(store, (text) => text.replace(/^# reserve = .*$/m, 'reserve = "2560 MiB"')),
   },

@@ -17,7 +17,7 @@ t.setTimeout(1_800_000);
 interface Row {
   code: FaultCode;
   says: RegExp;
-  /** How the fault comes about; what it returns removes it. */
+  /** Causes the fault; returns a function that removes it. */
   produce(hosts: Hosts, world: { door: SwiftDoor }): Promise<() => Promise<void>>;
 }
 
@@ -117,7 +117,7 @@ async function readyTexts(places: Places): Promise<string[]> {
 
 interface SwiftDoor {
   port: number;
-  /** Whether it refuses whatever is written. */
+  /** Whether it refuses all writes. */
   takesNothing: boolean;
   /** How many milliseconds the server of the files is ahead of this host, as its answers say. */
   aheadMs: number;
@@ -128,7 +128,7 @@ const forbidden =
   'HTTP/1.1 403 Forbidden\r\nContent-Type: application/xml\r\nConnection: close\r\n' +
   `Content-Length: ${String(because.length)}\r\nDate: ${new Date().toUTCString()}\r\n\r\n${because}`;
 
-/** Stands before the server of the files, whose clock it can have go wrong: a header of each answer tells the time there. */
+/** A proxy of the file server with a wrong clock: a header of each response carries the time. */
 async function openDoor(t: Test, port: number): Promise<SwiftDoor> {
   const dated = (data: Buffer): Buffer =>
     door.aheadMs === 0

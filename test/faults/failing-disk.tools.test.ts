@@ -1,4 +1,4 @@
-// A disk that does not give what is on it: the reads of one file fail, by strace, as they do on bad blocks.
+// A disk with unreadable content: the reads of one file fail, by strace, as on bad blocks.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
@@ -37,7 +37,7 @@ const rows: Row[] = [
   },
 ];
 
-/** Registers a package and sends its content; what pushes that as a revision. */
+/** Registers a package and sends its content; returns a function that pushes it as a revision. */
 async function send(store: NewStore, url: string): Promise<(url: string) => Promise<void>> {
   const { macaroon } = (await store.json('token issue --account larder-admin')) as { macaroon: string };
   const headers = { authorization: `Macaroon ${macaroon}` };
@@ -89,7 +89,7 @@ async function stop({ child, ended }: Running): Promise<void> {
   await ended;
 }
 
-/** A store that is served, from the beginning on without what is in one file. */
+/** A store that is served with one unreadable file from the start. */
 async function serving(t: Test, { data }: NewStore, unreadable?: string) {
   const running = start(t, ['serve', '--data', data, '--listen', '127.0.0.1:0']);
   if (unreadable !== undefined) {

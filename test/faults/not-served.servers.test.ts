@@ -30,7 +30,7 @@ t.setTimeout(300_000);
 interface Row {
   code: FaultCode;
   skip?: string | false;
-  /** How the fault comes about; what it returns removes it. */
+  /** Causes the fault; returns a function that removes it. */
   produce(store: NewStore, t: Test): Promise<() => unknown> | (() => unknown);
   /** Whether the store refuses to start because of it. */
   refusesStart: boolean;
@@ -43,7 +43,7 @@ interface Row {
 const run = (t: Test, { data }: NewStore, ...args: string[]): Promise<Ended> =>
   start(t, [...args, '--data', data]).ended;
 
-/** What listens where the store is to. */
+/** A listener on the address of the store. */
 let taken = 0;
 
 const rows: Row[] = [
@@ -118,7 +118,7 @@ const rows: Row[] = [
 for (const row of rows) {
   const { code, skip = false } = row;
   t.test(
-    `'${code}' is said by all in the same words while the store is not served, and no longer once it is`,
+    `'${code}' is reported in the same words everywhere while the store is not served, and not after that`,
     { skip },
     (t) => testRow(t, row),
   );
@@ -193,7 +193,7 @@ t.test("'write-failed' ends the process, and all say why the store is not served
   }
 });
 
-t.test("'not-answering' is said by all in the same words, and no longer once the process goes on", async (t) => {
+t.test("'not-answering' is reported in the same words everywhere, and not after the process continues", async (t) => {
   const store = await newStore(t);
   const server = await serve(t, store.data);
   server.child.kill('SIGSTOP');

@@ -12,7 +12,7 @@ export type Test = Parameters<NonNullable<Parameters<typeof t.test>[0]>>[0];
 /** A store that is served, as those see it who ask how it is. */
 export interface Places {
   directory: string;
-  /** The body of an answer, whatever its status is. */
+  /** The body of a response, with any status. */
   ask(path: '/readyz' | '/metrics'): Promise<string>;
   /** The text of the front page of the console. */
   console(): Promise<string>;
@@ -20,7 +20,7 @@ export interface Places {
   log(): string[];
 }
 
-/** Those of a store in this process, where somebody is logged in to the console already. */
+/** The places of a store in this process, with a login to the console. */
 export async function placesOf(store: ConsoleStore): Promise<Places> {
   let root = await store.visit('root');
   return {
@@ -105,7 +105,7 @@ export async function showsNowhere(
   for (const command of ['status', 'doctor'])
     t.notOk(has(says)((await larder(`${command} --data ${directory}`)).out), `nor in ${command}`);
   t.notOk(has(says)(await places.console()), 'nor in the console');
-  // And the log tells of its end.
+  // And the log records its end.
   if (isLogged) await until(() => places.log().some(has('this is well again', beginningOf(says))));
 }
 

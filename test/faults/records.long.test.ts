@@ -74,7 +74,7 @@ const rows: Row[] = [
       for (const name of ['one', 'two']) await ada.post('/v1/bin', { name });
       await store.appliance.stop();
       await copyDatabase(file, later);
-      // The database alone is put back, and what it is sealed with is not.
+      // Only the database is restored, and its seal is not.
       await copyDatabase(earlier, file);
       await store.restart();
       return async () => {
@@ -91,7 +91,7 @@ const rows: Row[] = [
     runsJobs: true,
     isNoticedLater: true,
     async produce(store) {
-      // What the job writes has a folder in its place.
+      // A folder takes the place of the file that the job writes.
       const place = join(store.directory, 'blobs/ballast.tmp');
       await store.appliance.stop();
       rmSync(join(store.directory, 'blobs/ballast'), { force: true });

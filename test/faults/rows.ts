@@ -26,11 +26,14 @@ export interface Row {
   limits?: ApplianceOptions['limits'];
   /** Whether jobs run as soon as the store is started. */
   runsJobs?: true;
-  /** How the fault comes about; what it returns removes it. Without that it is removed only by a restore or a newer store. */
+  /**
+   * Causes the fault; returns a function that removes it. Without that it is removed only by a restore or a newer
+   * store.
+   */
   produce(store: ConsoleStore, t: Test): Promise<Mend | undefined> | Mend | undefined;
   /** Whether the store finds out by itself some time later, about the fault and about its end, and not when it is asked. */
   isNoticedLater?: true;
-  /** Whether a new start is what removes it: the log of the new process tells of no end. */
+  /** Whether a new start removes it: then the log of the new process records no end. */
   endsWithStart?: true;
   /** Part of the sentence. */
   says: RegExp;
@@ -86,7 +89,7 @@ async function startFor(t: Test, { onDiskOf, configure, limits, runsJobs }: Row)
   }
 }
 
-/** Where a store that speaks TLS is reached without, whatever its certificate is. */
+/** The plain address of a store with TLS, with any certificate. */
 export async function plainDoor(t: Test, url: string): Promise<string> {
   const { hostname: host, port } = new URL(url);
   const door = createServer((client) => {
@@ -105,7 +108,7 @@ const lineOf = async ({ anyone }: ConsoleStore, code: FaultCode): Promise<string
 export const configurationOf = ({ directory }: Pick<ConsoleStore, 'directory'>): string =>
   join(directory, 'larder.toml');
 
-/** Changes a file; what it returns undoes that. */
+/** Changes a file; returns a function that undoes it. */
 export function changeFile(file: string, change: (text: string) => string): () => void {
   const before = readFileSync(file, 'utf8');
   const { mode } = statSync(file);
@@ -121,7 +124,7 @@ export function changeFile(file: string, change: (text: string) => string): () =
   };
 }
 
-/** Changes the configuration of a store and reloads it; what it returns undoes that. */
+/** Changes the configuration of a store and reloads it; returns a function that undoes it. */
 export function reconfigure(store: ConsoleStore, change: (text: string) => string): () => void {
   const undo = changeFile(configurationOf(store), change);
   store.appliance.reload();

@@ -1,4 +1,5 @@
-// Keys, credentials, the configuration and the newest seal outlive a power cut: what is on the disk, and when.
+// Keys, credentials, the configuration and the newest seal survive a power cut: the content of the disk after each
+// step.
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 
@@ -7,7 +8,7 @@ import t from 'tap';
 import { createFile, makeFolder, prepareFile, renameFile } from '#files/durable.ts';
 import { watched } from './ordered-disk.ts';
 
-t.test('a file is on the disk before it has its name, and its name before anybody goes on', async (t) => {
+t.test('a file is on the disk before it has its name, and has its name before the caller continues', async (t) => {
   const folder = t.testdir({ data: { 'larder.toml': 'old' } });
   const file = join(folder, 'data', 'larder.toml');
   const { disk, did } = watched();
@@ -19,18 +20,15 @@ t.test('a file is on the disk before it has its name, and its name before anybod
   t.equal(fs.readFileSync(file, 'utf8'), 'new');
 });
 
-t.test(
-  'a new file is on the disk, then the entry of its folder; another name for it is one of those too',
-  async (t) => {
-    const folder = t.testdir({ data: {} });
-    const { disk, did } = watched();
-    createFile(join(folder, 'data', 'site.key'), 'key', 0o400, disk);
-    t.same(did.splice(0), ['write site.key', 'sync site.key', 'sync data']);
-    t.equal(fs.statSync(join(folder, 'data', 'site.key')).mode & 0o777, 0o400);
-    renameFile(join(folder, 'data', 'site.key'), join(folder, 'data', 'other.key'), disk);
-    t.same(did, ['rename site.key to other.key', 'sync data']);
-  },
-);
+t.test('a new file is synced, then the entry of its folder; a second name is such an entry too', async (t) => {
+  const folder = t.testdir({ data: {} });
+  const { disk, did } = watched();
+  createFile(join(folder, 'data', 'site.key'), 'key', 0o400, disk);
+  t.same(did.splice(0), ['write site.key', 'sync site.key', 'sync data']);
+  t.equal(fs.statSync(join(folder, 'data', 'site.key')).mode & 0o777, 0o400);
+  renameFile(join(folder, 'data', 'site.key'), join(folder, 'data', 'other.key'), disk);
+  t.same(did, ['rename site.key to other.key', 'sync data']);
+});
 
 t.test('each new folder is an entry of the one above it', async (t) => {
   const folder = t.testdir({ srv: {} });
@@ -41,7 +39,7 @@ t.test('each new folder is an entry of the one above it', async (t) => {
   t.same(did, [], 'one that was there is nothing new');
 });
 
-t.test('what could not be made durable leaves the old file, and nothing beside it', async (t) => {
+t.test('a write that could not be made durable leaves the old file, and no other', async (t) => {
   for (const fails of ['write new key', 'sync new key', 'rename new key to key']) {
     const folder = t.testdir({ key: 'old' });
     const { disk } = watched(fails);

@@ -1,10 +1,10 @@
-// A disk that tells in which order small files were written, named and made durable.
+// A disk that records the order of writes, renames and syncs of small files.
 import * as fs from 'node:fs';
 import { basename } from 'node:path';
 
 import type { Disk } from '#files/durable.ts';
 
-/** A disk that tells in which order things were done to it; `fails` is what it does not do. */
+/** A disk that records the order of its calls; the call `fails` throws. */
 export function watched(fails?: string): { disk: Disk; did: string[] } {
   const did: string[] = [];
   const names = new Map<number, string>();

@@ -1,4 +1,4 @@
-// What lies aside is read as it was added, and nobody else finds it.
+// A spill file returns its content in order, and no other process finds it.
 import { readdirSync } from 'node:fs';
 
 import fc from 'fast-check';
@@ -25,7 +25,7 @@ t.test('texts are read as they were added, in any order, from memory and from a 
         const { whole, begin, length } = added[random.next().value % added.length]!;
         t.equal(spool.read(begin, length).toString(), whole);
       }
-      // Backwards, as one that is more than what is read at once, and one behind the other.
+      // Backwards, for an item that is larger than one read, and two in a row.
       for (const { whole, begin, length } of [...added.toReversed(), ...added]) {
         t.ok(spool.read(begin, length).equals(Buffer.from(whole)));
       }

@@ -1,4 +1,4 @@
-// An archive that is read: just the bytes that are asked for, or a fault in the words of whoever reads it.
+// Reading an archive: exactly the requested bytes, or a fault in the words of the caller.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ async function gathered(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(all);
 }
 
-t.test('bytes come whole and where they stand, however they are asked for', async (t) => {
+t.test('bytes are returned completely and in order, for any sequence of reads', async (t) => {
   const large = 3 * 1024 * 1024 + 7;
   const file = tarOf(t, { a: 3, b: large });
   const archive = await TarArchive.open(file, faults, (one) => Promise.resolve(one));
@@ -47,7 +47,7 @@ t.test('bytes come whole and where they stand, however they are asked for', asyn
   await t.rejects(gathered(archive.chunks(begin, large)), { message: 'cut off' }, 'also where it ends meanwhile');
 });
 
-t.test('what is no file is none, for backups and for transfers, and a pipe is not waited for', async (t) => {
+t.test('a path that is no file is refused, for backups and for transfers, and a pipe is not waited for', async (t) => {
   const made = folder(t);
   const [pipe, inner] = [join(made, 'pipe'), join(made, 'folder')];
   execFileSync('mkfifo', [pipe]);

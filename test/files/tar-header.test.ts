@@ -1,4 +1,4 @@
-// The headers of a tar archive, against those that GNU tar has written and reads.
+// The headers of a tar archive, compared with headers that GNU tar writes and reads.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { InvalidTarHeader, block, padding, readHeader, tarHeader } from '#files/
 const moment = new Date('2026-03-01T12:00:00.000Z');
 const long = `blobs/${'a'.repeat(96)}/${'b'.repeat(96)}`;
 
-t.test('what is written is read again, by this and by GNU tar', (t) => {
+t.test('a written header is read by this reader and by GNU tar', (t) => {
   for (const [name, size] of [
     ['larder.db', 0],
     [long, 1],
@@ -32,7 +32,7 @@ t.test('what is written is read again, by this and by GNU tar', (t) => {
   t.end();
 });
 
-t.test('what GNU tar writes is read', (t) => {
+t.test('headers of GNU tar are read', (t) => {
   const folder = t.testdir();
   mkdirSync(join(folder, 'ü'));
   writeFileSync(join(folder, 'ü', 'file'), 'seven b');

@@ -4,9 +4,9 @@ import { onDisk, type Files } from '#files/durable-streams.ts';
 
 export interface WatchedDisk {
   files: Files;
-  /** What a power cut at this moment might take away below a folder: contents, and entries of folders. */
+  /** The losses of a power cut at this moment below a folder: contents, and entries of folders. */
   atRisk(folder: string): string[];
-  /** Told of each rename before it is done. */
+  /** Called before each rename. */
   beforeRename?: (from: string, to: string) => void;
 }
 

@@ -1,4 +1,4 @@
-// The administrator's guide, read and typed at a store without TLS: its lines do what they say, and its links lead somewhere.
+// The guide for administrators, typed at a store without TLS: its commands work as described, and its links exist.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -55,7 +55,7 @@ t.test('the lines about a registry of the site print what that registry needs', 
   t.match(out[1], /registry\.internal:5000/);
 });
 
-t.test('the lines about a brand make its key, and take in what the online store says of it', async (t) => {
+t.test('the lines about a brand make its key, and import the assertions of the online store', async (t) => {
   const { larder, file, files } = await newBrandStore(t);
   t.equal((await larder('account create --id acme --email a@example.org --username acme --display-name A')).code, 0);
   const returned = file('return.assert', several('brand-account-key', 'brand-account', 'store-account-key'));

@@ -12,7 +12,7 @@ import { larder } from '#test/cli/world.ts';
 
 export const password = 'four pumps at the harbour, 9';
 
-/** ada has snap/hello, and nobody is called bob yet but in the guide. */
+/** ada has snap/hello, and only the guide creates the account bob. */
 export async function published(t: Parameters<typeof startStore>[0]) {
   const store = await startStore(t);
   await store.beside.records.change(

@@ -1,4 +1,4 @@
-// The guide to approvals, typed as it stands: ada proposes, bob and carol approve.
+// The guide to approvals, typed unchanged: ada proposes, bob and carol approve.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -13,7 +13,7 @@ import { setUpWith } from '#test/cli/accounts/set-up.ts';
 import { larder } from '#test/cli/world.ts';
 import { password, published } from './approvals-world.ts';
 
-t.test('two people approve of a release as the guide says', async (t) => {
+t.test('two people approve a release with the lines of the guide', async (t) => {
   const { run, configured, fourDaysLater, asPerson } = await published(t);
   const [config = [], policy = []] = examplesIn('approvals', 'Set the policy', 2);
   const [proposing = [], approving = [], releasing = []] = examplesIn('approvals', 'Propose, approve, release', 3);
@@ -58,7 +58,7 @@ t.test('the approvers of init approve on the first day, and not after a change o
   const serving = await serve(t, data);
   t.match(await run('approval policy'), { out: /^transfers +2 +2$/m }, 'two approvers are there');
   for (const { link } of approvers) t.equal(await setUpWith(link, serving.url, password), 303);
-  // To ask nobody any more is a change that waits for two approvals.
+  // Turning approvals off is a change that needs two approvals.
   configured('');
   serving.child.kill('SIGHUP');
   await serving.says(

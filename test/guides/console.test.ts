@@ -1,4 +1,4 @@
-// The guide to the console, typed as it stands.
+// The guide to the console, typed unchanged.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,7 +8,7 @@ import { newStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { examplesThroughout, missingOutput } from '#test/fixtures/guides.ts';
 
-t.test('an administrator gets in, and lets another one in, as the guide says', async (t) => {
+t.test('an administrator logs in, and invites another one, with the lines of the guide', async (t) => {
   const { data } = await newStore(t);
   const [first = [], others = [], ...settings] = examplesThroughout('console');
   const run = (line: string, stdin: string[] = []) =>

@@ -1,4 +1,5 @@
-// The guide for device operators, typed as it stands. There is no snapd here: in its place stands what records how it is called.
+// The guide for device operators, typed unchanged. There is no snapd here: a script replaces it and records its
+// arguments.
 import { execFile } from 'node:child_process';
 import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +19,7 @@ t.setTimeout(600_000);
 const root = join(import.meta.dirname, '../..');
 
 t.test(
-  'the lines for the store and for a device do what the guide says',
+  'the lines for the store and for a device work as described',
   { skip: withoutPrograms('curl', 'openssl') },
   async (t) => {
     const port = await freePort();

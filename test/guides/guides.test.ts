@@ -1,4 +1,4 @@
-// What holds for every guide: each example is run by a test, each command line can be typed, each setting can be written.
+// Rules for every guide: each example is run by a test, each command line is valid, each setting is valid.
 import { copyFileSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -14,10 +14,10 @@ const root = join(import.meta.dirname, '../..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 const guideNames = Object.keys(guides) as Guide[];
 
-/** What the tools of today refuse, and what would make a publisher the store's administrator. */
+/** Lines that the current tools refuse, and lines that would make a publisher the administrator of the store. */
 const refused = [/SNAPCRAFT_STORE_AUTH=['"]?candid/, /SNAPCRAFT_ADMIN_MACAROON/, /cat [^\s)]*admin\.macaroon/];
 
-t.test('no page tells publishers what their tools refuse, or hands them the administrator’s credential', (t) => {
+t.test('no page gives publishers a refused command, or the administrator’s credential', (t) => {
   const pages = readdirSync(guideFolder).map((name) => [name, readFileSync(join(guideFolder, name), 'utf8')] as const);
   const start = readFileSync(join(root, 'packaging/start.ts'), 'utf8');
   for (const [name, text] of [...pages, ['README.md', readme], ['start.ts', start]] as const) {
@@ -92,7 +92,7 @@ const commandsIn = (line: string): string[] =>
     .map((command) => command.trim().replace(/ > \S+$/, ''))
     .filter((command) => command.startsWith('larder '));
 
-t.test('every command line of larder in a guide is one that larder reads', async (t) => {
+t.test('every command line of larder in a guide is valid', async (t) => {
   const lines = guideNames.flatMap((name) =>
     examplesOf(name)
       .filter(({ language }) => language === 'sh')
@@ -108,7 +108,7 @@ t.test('every command line of larder in a guide is one that larder reads', async
   await canBeTyped(t, lines);
 });
 
-t.test('every setting in a guide is one of larder.toml', (t) => {
+t.test('every setting in a guide is a setting of larder.toml', (t) => {
   let count = 0;
   for (const name of guideNames) {
     for (const { language, lines } of examplesOf(name)) {

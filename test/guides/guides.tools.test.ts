@@ -1,4 +1,4 @@
-// What guides and the README say of tools and packages, typed as it stands.
+// The lines of the guides and the README about tools and packages, typed unchanged.
 import { execFile } from 'node:child_process';
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,9 @@ const skip = withoutPrograms('curl');
 const root = join(import.meta.dirname, '../..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
-/** The lines of the README's examples, as they are copied; a line that ends with a backslash goes on in the next. */
+/**
+ * The lines of the examples in the README, as they are copied; a line that ends with a backslash continues in the next.
+ */
 const linesOf = (blocks: Iterable<RegExpExecArray>): string[] =>
   [...blocks].flatMap(([, text = '']) =>
     text
@@ -30,7 +32,10 @@ const inGuide = examplesThroughout('publisher').flat();
 const journey = readme.slice(readme.indexOf('## The journey'), readme.indexOf('**The device gateway**'));
 const inReadme = linesOf(journey.matchAll(/```(?:sh|console)\n([^]*?)```/g));
 
-/** A store, bob's unless it is said to be nobody's yet, and a shell in which `larder` is this program, and the tools say whether they could log in. */
+/**
+ * A store, of bob or of no account yet, and a shell with this program as `larder`; the tools report whether they could
+ * log in.
+ */
 async function world(t: Test, whose = 'bob') {
   const listen = `127.0.0.1:${await freePort()}`;
   const store = await newStore(t, `--base-url http://${listen} --listen ${listen}`);
@@ -77,11 +82,11 @@ t.test("the publisher's guide: each tool finds the store by the lines that are p
     t.equal(said.match(/"username":"bob"|"results":/g)?.length, uses.length, `${tool}: ${uses.length} lines`);
     ran += uses.length + 1;
   }
-  // What is left is how the authority is fetched, which `--for` prints as well and its own test runs.
+  // The rest downloads the authority. `--for` prints the same lines, and its own test runs them.
   t.equal(inGuide.length - ran, 3);
 });
 
-t.test("what the administrator's guide and the README say of the packages is typed as it stands", async (t) => {
+t.test("the lines of the administrator's guide and the README about packages work unchanged", async (t) => {
   const { sh, mine } = await world(t);
   const named = (line: string): string =>
     mine(line)

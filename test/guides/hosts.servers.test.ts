@@ -1,5 +1,5 @@
-// The guide for several hosts, typed as it stands: a store of two hosts is set up by its lines, works as one store, is upgraded, and is
-// put back from copies that its engines have made. nginx's block is typed in behind-nginx.servers.test.ts.
+// The guide for several hosts, typed unchanged: its lines set up a store of two hosts, which works as one store, is
+// upgraded, and is restored from copies of its engines. behind-nginx.servers.test.ts covers the block of nginx.
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ const at = (path: string): string => join(folder, path);
 for (const one of ['etc', 'backup', 'first', 'second', 'bin']) mkdirSync(at(one), { mode: 0o700 });
 const password = 'the password of the role, 1';
 
-/** Its examples: where each is typed, and its lines; one that ends with a backslash goes on in the next. */
+/** Its examples: the place and the lines of each; a line that ends with a backslash continues in the next. */
 const blocks = examplesThroughout('hosts').map((example) => {
   const [where = '', ...lines] = example
     .join('\n')
@@ -74,7 +74,7 @@ const hosts = [
 const [first, second] = hosts;
 const bucket = `${swift.endpoint}/${swift.bucket}/larder`;
 
-/** What stands in the guide, as it is called here. */
+/** The names of the guide, and the names here. */
 const here = (line: string, data = ''): string =>
   line
     .replaceAll('/var/lib/larder', data)
@@ -84,7 +84,7 @@ const here = (line: string, data = ''): string =>
     .replaceAll('db.example.internal', `localhost:${server.port}`)
     .replaceAll('https://s3.example.internal/larder', bucket);
 
-/** Does what a person does who is told on a busy machine that an engine does not answer just now: the same again. */
+/** Repeats the line, like a person on a busy machine after a message that an engine does not respond. */
 async function again<Result>(doing: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {
@@ -111,7 +111,9 @@ async function type(host: Host, lines: readonly string[]): Promise<string> {
   return out;
 }
 
-/** Types lines on the host of the database; whoever becomes postgres there comes by its socket, and nobody has a terminal. */
+/**
+ * Types lines on the host of the database. The line that becomes postgres uses the socket, and there is no terminal.
+ */
 async function typeAtDatabase(lines: readonly string[]): Promise<void> {
   writeFileSync(at('bin/sudo'), '#!/bin/sh\nshift 2\nexec setsid --wait "$@"\n', { mode: 0o755 });
   const PATH = `${at('bin')}:${postgresPrograms()}:${process.env['PATH'] ?? ''}`;
@@ -123,8 +125,8 @@ async function typeAtDatabase(lines: readonly string[]): Promise<void> {
   }
 }
 
-/** Runs a command on a host of the store; what it says as JSON. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+/** Runs a command on a host of the store; returns its JSON output. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the caller knows the shape
 async function larder({ data }: Host, line: string, ...stdin: string[]): Promise<any> {
   return again(async () => {
     const { code, out, err } = await run(`${line} --json`, { env: { LARDER_DATA: data }, stdin });
@@ -164,7 +166,7 @@ t.test('two hosts serve one store, set up by the lines of the guide', async (t) 
   ada = (await larder(first, 'token issue --account ada')).macaroon;
 });
 
-t.test('what a command does at one host the next request at the other one sees', async (t) => {
+t.test('the next request at another host sees the change of a command at one host', async (t) => {
   const whoami = async (token: string): Promise<number> => {
     const headers = { authorization: `Macaroon ${token}` };
     return (await second.ask('/v1/tokens/whoami', { headers })).status;
@@ -185,7 +187,7 @@ t.test('what a command does at one host the next request at the other one sees',
   await larder(first, 'close snap/tiny-app edge --yes');
   t.same(await held(), []);
 
-  // A token, one that is revoked by its number, and those of an account.
+  // A token, a token that is revoked by its number, and the tokens of an account.
   const other = await larder(first, 'token issue --account ada');
   t.same([await whoami(ada), await whoami(other.macaroon)], [200, 200]);
   await larder(first, `token revoke ${other['session-id']} --yes`);
@@ -196,7 +198,7 @@ t.test('what a command does at one host the next request at the other one sees',
   t.equal(await whoami(ada), 200);
 });
 
-t.test('what waits at one host is approved of at the other one', async (t) => {
+t.test('a proposal at one host is approved at another host', async (t) => {
   const pump = 'four pumps at the harbour, 9';
   await larder(first, 'account password bob --password-stdin', pump);
   const totp = await larder(first, 'account totp bob');
@@ -206,7 +208,7 @@ t.test('what waits at one host is approved of at the other one', async (t) => {
   for (const host of hosts) await host.reload();
   const inForce = () => server.ask(`SELECT 1 FROM approval_policy WHERE policy LIKE '%stable%'`, 'larder');
   await until(async () => (await inForce()).rowCount === 1);
-  // What others have done to bob's account was not just now.
+  // So that changes of others to the account of bob are not recent.
   await server.ask(`UPDATE touched_accounts SET at = '2026-01-01T00:00:00.000Z'`, 'larder');
   const release = () =>
     second.ask('/v1/snap/tiny-app/releases', {
@@ -220,7 +222,7 @@ t.test('what waits at one host is approved of at the other one', async (t) => {
   t.match(await release(), { status: 200 });
 });
 
-t.test('a host is sealed and unsealed by itself, and all tell of the same store', async (t) => {
+t.test('each host is sealed and unsealed separately, and all report the same store', async (t) => {
   const sealed = async (): Promise<string[]> =>
     Promise.all(hosts.map(async (host) => /^larder_sealed (\d)$/m.exec((await host.ask('/metrics')).text)?.[1] ?? ''));
   writeFileSync(at('etc/passphrase'), 'correct horse battery staple\n', { mode: 0o600 });
@@ -239,7 +241,7 @@ t.test('a host is sealed and unsealed by itself, and all tell of the same store'
   t.match(await larder(second, 'status'), { serving: {}, counts: { revisions: 1 }, 'last-backup': /^2/ });
 });
 
-t.test('a bucket that lost its marker gets it back on any host, and all go on', async (t) => {
+t.test('a bucket that lost its marker gets it back on any host, and all hosts continue', async (t) => {
   const { client, bucket: Bucket } = swift;
   const isReady = async () => (await Promise.all(hosts.map((host) => host.isReady()))).join();
   await client.send(new DeleteObjectCommand({ Bucket, Key: 'larder/larder-store.json' }));
@@ -278,7 +280,7 @@ async function copied(): Promise<Map<string, Buffer>> {
   return new Map(await Promise.all(objects));
 }
 
-t.test('what its engines have copied is put back', async (t) => {
+t.test('the copies of its engines are restored', async (t) => {
   await type(first, said('with the means of the engines'));
   const copy = await copied();
   t.ok(copy.size > 1);
@@ -311,7 +313,7 @@ t.test('nothing that the guide shows is left untyped', (t) => {
 });
 
 t.test('files in a folder are those of one host', async (t) => {
-  /** All that is on the server; what pg_dump says anew each time left out. */
+  /** All content of the server, without the parts of pg_dump that differ each time. */
   const everything = async (): Promise<string> => {
     const whom = ['--host', server.folder, '--port', String(server.port), '--username', 'postgres', 'larder'];
     const { stdout } = await promisify(execFile)(join(postgresPrograms(), 'pg_dump'), whom);

@@ -1,4 +1,4 @@
-// The guide for what was stolen, leaked or released by mistake: its lines are typed as they stand.
+// The guide for stolen, leaked or wrongly released things: its lines are typed unchanged.
 import { writeFileSync } from 'node:fs';
 
 import t from 'tap';
@@ -15,7 +15,7 @@ t.test('every line of the guide can be typed', async (t) => {
   await canBeTyped(t, lines);
 });
 
-t.test('the lines about a laptop, a credential, a key and a wrong revision do what the guide says', async (t) => {
+t.test('the lines about a laptop, a credential, a key and a wrong revision work as described', async (t) => {
   const { larder, json, file, files } = await newBrandStore(t);
   await json('account create --id bob --email bob@example.org --username bob --display-name Bob');
   await json('token issue --account bob');

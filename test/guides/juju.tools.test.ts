@@ -1,5 +1,5 @@
-// The guide for those who look after juju, typed as it stands. In juju's place stands what asks and reads as juju does, where Go
-// is there to build it; what needs a controller is only recorded.
+// The guide for operators of juju, typed unchanged. A client with the requests of juju takes its place if Go is
+// installed to build it; lines that need a controller are only recorded.
 import { execFile } from 'node:child_process';
 import { appendFileSync, chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ t.setTimeout(600_000);
 const root = join(import.meta.dirname, '../..');
 
 t.test(
-  'the lines for the store and for juju do what the guide says',
+  'the lines for the store and for juju work as described',
   { skip: withoutPrograms('curl', 'openssl') },
   async (t) => {
     const port = await freePort();

@@ -11,7 +11,7 @@ import { saved } from '#test/backup/saved.ts';
 
 t.setTimeout(600_000);
 
-t.test('the guides’ lines about backups and a lost disk do what they say', async (t) => {
+t.test('the lines of the guide about backups and a lost disk work as described', async (t) => {
   const { store, folder, keys } = await saved(t);
   const walk = async (examples: readonly string[][], data: string): Promise<string> => {
     let printed = '';
@@ -33,7 +33,7 @@ t.test('the guides’ lines about backups and a lost disk do what they say', asy
   await walk(examplesIn('recovery', 'A blob is damaged, or cannot be read', 1), data);
 });
 
-t.test('at another address old tokens are good, and what trusted the store goes on trusting it', async (t) => {
+t.test('at another address old tokens are valid, and clients that trusted the store still do', async (t) => {
   const old = await newStore(t, '--base-url https://store.old.example:8443 --listen 127.0.0.1:0');
   const token = (await old.larder('token issue --account larder-admin --permission account-view-packages --ttl 3600'))
     .out;

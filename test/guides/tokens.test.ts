@@ -1,4 +1,4 @@
-// What the guides say of tokens: the lines are run, the numbers are those of the schemas.
+// The guides about tokens: the lines are run, the numbers are those of the schemas.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -21,7 +21,7 @@ async function addCollaborator(data: string, packageId: string, account: string)
   await close();
 }
 
-t.test('each line with which an administrator ends what somebody was let in with', async (t) => {
+t.test('each line of the guide ends the access that it names', async (t) => {
   const { data, json } = await newStore(t);
   await json('account create --email bob@example.org --username bob --display-name Bob --id bob-id');
   const { 'session-id': session } = (await json('token issue --account bob-id')) as { 'session-id': string };
@@ -58,7 +58,7 @@ t.test('each line with which an administrator ends what somebody was let in with
   }
 });
 
-t.test("the publisher's guide tells the bounds that are held", (t) => {
+t.test("the publisher's guide states the limits of the code", (t) => {
   const shapes = (file: string) =>
     (JSON.parse(readFileSync(join(root, 'schemas', file), 'utf8')) as { $defs: Record<string, Shape> }).$defs;
   interface Shape {

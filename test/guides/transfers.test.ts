@@ -1,4 +1,4 @@
-// The guide for transfers, typed as it stands at two sites with one stick between them.
+// The guide for transfers, typed unchanged at two sites with one stick between them.
 import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ t.setTimeout(600_000);
 
 const root = join(import.meta.dirname, '../..');
 
-/** The examples in the order in which they are typed: a round needs what is set up further down. */
+/** The examples in the order of use: a round needs the setup from further down. */
 function examplesInOrder(): string[][] {
   const examples = examplesOf('transfers').filter(({ language }) => language !== 'text');
   const round = examples.filter(({ section }) => section === 'A round');
@@ -30,7 +30,7 @@ function examplesInOrder(): string[][] {
 
 const fingerprintIn = (text: string): string => /fingerprint ((?:[0-9a-f]{4}-){7}[0-9a-f]{4})/.exec(text)?.[1] ?? '';
 
-/** A site that asks somebody about folders that nobody has signed. */
+/** A site that requires approval for unsigned folders. */
 async function asking(t: Parameters<typeof newStore>[0]): Promise<Pick<NewStore, 'data'>> {
   const { store } = await askingSite(t, 'unsigned_folders = "1 of B"');
   // The clock of this store stands still; the commands of the guide read that of the host.
@@ -38,7 +38,7 @@ async function asking(t: Parameters<typeof newStore>[0]): Promise<Pick<NewStore,
   return { data: store.directory };
 }
 
-/** Takes what a block says into the configuration, where the sections stand already. */
+/** Puts the settings of a block into the configuration, which has the sections already. */
 function configured({ data }: Pick<NewStore, 'data'>, text: string): void {
   for (const [section, keys] of Object.entries(parse(text) as Record<string, Record<string, string | string[]>>)) {
     const values = Object.entries(keys).map(([key, value]) => [`${section}.${key}`, value]);
@@ -58,7 +58,7 @@ async function runTyped(line: string, bin: string, variables: Record<string, str
   return (await promisify(execFile)('sh', ['-ec', line], { env })).stdout;
 }
 
-t.test('what the guide says brings a snap from one site to the other, and back', async (t) => {
+t.test('the lines of the guide bring a snap from one site to the other, and back', async (t) => {
   const [depot, here, fresh, careful] = [await newStore(t), await newStore(t), await newStore(t), await asking(t)];
   const [stick, downloaded, bin] = [folder(t), folder(t), folder(t)];
   for (const { data } of [depot, here, fresh, careful])
@@ -82,7 +82,8 @@ t.test('what the guide says brings a snap from one site to the other, and back',
     anywhere: depot,
     'at the careful site': careful,
   };
-  // A folder that is filled already stands for what is fetched: the programs that fetch are others'. What the line does is tested with them.
+  // A filled folder replaces the downloads: the downloading programs are foreign, and the line is tested with them
+  // elsewhere.
   const typed = (line: string): string =>
     line.replace(
       /^larder transfer fetch (\S+) (\S+)$/,
@@ -103,7 +104,7 @@ t.test('what the guide says brings a snap from one site to the other, and back',
         LARDER_DATA: site.data,
       });
       said.push(stdout);
-      // What a person reads on one screen and types at the next.
+      // Text that a person reads on one screen and types at the next.
       if (line.startsWith('larder site init desk')) known['DESK_FINGERPRINT'] = fingerprintIn(stdout);
       known['FINGERPRINT'] ??= fingerprintIn(stdout);
       known['ID'] = /Transfer ([0-9a-f]{12}),/.exec(stdout)?.[1] ?? known['ID'] ?? '';

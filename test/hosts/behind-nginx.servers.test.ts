@@ -1,4 +1,4 @@
-// Three hosts behind nginx, as the guide sets it up: whichever of them fails or is stopped, whoever asks does not notice.
+// Three hosts behind nginx, set up as in the guide: clients do not notice when one of them fails or is stopped.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -17,7 +17,7 @@ t.setTimeout(1_800_000);
 
 const name = 'store.example.internal';
 
-t.test('whoever asks does not notice that a host fails, or is stopped', { skip }, async (t) => {
+t.test('clients do not notice that a host fails, or is stopped', { skip }, async (t) => {
   const { hosts, token } = await startHosts(t, 3, { baseUrl: `https://${name}` });
   const ca = readFileSync(join(hosts[0]!.data, 'tls/ca.pem'), 'utf8');
   t.same(

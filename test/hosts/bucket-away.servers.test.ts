@@ -1,4 +1,4 @@
-// A host whose bucket is away refuses what needs it, leaves its load balancer, and comes back by itself.
+// A host without its bucket refuses requests that need it, leaves the load balancer, and comes back by itself.
 
 import t from 'tap';
 
@@ -8,7 +8,7 @@ import { ask } from '#test/fixtures/processes/workers.ts';
 
 t.setTimeout(1_800_000);
 
-t.test('the bucket is away, and comes back', async (t) => {
+t.test('the bucket is away, and returns', async (t) => {
   const { hosts, swift, token } = await startHosts(t, 1);
   const [host] = hosts;
   const form = '--f\r\ncontent-disposition: form-data; name="binary"; filename="a"\r\n\r\nhello\r\n--f--\r\n';

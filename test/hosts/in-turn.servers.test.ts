@@ -1,5 +1,5 @@
-// What takes several requests succeeds when each of them comes to another host than the one before: hosts on PostgreSQL and S3 that
-// share nothing else.
+// Sequences of several requests succeed if each request comes to another host than the one before: hosts that share
+// only PostgreSQL and S3.
 // Own process: it puts the records and blobs of the tests after it on servers.
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';

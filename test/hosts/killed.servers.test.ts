@@ -27,7 +27,7 @@ async function askingServer({ server, database }: Pick<Hosts, 'server' | 'databa
 }
 
 t.test(
-  `after ${kills} failures of hosts and ${restarts} of each of their engines everything that was acknowledged is there, once`,
+  `after ${kills} failures of hosts and ${restarts} of each of their engines every acknowledged change exists, once`,
   async (t) => {
     const store = await startHosts(t, 2);
     const { hosts, server, swift, token } = store;
@@ -66,7 +66,7 @@ t.test(
     t.ok(told.names.size > 0 && told.pushes.size > 0);
     t.ok(told.broken > 0, `${told.broken} requests were cut or refused, ${count(told)} acknowledged`);
     const { asking, close } = await askingServer(store);
-    // What was pushed last is still to be reviewed; what a host that failed was reviewing is taken over within a minute.
+    // The last pushes still wait for review. The reviews of a failed host are taken over within a minute.
     for (let before = Infinity, at = 0; before > 0 && at < 200; at++) {
       before = (await wrongIn(asking, told)).length;
       if (before > 0) await sleep(1000);

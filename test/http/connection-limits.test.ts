@@ -1,4 +1,4 @@
-// What one connection and one client may take of the store: so much that no honest one notices, and no more.
+// The limits of one connection and one client: high enough for every honest client.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -40,7 +40,7 @@ for (const scheme of ['http', 'https']) {
     t.equal(answers(await ended), 16);
   });
 
-  t.test(`a connection with more is closed over ${scheme}, and costs no more than those sixteen`, async (t) => {
+  t.test(`a connection with too many requests is closed over ${scheme}, and costs only those sixteen`, async (t) => {
     const store = await startStore(t, configure);
     const { socket, ended } = await open(t, store);
     socket.write(ask('/healthz').repeat(1700));
@@ -62,7 +62,7 @@ t.test('any number of requests goes over one connection one after the other', as
   }
 });
 
-t.test('one client has so many connections and no more, and one that ends makes room', async (t) => {
+t.test('a client has a limited number of connections, and an ended one makes room', async (t) => {
   const store = await startStore(t, undefined, undefined, { connections: { ofClient: 3 } });
   const three = [await open(t, store), await open(t, store), await open(t, store)];
   for (let at = 0; at < 5; at++) t.equal(await (await open(t, store)).ended, '', 'closed without a word');
@@ -88,7 +88,7 @@ t.test('a trusted proxy has as many connections as there are people behind it', 
   }
 });
 
-t.test('all together have so many connections and no more', async (t) => {
+t.test('all clients together have a limited number of connections', async (t) => {
   const store = await startStore(t, undefined, undefined, { connections: { all: 3, ofClient: 100 } });
   const three = [await open(t, store), await open(t, store), await open(t, store)];
   for (let at = 0; at < 3; at++) t.equal(await (await open(t, store)).ended, '');
@@ -98,7 +98,7 @@ t.test('all together have so many connections and no more', async (t) => {
   t.match(await store.anyone.get('/healthz'), { status: 200 });
 });
 
-t.test('connections never take more than half of the descriptors from the files, where there are few', (t) => {
+t.test('connections never take more than half of the descriptors, even if there are few', (t) => {
   for (const [descriptors, ofClient, all] of [
     [256, 64, 128],
     [1024, 256, 512],

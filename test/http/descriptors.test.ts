@@ -1,4 +1,4 @@
-// A store whose file descriptors are used up says so, and when to come again.
+// A store without free file descriptors reports it, with the time to retry.
 import { spawnSync } from 'node:child_process';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';

@@ -1,10 +1,10 @@
-// What a handler cannot reach past its evidence: the type check of the tests says so, line by line.
+// Data that a handler cannot reach beyond its evidence: the type check of the tests proves it, line by line.
 import t from 'tap';
 
 import { account, onPackage } from '#access/access-rules.ts';
 import { operation } from '#http/operation.ts';
 
-t.test('a handler finds nobody else, whatever its rule', (t) => {
+t.test('a handler has no access beyond its rule', (t) => {
   const record = { method: 'GET', since: 0, summary: 'Find what is guarded.' } as const;
   operation({
     ...record,
@@ -18,13 +18,13 @@ t.test('a handler finds nobody else, whatever its rule', (t) => {
       await records.packages.byId(id);
       // @ts-expect-error -- so is a brand
       await records.brands.find(id);
-      // @ts-expect-error -- the private half of a key is for whoever signs
+      // @ts-expect-error -- only a signer may use the private half of a key
       await records.signingKeys.find(id);
       // @ts-expect-error -- builds belong to a package
       await records.buildSets.find(id);
       // @ts-expect-error -- and workflows
       await records.commitWorkflows.find(id);
-      // @ts-expect-error -- where the audit log begins is for nobody to say who calls
+      // @ts-expect-error -- no caller may set the beginning of the audit log
       await records.beginAnew({ at: '', actor: id, action: '', object: '' }, () => Promise.resolve());
       return undefined;
     },

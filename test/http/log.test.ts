@@ -1,4 +1,4 @@
-// What a whole journey leaves in the log: a line for each call, and no secret in any of them.
+// The log of a whole journey: a line for each call, and no secret in any of them.
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ t.test('no token, key or credential is in the log', async (t) => {
   secrets.push(kept?.sealed ?? '');
   await root.get('/v1/tokens');
 
-  // And the ways in which people send a secret to the wrong place.
+  // And secrets in the wrong place of a request.
   const wrong = `${ada.token.slice(0, -6)}AAAAAA`;
   await store.with(wrong).get('/v1/tokens/whoami');
   await narrow.get('/v1/snap/tiny-app');
@@ -93,7 +93,7 @@ t.test('no token, key or credential is in the log', async (t) => {
   t.notMatch(lines, '"level":"error"');
 });
 
-t.test('a fault of ours is told to the caller without a word of it, and to the log with all', async (t) => {
+t.test('an internal error is reported to the caller without details, and logged with all of them', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const db = new SQLite(join(store.directory, 'larder.db'));
@@ -112,7 +112,7 @@ t.test('a fault of ours is told to the caller without a word of it, and to the l
     err: { message: /no such table/, stack: String },
   });
   db.exec('ALTER TABLE trucks RENAME TO tracks');
-  // What is written last of a change.
+  // The last write of a change.
   db.exec("CREATE TRIGGER broken BEFORE INSERT ON audit BEGIN SELECT RAISE(ABORT, 'broken'); END");
   t.match(await ada.post('/v1/snap', { name: 'hello' }), { status: 500 });
   t.equal(await store.beside.records.packages.find('snap', 'hello'), undefined, 'what failed half way was undone');
@@ -120,7 +120,7 @@ t.test('a fault of ours is told to the caller without a word of it, and to the l
   t.equal((await ada.post('/v1/snap', { name: 'hello' })).status, 200, 'and the process goes on');
 });
 
-t.test('a line says who did what, from where, and how it went', async (t) => {
+t.test('a log line has actor, act, address and outcome', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const last = (): Record<string, unknown> => JSON.parse(store.log.at(-1) ?? '{}') as Record<string, unknown>;

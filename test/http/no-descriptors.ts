@@ -1,5 +1,5 @@
-// A process that has used up its descriptors, and asks threads for digests and for a review all the same. It prints the
-// status with which each failure would be answered.
+// A process that has used up its descriptors, and still asks threads for digests and a review. It prints the status for
+// each failure.
 import { closeSync, openSync } from 'node:fs';
 
 import { toErrorResponse } from '#http/error-responses.ts';

@@ -1,4 +1,4 @@
-// The very requests that official clients send to log in, in their order, and what they look for in the answers.
+// The exact login requests of official clients, in order, and the fields of the responses that they read.
 import t from 'tap';
 
 import { days, hours, minutes, seconds } from '#domain/clock.ts';
@@ -76,7 +76,7 @@ t.test('craft-store logs in with a browser window: charmcraft up to 4.3.1', asyn
   t.equal((await send('GET', `${base}/v1/charm`, authorization)).status, 200);
 });
 
-/** What charmcraft since 4.4 does up to the discharge. */
+/** The steps of charmcraft since 4.4 up to the discharge. */
 async function sso(
   store: IdentityStore,
   credentials: object,
@@ -130,7 +130,7 @@ t.test('charmcraft logs in in the Ubuntu One style: 4.4 and later', async (t) =>
   t.match(late, { status: 401, body: { 'error-list': [{ code: 'exchange-window-expired' }] } });
 });
 
-t.test('charmcraft asks for the one-time password when it is told to, and says why a login failed', async (t) => {
+t.test('charmcraft asks for a one-time password when required, and reports a failed login', async (t) => {
   const store = await startIdentity(t);
   const secret = await store.setTotp('ada');
   const code = () => codeAt(secret, Math.floor(store.clock.now.getTime() / seconds(30)));
@@ -287,7 +287,7 @@ t.test('only what the identity provider made to be refreshed is refreshed', asyn
   t.match(await refresh(text(dm)), { status: 401, body: { code: 'INVALID_CREDENTIALS' } });
 });
 
-t.test('what the older tools ask for is checked in their words', async (t) => {
+t.test('the requests of the older tools are checked in their words', async (t) => {
   const store = await startIdentity(t);
   const ask = (body: object) => send('POST', `${store.url}/dev/api/acl/`, json, body);
   for (const [body, said] of [

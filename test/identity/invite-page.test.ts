@@ -1,11 +1,11 @@
-// The page on which somebody answers an invite to collaborate, without a script.
+// The page to answer an invite to collaborate, without a script.
 import t from 'tap';
 
 import { days, seconds } from '#domain/clock.ts';
 import { codeAt } from '#identity/credentials/totp.ts';
 import { password, startIdentity, type IdentityStore } from './world.ts';
 
-/** bob publishes bin/hello and invites ada, who has a password; the token. */
+/** bob publishes bin/hello and invites ada, who has a password; returns the token. */
 async function invited(store: IdentityStore): Promise<string> {
   const bob = await store.as('bob');
   await bob.post('/v1/bin', { name: 'hello' });
@@ -34,7 +34,7 @@ const collaborates = (store: IdentityStore) => async (): Promise<boolean> => {
 };
 const ada = { username: 'ada', password };
 
-t.test('the token leaves the address, and the page says who asks whom for what', async (t) => {
+t.test('the token leaves the address, and the page shows publisher, invited account and package', async (t) => {
   const store = await startIdentity(t);
   const token = await invited(store);
   const link = await get(`${store.url}/identity/invite?token=${token}`);
@@ -57,7 +57,7 @@ t.test('the token leaves the address, and the page says who asks whom for what',
   t.equal((await get(`${store.url}/identity/invite`, 'larder-invite=never')).status, 410);
 });
 
-t.test('whoever logs in as the invited account accepts, once', async (t) => {
+t.test('the invited account accepts after a login, once', async (t) => {
   const store = await startIdentity(t);
   const cookie = await open(store, await invited(store));
   const isIn = collaborates(store);
@@ -92,7 +92,7 @@ t.test('whoever logs in as the invited account accepts, once', async (t) => {
   t.equal(rows.length, 1);
 });
 
-t.test('it is declined, asked for a one-time password, and runs out', async (t) => {
+t.test('it is declined, needs a one-time password, and expires', async (t) => {
   const store = await startIdentity(t);
   const cookie = await open(store, await invited(store));
   const secret = await store.setTotp('ada');

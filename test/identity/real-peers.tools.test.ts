@@ -24,7 +24,7 @@ interface Plan {
 let program: { child: ChildProcess; answers: AsyncIterator<string> } | undefined;
 t.teardown(() => program?.child.stdin?.end());
 
-/** What the Python program found; one process serves all tests, because it takes a while to start. */
+/** The results of the Python program; one process serves all tests, because it starts slowly. */
 async function peer(store: IdentityStore, plan: Plan): Promise<Record<string, unknown>> {
   if (program === undefined) {
     const child = execFile(python, [join(import.meta.dirname, 'peers.py')], { timeout: 300_000 });
@@ -79,7 +79,7 @@ t.test('the Python client logs in to the store through the login page', { skip }
 
 t.test('a wrong password gets the Python client nothing', { skip }, async (t) => {
   const store = await startNow(t);
-  // Nobody finishes the login, so the one who waits is sent away when the store stops.
+  // The login is not finished, so the waiting client is released when the store stops.
   const waiting = peer(store, { method: 'browser', password: 'not hers' });
   for (;;) {
     if (store.log.join('').includes('"operation":"submit_login","method":"POST","status":401')) break;

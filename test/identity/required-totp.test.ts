@@ -16,7 +16,7 @@ import { begin, logInAt, password, postForm, waysIn } from './world.ts';
 
 interface Tried {
   status: number;
-  /** What the page or the answer says. */
+  /** The text of the page or of the response. */
   said: string;
 }
 
@@ -84,7 +84,7 @@ const ways: Readonly<Record<string, Way>> = {
   },
 };
 
-t.test('who administers a store that asks for one-time passwords is asked at every door', async (t) => {
+t.test('an administrator of a store with required one-time passwords has to give one on every path', async (t) => {
   const store = await startConsole(t, (text) => text.replace(/^.*require_totp = false$/m, 'require_totp = true'));
   await store.setPassword('root');
   const codeNow = (secret: Buffer): string => codeAt(secret, Math.floor(store.clock.now.getTime() / seconds(30)));

@@ -1,4 +1,4 @@
-// What somebody without an account finds out at the identity provider, and whom he keeps from logging in: nothing, nobody.
+// Strangers at the identity provider: they learn nothing, and keep no account from logging in.
 import t from 'tap';
 
 import { seconds } from '#domain/clock.ts';
@@ -12,7 +12,7 @@ import { readToken, writeToken } from '#macaroons/codec/text.ts';
 import { withPurpose } from '#macaroons/login-purpose.ts';
 import { begin, discharge, password, startIdentity, waysIn, type IdentityStore } from './world.ts';
 
-/** A caveat that a stranger made for this identity provider; he knows the key that proves its discharge. */
+/** A caveat of a stranger for this identity provider; the stranger knows the key that proves its discharge. */
 async function forged(store: IdentityStore, condition = 'is-authenticated-user') {
   const { body } = await store.anyone.get('/identity/publickey');
   const publicKey = readKeyText((body as { PublicKey: string }).PublicKey)!;
@@ -23,7 +23,7 @@ async function forged(store: IdentityStore, condition = 'is-authenticated-user')
   return { identifier, rootKey };
 }
 
-t.test('a discharge that a stranger made himself is not renewed, whomever it names', async (t) => {
+t.test('a discharge that a stranger made is not renewed, for any account', async (t) => {
   const store = await startIdentity(t);
   const answers = new Set<string>();
   for (const name of ['ada', 'bob', 'nobody-here']) {
@@ -66,7 +66,7 @@ t.test('an account has ten guesses in all, not ten for each of its names', async
   t.equal((await attempt('ada', password)).status, 200);
 });
 
-t.test('who asks for what stands on the page however long ago and before whatever else it was asked', async (t) => {
+t.test('the page names the client and its request, even after other requests', async (t) => {
   const store = await startIdentity(t);
   const channels = Array.from({ length: 12 }, (_, at) => `${at + 1}.0/edge`);
   const { caveatId } = await begin(store, {
@@ -76,7 +76,7 @@ t.test('who asks for what stands on the page however long ago and before whateve
     ttl: 3600,
     packages: [{ type: 'snap', name: 'hello' }],
   });
-  // Nothing is remembered of a login that somebody has asked for.
+  // Nothing is stored for a requested login.
   await store.restart();
   const { VisitURL } = (await waysIn(store, caveatId)).InteractionMethods['browser-window'] as { VisitURL: string };
   const html = await (await fetch(VisitURL)).text();
@@ -88,7 +88,7 @@ t.test('who asks for what stands on the page however long ago and before whateve
   t.notMatch(html, 'purpose of this login is not known');
 });
 
-t.test('of a login that somebody else asks for the page says loudly that nothing is known', async (t) => {
+t.test('for a login that another party requests, the page warns that nothing is known', async (t) => {
   const store = await startIdentity(t);
   const { identifier } = await forged(store);
   const { VisitURL } = (await waysIn(store, identifier)).InteractionMethods['browser-window'] as { VisitURL: string };
@@ -100,7 +100,7 @@ t.test('of a login that somebody else asks for the page says loudly that nothing
   t.match((await store.anyone.get('/identity/style.css')).body, /\.unknown \{\s*color: var\(--warn\)/, 'in red');
 });
 
-t.test('nobody else says on the page what a login is for', async (t) => {
+t.test('no other party controls the text of the page', async (t) => {
   const store = await startIdentity(t);
   const told = { description: 'The store', permissions: [], channels: null, packages: null, until: new Date() };
   const { identifier } = await forged(store, withPurpose('is-authenticated-user', told));
@@ -118,30 +118,26 @@ t.test('a login that a site of the configuration began names that site', async (
   t.notMatch(html, 'purpose of this login is not known');
 });
 
-t.test(
-  'a crowd of strangers that guesses does not keep somebody out who has logged in from there before',
-  async (t) => {
-    const store = await startIdentity(t);
-    const { records, acts, siteKey } = store.beside;
-    const now = () => store.clock.now;
-    const logins = createLogins({
-      records,
-      acts,
-      passwords: sitePasswords(siteKey),
-      siteKey,
-      now,
-      host: () => 'store.test',
-    });
-    const attempt = (name: string, text: string, address: string) =>
-      logins.logIn({ name, password: text, address, requestId: 'r1' }).then(
-        ({ username }) => username,
-        (error: unknown) => (error as { code: string }).code,
-      );
-    t.equal(await attempt('ada', password, '10.0.0.7'), 'ada');
-    const crowd = Array.from({ length: 50 }, (_, at) => attempt(`name ${at}`, 'a guess', `10.1.${at}.1`));
-    while ((await Promise.race([...crowd, Promise.resolve('')])) !== 'too-many-requests')
-      await new Promise(setImmediate);
-    t.equal(await attempt('ada', password, '10.0.0.7'), 'ada');
-    t.ok((await Promise.all(crowd)).filter((one) => one === 'too-many-requests').length >= 16);
-  },
-);
+t.test('a crowd of guessing strangers does not keep an account out that has logged in from there before', async (t) => {
+  const store = await startIdentity(t);
+  const { records, acts, siteKey } = store.beside;
+  const now = () => store.clock.now;
+  const logins = createLogins({
+    records,
+    acts,
+    passwords: sitePasswords(siteKey),
+    siteKey,
+    now,
+    host: () => 'store.test',
+  });
+  const attempt = (name: string, text: string, address: string) =>
+    logins.logIn({ name, password: text, address, requestId: 'r1' }).then(
+      ({ username }) => username,
+      (error: unknown) => (error as { code: string }).code,
+    );
+  t.equal(await attempt('ada', password, '10.0.0.7'), 'ada');
+  const crowd = Array.from({ length: 50 }, (_, at) => attempt(`name ${at}`, 'a guess', `10.1.${at}.1`));
+  while ((await Promise.race([...crowd, Promise.resolve('')])) !== 'too-many-requests') await new Promise(setImmediate);
+  t.equal(await attempt('ada', password, '10.0.0.7'), 'ada');
+  t.ok((await Promise.all(crowd)).filter((one) => one === 'too-many-requests').length >= 16);
+});

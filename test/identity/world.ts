@@ -16,11 +16,11 @@ type Test = Parameters<typeof startStore>[0];
 export const password = 'four words of ada';
 
 export interface IdentityStore extends TestAppliance {
-  /** Gives somebody a password. */
+  /** Gives an account a password. */
   setPassword(person: string, text?: string): Promise<void>;
-  /** Asks somebody for one-time passwords from now on; the secret behind them. */
+  /** Turns on one-time passwords for an account; returns the secret. */
   setTotp(person: string): Promise<Buffer>;
-  /** A link with which somebody sets his own password; the secret in it. */
+  /** A link to set the own password; returns its secret. */
   invite(person: string, until: Date): Promise<string>;
   disable(person: string): Promise<void>;
 }
@@ -95,11 +95,11 @@ export async function begin(store: TestAppliance, body: object = {}, path = '/v1
 export interface Posted {
   status: number;
   headers: Headers;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the caller knows the shape
   body: any;
 }
 
-/** Posts a form, as browsers and programs do that go on to another page of the same site, but to no other site. */
+/** Posts a form like a browser or program that follows links within the same site, but to no other site. */
 export async function postForm(
   url: string,
   members: Record<string, string>,
@@ -117,7 +117,7 @@ export const discharge = (store: TestAppliance, members: Record<string, string>,
   postForm(`${store.url}/identity/discharge`, members, version === '' ? {} : { 'bakery-protocol-version': version });
 
 /** The ways to log in that the identity provider offers for a caveat. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the caller knows the shape
 export async function waysIn(store: TestAppliance, caveatId: Buffer): Promise<any> {
   return (await discharge(store, { id64: caveatId.toString('base64') })).body.Info;
 }
@@ -154,7 +154,7 @@ export async function dischargeInBrowser(
   return bakeryFromJson(body.Macaroon)!.macaroon;
 }
 
-/** What the `Macaroons` header holds: the root and its bound discharge as JSON. */
+/** The content of the `Macaroons` header: the root and its bound discharge as JSON. */
 export const macaroonList = (root: DecodedMacaroon, ...discharges: DecodedMacaroon[]): string =>
   JSON.stringify([root, ...discharges.map((one) => bindForRequest(root, one))].map(toJson2));
 

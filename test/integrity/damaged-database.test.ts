@@ -1,4 +1,4 @@
-// A damaged database is told of by whoever looks: the server, its health, `larder verify`.
+// A corrupt database is reported everywhere: by the server, its health, and `larder verify`.
 import t from 'tap';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { newStore, serve } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 
-/** Overwrites the page at which a table begins; its number. */
+/** Overwrites the first page of a table; returns its number. */
 function damageTable(data: string, table: string): number {
   const file = join(data, 'larder.db');
   const db = new SQLite(file);
@@ -26,7 +26,7 @@ function damageTable(data: string, table: string): number {
   return page;
 }
 
-t.test('a server with a damaged page says so soon after its start, and is not ready', async (t) => {
+t.test('a server with a corrupt page reports it soon after its start, and is not ready', async (t) => {
   const { data, larder } = await newStore(t);
   const page = damageTable(data, 'charm_libraries');
   const { url, says } = await serve(t, data);
@@ -42,7 +42,7 @@ t.test('a server with a damaged page says so soon after its start, and is not re
   t.match(await larder('doctor'), { code: 1, out: /WRONG Records: .*When the records were looked over/ });
 });
 
-t.test('verify names the page and its table, also where the store cannot be opened, and what to do', async (t) => {
+t.test('verify names the page and its table, also if the store cannot be opened, and the remedy', async (t) => {
   for (const table of ['charm_libraries', 'appliance']) {
     const { data, larder } = await newStore(t);
     const page = damageTable(data, table);

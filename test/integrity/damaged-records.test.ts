@@ -1,4 +1,4 @@
-// Nobody builds on a record that is not as it was written: what rewrites a row would give its damage a new digest.
+// A corrupt record is never used: a rewritten row would give its damage a new digest.
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
@@ -21,7 +21,7 @@ function damage(store: TestAppliance, table: string, column: string): void {
 const problems = async (store: TestAppliance): Promise<string[]> => (await store.anyone.get('/readyz')).body.problems;
 const wrong = (store: TestAppliance): string[] => checkDatabase(join(store.directory, 'larder.db'));
 
-t.test('a revision whose record is damaged is not released, and its damage is not written over', async (t) => {
+t.test('a revision with a corrupt record is not released, and its damage is not overwritten', async (t) => {
   for (const column of ['sha3_384', 'details']) {
     const store = await startStore(t);
     const ada = await store.as('ada');
@@ -56,7 +56,7 @@ t.test('a revision whose record is damaged is not released, and its damage is no
   }
 });
 
-t.test('a revision of a resource whose record is damaged is not released, named or as it was before', async (t) => {
+t.test('a resource revision with a corrupt record is not released, named or unchanged', async (t) => {
   const store = await startStore(t);
   await declare(store, 'ada', 'hello', 'config', 'file');
   const ada = await store.as('ada');
@@ -99,7 +99,7 @@ t.test('a revision of a resource whose record is damaged is not released, named 
   t.match(wrong(store), [/resource_revisions .*is changed/], 'what is written into it makes no good record of it');
 });
 
-t.test('an image whose record is damaged is not handed out to be published', async (t) => {
+t.test('an image with a corrupt record is not published', async (t) => {
   const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');

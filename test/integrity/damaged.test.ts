@@ -1,4 +1,4 @@
-// A byte of a blob turns over on the disk: whoever reads it is refused or cut off, and gets no damaged byte as a good one.
+// A byte of a blob flips on the disk: each reader is refused or cut off, and gets no corrupt byte as a valid one.
 import t from 'tap';
 import { createHash, randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, readSync, utimesSync, writeSync } from 'node:fs';
@@ -73,7 +73,7 @@ t.test('the whole of a damaged blob never comes, and no part of it at all', asyn
   }
 });
 
-t.test('a pull of a damaged image is cut off or refused, and the blob goes out of service by itself', async (t) => {
+t.test('a pull of a corrupt image is cut off or refused, and the blob is quarantined automatically', async (t) => {
   for (const headers of [undefined, { range: 'bytes=5-9' }]) {
     const store = await startStore(t, quiet);
     await declare(store, 'ada', 'hello');
@@ -117,7 +117,7 @@ t.test('an upload that was damaged while it waited is not reviewed as if it were
   t.match(review, { status: 'rejected', errors: [{ code: 'review-error', message: /Push the file again/ }] });
 });
 
-t.test('a backup leaves a damaged blob out, says so, and exits with 1', async (t) => {
+t.test('a backup leaves a corrupt blob out, reports it, and exits with 1', async (t) => {
   const store = await startStore(t, quiet);
   const content = randomBytes(50_000);
   await store.anyone.upload(content);
@@ -129,7 +129,7 @@ t.test('a backup leaves a damaged blob out, says so, and exits with 1', async (t
   });
 });
 
-t.test('a blob that is lent as a copy is judged as well, and given back whatever is found', async (t) => {
+t.test('a blob with a temporary copy is verified as well, and the copy is released with any result', async (t) => {
   const { blobs, files, directory } = await blobStore(t);
   const digests = createDigestPool(startDigestWorker, 1);
   t.teardown(() => digests.close());

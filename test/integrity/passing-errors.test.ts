@@ -1,4 +1,4 @@
-// A disk that fails for a moment takes nothing out of service; one that fails for good is named.
+// A disk with a transient failure causes no quarantine; a permanent failure is named.
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ interface Scrubbed {
   until(reached: () => boolean | Promise<boolean>): Promise<void>;
 }
 
-/** A store whose own scrub stands still, and one beside it that the test rules. */
+/** A store with its own scrub stopped, and another scrub under control of the test. */
 async function scrubbed(t: Test, digests: DigestPool): Promise<Scrubbed> {
   const store = await startStore(t, still);
   const { blobs } = await blobStore(t, { directory: store.directory });
@@ -104,7 +104,7 @@ async function publish({ directory, as }: TestAppliance): Promise<{ content: Buf
   return { content, file: join(directory, 'blobs/sha3', sha3(content).slice(0, 2), sha3(content)) };
 }
 
-/** All at once: whoever reads it meanwhile reads the old content or the new one. */
+/** Atomically: a concurrent reader reads the old content or the new one. */
 const putInPlace = (file: string, content: Buffer): void => {
   writeFileSync(`${file}.new`, content);
   renameSync(`${file}.new`, file);
@@ -121,7 +121,7 @@ for (const [call, code] of [
   ['open', 'EIO'],
   ['open', 'EMFILE'],
 ] as const) {
-  t.test(`one ${code} of one ${call} while the scrub reads leaves the blob where it is`, async (t) => {
+  t.test(`one ${code} of one ${call} while the scrub reads leaves the blob in its place`, async (t) => {
     const { pool, left } = faulty(t, { call, code, times: 1 });
     const { store, rounds, problems } = await scrubbed(t, pool);
     const { file } = await publish(store);
@@ -146,7 +146,7 @@ t.test('a byte that was wrong once, in the page cache, is no damage of the disk'
   t.match(log.join(''), /intact on the disk but not in the page cache/);
 });
 
-largeTest('where nothing can be read past the page cache, damage is found as well', async (t) => {
+largeTest('corruption is found on a disk without direct reads too', async (t) => {
   const { pool } = faulty(t, { call: 'read', times: 0, refusesDirect: true });
   const { store, rounds } = await scrubbed(t, pool);
   const { content, file } = await publish(store);
@@ -179,7 +179,7 @@ t.test('too few descriptors are no problem of the disk', async (t) => {
   t.ok(existsSync(file));
 });
 
-t.test('what is damaged is named with its package until good content is there again', async (t) => {
+t.test('a corrupt blob is named with its package until valid content is there again', async (t) => {
   const { pool } = faulty(t, { call: 'read', times: 0 });
   const { store, rounds, problems } = await scrubbed(t, pool);
   const { content, file } = await publish(store);
@@ -193,7 +193,7 @@ t.test('what is damaged is named with its package until good content is there ag
   t.same(await store.beside.records.damagedBlobs.list(10), []);
 });
 
-largeTest('what is in quarantine and hashes well comes back by itself', async (t) => {
+largeTest('a quarantined blob with a valid hash returns by itself', async (t) => {
   const { pool } = faulty(t, { call: 'read', times: 0 });
   const { store, rounds, problems, log } = await scrubbed(t, pool);
   const { content, file } = await publish(store);
@@ -230,7 +230,7 @@ t.test('larder verify --restore-quarantined puts back what hashes well, and noth
   t.same(await store.beside.records.damagedBlobs.list(10), []);
 });
 
-t.test('verify says what cannot be read, and takes none of it out of service', async (t) => {
+t.test('verify reports unreadable blobs, and quarantines none of them', async (t) => {
   const store = await startStore(t, still);
   const { content, file } = await publish(store);
   const { blobs } = await blobStore(t, { directory: store.directory });
@@ -248,21 +248,27 @@ t.test('verify says what cannot be read, and takes none of it out of service', a
   t.ok(existsSync(file));
 });
 
-largeTest('a scrub that cannot find all files reads the others, says so, and tries again until it can', async (t) => {
-  const { pool } = faulty(t, { call: 'read', times: 0 });
-  const { store, rounds, until, problems, log } = await scrubbed(t, pool);
-  const { content, file } = await publish(store);
-  damage(file, content);
-  const taken = readdirSync(join(store.directory, 'blobs/sha3'));
-  const free = ['00', '01', '02'].find((name) => !taken.includes(name))!;
-  // A file in the place of a folder: listing it fails.
-  writeFileSync(join(store.directory, 'blobs/sha3', free), '');
-  const started = rounds(0);
-  await until(async () => (await problems()).some((problem) => problem.includes('cannot all be found')));
-  t.notOk(existsSync(file), 'what could be found was read');
-  t.ok(log.filter((line) => line.includes('cannot finish a round')).length >= 3, 'somebody is told after three times');
-  rmSync(join(store.directory, 'blobs/sha3', free));
-  await started;
-  await rounds(1);
-  t.notMatch((await problems()).join(), /cannot all be found/);
-});
+largeTest(
+  'a scrub that cannot find all files reads the others, reports it, and tries again until it can',
+  async (t) => {
+    const { pool } = faulty(t, { call: 'read', times: 0 });
+    const { store, rounds, until, problems, log } = await scrubbed(t, pool);
+    const { content, file } = await publish(store);
+    damage(file, content);
+    const taken = readdirSync(join(store.directory, 'blobs/sha3'));
+    const free = ['00', '01', '02'].find((name) => !taken.includes(name))!;
+    // A file in the place of a folder: listing it fails.
+    writeFileSync(join(store.directory, 'blobs/sha3', free), '');
+    const started = rounds(0);
+    await until(async () => (await problems()).some((problem) => problem.includes('cannot all be found')));
+    t.notOk(existsSync(file), 'what could be found was read');
+    t.ok(
+      log.filter((line) => line.includes('cannot finish a round')).length >= 3,
+      'somebody is told after three times',
+    );
+    rmSync(join(store.directory, 'blobs/sha3', free));
+    await started;
+    await rounds(1);
+    t.notMatch((await problems()).join(), /cannot all be found/);
+  },
+);

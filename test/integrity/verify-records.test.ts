@@ -47,7 +47,7 @@ t.test('soon after every start, and every day', async (t) => {
   t.equal(await lookedOver(store), 3, 'once by the next process');
 });
 
-t.test('what is wrong is told until it is mended', async (t) => {
+t.test('a problem is reported until it is repaired', async (t) => {
   const store = await startStore(t);
   const change = (name: string): void => {
     const db = new SQLite(join(store.directory, 'larder.db'));

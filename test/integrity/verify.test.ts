@@ -1,4 +1,4 @@
-// larder verify and the scrub: what is damaged is found, and never served.
+// larder verify and the scrub: corrupt blobs are found, and never served.
 import t from 'tap';
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import {
@@ -81,50 +81,47 @@ t.test('a blob that is missing, cut short or grown is found', async (t) => {
   );
 });
 
-t.test(
-  'whatever is missing is named: of packages, of images, of resources, icons and files not pushed yet',
-  async (t) => {
-    const store = await startStore(t, (text) => text.replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0'));
-    const ada = await store.as('ada');
-    const id = await declare(store, 'ada', 'hello');
-    await declare(store, 'ada', 'hello', 'config', 'file');
-    // The revisions that declare them are rows without content.
-    const before = (await missing(store)).length;
-    await ada.upload('not pushed yet');
-    await pushImage(await logIn(store, await uploadLogin(ada, 'hello')), 'v1', 'a layer');
-    const upload = await ada.upload('a file of a resource');
-    t.match(await ada.post('/v1/charm/hello/resources/config/revisions', { 'upload-id': upload }), { status: 200 });
-    await store.appliance.reviewed();
-    await ada.post('/v1/bin', { name: 'tool' });
-    t.match(await ada.push('bin', 'tool', 'a revision'), { status: 200 });
-    const icon = randomBytes(100);
-    const digest = createHash('sha3-384').update(icon).digest('hex');
-    const iconUpload = await ada.upload(icon);
-    const entry = { at: store.clock.now.toISOString(), actor: 'test', action: 'try', object: 'x' };
-    await store.beside.records.change(entry, async (tx) => {
-      await tx.packages.describe({ ...(await tx.packages.byId(id))!, icon: `${digest}.png` });
-      await tx.uploads.forget(iconUpload);
-    });
-    t.equal((await missing(store)).length, before, 'all is there');
+t.test('each missing blob is named: of packages, images, resources, icons and unpushed uploads', async (t) => {
+  const store = await startStore(t, (text) => text.replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0'));
+  const ada = await store.as('ada');
+  const id = await declare(store, 'ada', 'hello');
+  await declare(store, 'ada', 'hello', 'config', 'file');
+  // The revisions that declare them are rows without content.
+  const before = (await missing(store)).length;
+  await ada.upload('not pushed yet');
+  await pushImage(await logIn(store, await uploadLogin(ada, 'hello')), 'v1', 'a layer');
+  const upload = await ada.upload('a file of a resource');
+  t.match(await ada.post('/v1/charm/hello/resources/config/revisions', { 'upload-id': upload }), { status: 200 });
+  await store.appliance.reviewed();
+  await ada.post('/v1/bin', { name: 'tool' });
+  t.match(await ada.push('bin', 'tool', 'a revision'), { status: 200 });
+  const icon = randomBytes(100);
+  const digest = createHash('sha3-384').update(icon).digest('hex');
+  const iconUpload = await ada.upload(icon);
+  const entry = { at: store.clock.now.toISOString(), actor: 'test', action: 'try', object: 'x' };
+  await store.beside.records.change(entry, async (tx) => {
+    await tx.packages.describe({ ...(await tx.packages.byId(id))!, icon: `${digest}.png` });
+    await tx.uploads.forget(iconUpload);
+  });
+  t.equal((await missing(store)).length, before, 'all is there');
 
-    const files = blobFiles(store);
-    t.equal(files.length, 7, 'an upload, a layer, a configuration, a manifest, a file, a revision and an icon');
-    for (const file of files) {
-      renameSync(file, `${file}.away`);
-      const named = await missing(store);
-      t.equal(named.length, before + 1);
-      t.ok(named.includes(basename(file)));
-      renameSync(`${file}.away`, file);
-    }
-  },
-);
+  const files = blobFiles(store);
+  t.equal(files.length, 7, 'an upload, a layer, a configuration, a manifest, a file, a revision and an icon');
+  for (const file of files) {
+    renameSync(file, `${file}.away`);
+    const named = await missing(store);
+    t.equal(named.length, before + 1);
+    t.ok(named.includes(basename(file)));
+    renameSync(`${file}.away`, file);
+  }
+});
 
 async function missing({ directory }: TestAppliance): Promise<string[]> {
   const { out } = await larder(`verify --data ${directory} --json`);
   return (JSON.parse(out) as { blobs: { missing: string[] } }).blobs.missing;
 }
 
-t.test('the serving store finds a damaged blob by itself, and the same file uploaded again mends it', async (t) => {
+t.test('the serving store finds a corrupt blob by itself, and an upload of the same file repairs it', async (t) => {
   const store = await startStore(t, (text) => text.replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0'));
   const content = randomBytes(100_000);
   await store.anyone.upload(content);

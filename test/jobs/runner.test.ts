@@ -1,4 +1,4 @@
-// Jobs by a clock that moves when it is told to.
+// Jobs on a clock that moves on request.
 import { mock } from 'node:test';
 
 import { pino, type Logger } from 'pino';
@@ -16,12 +16,15 @@ const job = (name: string, run: BackgroundJob['run'], every = 10): BackgroundJob
   run,
 });
 
-/** Nobody else holds anything. */
+/** No other process holds a lease. */
 const free: Leases = { holding: async (_name, work) => ({ result: await work() }) };
 
 interface World {
   run(jobs: BackgroundJob[], options?: Partial<RunnerOptions>): Runner;
-  /** So many milliseconds pass, one by one or in larger steps; whatever is due in one of them has ended, or waits, before the next. */
+  /**
+   * Advances the clock by milliseconds, one by one or in larger steps; each job that is due has ended, or waits, before
+   * the next step.
+   */
   pass(milliseconds: number, step?: number): Promise<void>;
   lines: string[];
 }
@@ -69,7 +72,7 @@ t.test('each job comes round again, and never twice at once', async (t) => {
   t.equal(ends.length, 2, 'and begins no other');
 });
 
-t.test('a stop waits half a minute for a run that takes longer, and says which it is', async (t) => {
+t.test('a stop waits half a minute for a longer run, and names the job', async (t) => {
   const { run, pass, lines } = world(t);
   const cut = Promise.withResolvers<Record<string, unknown>>();
   const runner = run([job('sweep everything', () => cut.promise), job('quick', async () => ({}))]);
@@ -86,7 +89,7 @@ t.test('a stop waits half a minute for a run that takes longer, and says which i
   t.notMatch(lines.at(-1), /job failed/, 'nobody is told of what follows from that');
 });
 
-t.test('a job that fails is logged and tried again, and holds up no other', async (t) => {
+t.test('a job that fails is logged and tried again, and delays no other', async (t) => {
   const { run, pass, lines } = world(t);
   let [failed, fine] = [0, 0];
   const runner = run([
@@ -103,7 +106,7 @@ t.test('a job that fails is logged and tried again, and holds up no other', asyn
   t.match(lines.join(''), /"job":"fine","counted":1,"msg":"job done"/);
 });
 
-t.test('what did nothing says nothing', async (t) => {
+t.test('a job without work logs nothing', async (t) => {
   const { run, pass, lines } = world(t);
   let runs = 0;
   const runner = run([job('idle', async () => ({ done: 0, runs: runs++ * 0 }))]);
@@ -174,13 +177,13 @@ t.test('of several processes one runs a job for all, unless each has to for itse
   );
 });
 
-t.test('a job whose engine was away runs again when it is back, and says so once', async (t) => {
+t.test('a job without its engine runs again when the engine is back, and reports it once', async (t) => {
   const { run, pass, lines } = world(t);
   const away = new Refusal('remote-service-unavailable', 'The database does not answer.', 5);
   let isAway = true;
   let held = false;
   const runs: number[] = [];
-  // What it cannot give back while the database is away it has for a while afterwards.
+  // A lease that it cannot release while the database is away stays for a while afterwards.
   const leases: Leases = {
     async holding(_name, work) {
       if (held) return undefined;

@@ -1,5 +1,6 @@
-// Across the gap, by commands alone: a site asks, a collector without a store gathers what official tools have left, two people let it
-// in, a device installs; the next request tells of it, the next transfer holds what is new, and others are served from the same desk.
+// Between sites, by commands alone: a site makes a request; a collector without a store gathers the output of official
+// tools; two people accept the transfer; a device installs. The next request reports it, the next transfer contains
+// only new packages, and the same collector serves other sites.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -28,7 +29,7 @@ t.setTimeout(600_000);
 /** A collector at a machine that is online; it has no store. */
 async function collector(t: Test) {
   const { larder } = commandsOn(join(folder(t), 'collector'));
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the caller knows the shape
   const done = async (line: string): Promise<any> => {
     const { code, out, err } = await larder(`${line} --json`);
     if (code !== 0) throw new Error(`${line}: ${err || out}`);
@@ -38,7 +39,7 @@ async function collector(t: Test) {
   return { done, fingerprint: fingerprints[0] as string };
 }
 
-/** The site that asks: devices are served, and two of three people let in what comes. */
+/** The requesting site: it serves devices, and two of three people accept transfers. */
 async function asking(t: Test) {
   const [port, roots] = [await freePort(), rootsFile(folder(t))];
   const { store, run, judge } = await askingSite(t, 'transfers = "2 of B, C, D"', (text) =>
@@ -47,7 +48,7 @@ async function asking(t: Test) {
       .replaceAll(':8080', `:${String(port)}`)
       .replace(/^# trusted = .*$/m, `trusted = ["${roots}"]`),
   );
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the caller knows the shape
   const done = async (line: string): Promise<any> => {
     const { code, out, err } = await run(`${line} --json`);
     if (code !== 0) throw new Error(`${line}: ${err || out}`);
@@ -59,7 +60,7 @@ async function asking(t: Test) {
     const waits = await run(`${line} --json`);
     if (!waits.err.includes('approval-required')) throw new Error(`${line}: ${waits.err || waits.out}`);
     proposals++;
-    // A code is good once, so not everybody approves of everything.
+    // A code is valid once, so each approver approves only some changes.
     for (const who of proposals === 1 ? ['bob', 'carol'] : ['dave', 'bob']) {
       const judged = await judge('approve', who, proposals);
       if (judged.code !== 0) throw new Error(judged.err);
@@ -69,7 +70,7 @@ async function asking(t: Test) {
   return { store, run, done, together };
 }
 
-/** What official tools leave of a snap that is so large that it does not fit into one part. */
+/** The output of official tools for a snap that is too large for one part. */
 async function downloadLarge(fetched: string, one: Offered): Promise<void> {
   const file = Buffer.concat([snapOf(one), Buffer.alloc(3 * 1024 * 1024, String(one.revision))]);
   const path = join(fetched, `${one.name}_${String(one.revision)}`);
@@ -77,14 +78,14 @@ async function downloadLarge(fetched: string, one: Offered): Promise<void> {
   writeFileSync(`${path}.assert`, stream(await assertionsOf(one, file)));
 }
 
-t.test('a site asks for what it lacks, gets it from a desk that is online, and tells of it', async (t) => {
+t.test('a site requests its missing packages, gets them from an online collector, and reports it', async (t) => {
   const [fetched, stick] = [folder(t), folder(t)];
   const [here, desk] = [await asking(t), await collector(t)];
   await here.done('site init site-a');
   await desk.done(`site show --export ${stick}/desk.json`);
   await here.together(`site trust ${stick}/desk.json --fingerprint ${desk.fingerprint}`);
 
-  // What a new site knows of itself.
+  // The content of the first request of a new site.
   const { ada } = here.store.ids;
   await here.done(`brand create --account ${ada} --name Harbour`);
   await here.done(`key create ${ada} default`);
@@ -134,7 +135,7 @@ t.test('a site asks for what it lacks, gets it from a desk that is online, and t
     t.ok(Buffer.from(await file.arrayBuffer()).equals(readFileSync(join(fetched, 'hello-on_12.snap'))));
   });
 
-  // The next time it tells of that, and gets what is new.
+  // The next request reports that, and brings the new packages.
   const second = await here.done(`transfer request ${stick} --yes`);
   t.match((await readRequest(second.file as string)).statement.receipts, [
     { transfer: made.id, source: 'desk', status: 'accepted' },

@@ -1,6 +1,6 @@
-// A store whose files are on a server of S3: what comes in and goes out, what is damaged, lost and brought back, and what happens
-// when the server goes away.
-// Own process: it puts the blobs of the tests after it on S3.
+// A store with its blobs on a server of S3: uploads and downloads, corrupt, lost and restored blobs, and the loss of
+// the server.
+// Own process: it puts the blobs of later tests on S3.
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const whole = [0, 0, 0];
 const quiet = (text: string): string => text.replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0');
 const sha3 = (content: Uint8Array): string => createHash('sha3-384').update(content).digest('hex');
 
-/** What somebody does on the server behind the back of a store. */
+/** A change on the server behind the back of a store. */
 function behind(server: SwiftServer, store: Pick<TestAppliance, 'beside'>) {
   const { client, bucket: Bucket } = server;
   const [, , , , ...prefix] = store.beside.config.blobs.s3!.replace(/\/$/, '').split('/');
@@ -60,7 +60,7 @@ const damaged = (content: Buffer): Buffer => {
   return copy;
 };
 
-/** A store whose image `hello` ada may push and pull. */
+/** A store with the image `hello`; ada may push and pull it. */
 async function storeOfAda(t: Test, configure = quiet) {
   const store = await startStore(t, configure);
   await declare(store, 'ada', 'hello');
@@ -79,7 +79,7 @@ async function storeOfAda(t: Test, configure = quiet) {
   return { store, client, verify };
 }
 
-t.test('what is pushed lies there alone, is proven, goes out of service when damaged, and comes back', async (t) => {
+t.test('pushed blobs are only there, are verified, are quarantined when corrupt, and return', async (t) => {
   const server = await sharedSwift(root);
   const { store, client, verify } = await storeOfAda(t);
   const { place, keys, read, write, remove } = behind(server, store);
@@ -118,7 +118,7 @@ t.test('what is pushed lies there alone, is proven, goes out of service when dam
   t.same(await verify(), [0, 1, 0]);
 });
 
-t.test('a backup has what is there, and what is missing there comes back from it', async (t) => {
+t.test('a backup contains the blobs there, and restores missing ones', async (t) => {
   const server = await sharedSwift(root);
   const { store, client, verify } = await storeOfAda(t);
   const { place, keys, remove } = behind(server, store);
@@ -227,7 +227,7 @@ t.test('a bucket that lost its marker alone is looked over, and is the place of 
   t.same(await verify(), [0, 1, 0]);
 });
 
-t.test('a bucket in which nothing of the store lies is not accepted', async (t) => {
+t.test('a bucket without content of the store is refused', async (t) => {
   const { store, client } = await storeOfAda(t);
   const { keys, write, remove } = behind(await sharedSwift(root), store);
   const accept = () => larder(`bucket accept --yes --data ${store.directory}`);
@@ -255,7 +255,7 @@ t.test('a bucket in which nothing of the store lies is not accepted', async (t) 
   t.same(await itsPlace.keys(), ['larder-store.json']);
 });
 
-t.test('a bucket that is late to list what it has, or lists what it has lost, is asked for each', async (t) => {
+t.test('in a bucket that lists late, or lists lost objects, each object is checked', async (t) => {
   const server = await sharedSwift(root);
   const { store, client, verify } = await storeOfAda(t);
   const { place, keys, leaveOut, write } = behind(server, store);
@@ -344,7 +344,7 @@ t.test('a snap is reviewed, and deltas and downloads of devices work as from a f
   t.match(body, /^larder_s3_bytes_total\{direction="sent"\} [1-9]/m);
 });
 
-t.test('the doctor tells how the server is, and what it does not tell', async (t) => {
+t.test('doctor reports the state of the server, and the checks that it does not support', async (t) => {
   const { store } = await storeOfAda(t);
   // Its still clock is not that of the server.
   const { out } = await larder(`doctor --json --data ${store.directory}`);
@@ -355,7 +355,7 @@ t.test('the doctor tells how the server is, and what it does not tell', async (t
   );
 });
 
-t.test('without the server the store says so, and works again by itself when it is back', async (t) => {
+t.test('without the server the store reports it, and works again by itself when it is back', async (t) => {
   const server = await startSwift();
   t.teardown(() => server.end());
   const credentials = join(t.testdir(), 'credentials');
@@ -411,7 +411,7 @@ t.test('without the server the store says so, and works again by itself when it 
   t.match(await client.blob('another one'), { status: 201 }, 'nothing had to be started again');
 });
 
-t.test('where nothing may be written any more the store says so, and gives what it has', async (t) => {
+t.test('a read-only bucket is reported, and its blobs are served', async (t) => {
   const server = await sharedSwift(root);
   let isReadOnly = false;
   const endpoint = await startFront(t, (request, response) => {
@@ -444,7 +444,7 @@ t.test('where nothing may be written any more the store says so, and gives what 
   t.match(await client.blob('more'), { status: 201 });
 });
 
-t.test('a configuration that cannot work is told in one sentence, and nothing is changed', async (t) => {
+t.test('an impossible configuration is refused in one sentence, and nothing is changed', async (t) => {
   const { store } = await storeOfAda(t);
   const { keys } = behind(await sharedSwift(root), store);
   const before = await keys();

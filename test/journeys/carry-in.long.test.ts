@@ -1,5 +1,5 @@
-// Snaps are carried in from another store, and the command is killed again and again: begun anew it goes on, and nothing is
-// half done.
+// Snaps are imported from another store, and the command is killed again and again. It resumes after each kill, and
+// leaves no partial import.
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ async function world(t: Test) {
   return { ...store, stick, roots };
 }
 
-/** What is here is here as a whole; how many revisions that are. */
+/** Each revision is complete; returns their number. */
 async function isWhole(t: Test, { records, directory }: StoreHandle): Promise<number> {
   const entries = (await records.audit.list(0, 1_000_000)).filter(({ action }) => action === 'import_package');
   const wrong: string[] = [];
@@ -60,7 +60,7 @@ async function isWhole(t: Test, { records, directory }: StoreHandle): Promise<nu
   return count;
 }
 
-t.test('killed while it carries in, and begun again, it goes on, and all is as it was there', async (t) => {
+t.test('an import that is killed resumes, and ends with the same packages as at the source', async (t) => {
   const { data, json, stick, roots } = await world(t);
   const beside = await openStore({ directory: data });
   t.teardown(beside.close);

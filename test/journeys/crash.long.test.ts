@@ -1,5 +1,5 @@
-// The process is killed, or asked to stop, in the middle of everybody's work, again and again. Whatever anybody was told is
-// done, is done; and nothing is half done.
+// The process is killed or stopped during load, again and again. Each acknowledged change exists, and there are no
+// partial changes.
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const stops = long ? 20 : 2;
 const clients = 4;
 t.setTimeout(1_800_000);
 
-/** What one client has been told is done. */
+/** The changes that are acknowledged to one client. */
 interface Told {
   namespace: 'bin' | 'snap';
   name: string;
@@ -42,7 +42,7 @@ interface Told {
 type Call = (method: string, path: string, body?: unknown, token?: string) => Promise<Answer>;
 interface Answer {
   status: number;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the caller knows the shape
   body: any;
 }
 
@@ -50,9 +50,7 @@ t.test('killed, it loses nothing that was acknowledged, and leaves nothing half 
   interrupted(t, kills, 'SIGKILL'),
 );
 
-t.test('asked to stop under load, it ends in order, and loses nothing that was acknowledged', (t) =>
-  interrupted(t, stops, 'SIGTERM'),
-);
+t.test('a stop under load ends in order, and loses no acknowledged change', (t) => interrupted(t, stops, 'SIGTERM'));
 
 async function interrupted(t: Test, times: number, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   const data = dataFolder(t);
@@ -105,7 +103,7 @@ async function interrupted(t: Test, times: number, signal: 'SIGKILL' | 'SIGTERM'
     const work = told.map((one) =>
       workUntilCutOff(one, call, served.url, credential, snap, () => served.process.killed),
     );
-    // However slow the machine is, everybody has been told of something when it ends; in the last round, of releases.
+    // On a slow machine too, each client has an acknowledged change at the end; in the last round, a release.
     await until(
       () =>
         told.every(({ uploads }, at) => uploads.size > before[at]!) && (round + 1 < times || told.some(hasMuchToLose)),
@@ -197,7 +195,7 @@ const sessionOf = (token: string, sessions: string[]): string | undefined => {
   return sessions.find((session) => text.includes(session));
 };
 
-/** Waits until what was left in review is reviewed. */
+/** Waits for the end of the pending reviews. */
 async function reviewed(call: Call, told: Told[]): Promise<void> {
   for (const { namespace, name } of told) {
     for (;;) {
@@ -210,7 +208,7 @@ async function reviewed(call: Call, told: Told[]): Promise<void> {
   }
 }
 
-/** Holds what a client was told against what the store now says. */
+/** Compares the acknowledged changes of a client with the state of the store. */
 async function holds(t: Tap, call: Call, data: string, told: Told): Promise<void> {
   const { namespace, name } = told;
   const path = `/v1/${namespace}/${name}`;

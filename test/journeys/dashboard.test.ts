@@ -1,4 +1,4 @@
-// Stock snapcraft without on-prem mode, command by command, as whoever has it from the snap store uses it.
+// Stock snapcraft without on-prem mode, command by command, as the snap store delivers it.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -93,7 +93,7 @@ t.test('a snap is registered, uploaded, released, promoted and closed', async (t
   );
 });
 
-t.test('what a narrowed login may not is said, and does not cost the login', async (t) => {
+t.test('a missing permission of a narrowed login is named, and the login stays valid', async (t) => {
   const store = await startIdentity(t);
   const ada = snapcraft(store.url, 'ada@example.com', password);
   await ada.login();
@@ -123,7 +123,7 @@ t.test('what a narrowed login may not is said, and does not cost the login', asy
   }
 });
 
-t.test('in on-prem mode, where the interface does most of it, names, promote and metrics ask here too', async (t) => {
+t.test('in on-prem mode, names, promote and metrics use this store too', async (t) => {
   const store = await startStore(t);
   const { token } = await store.as('ada');
   const asked = { authorization: `macaroon ${token}` };
@@ -168,7 +168,7 @@ t.test('a snap is described, validation sets are edited and a build is signed, i
   await tool.upload('tiny-app', await snapFixture('app-xz'));
   const said = async () => (await (await store.as('ada')).get('/v1/snap/tiny-app')).body.metadata;
 
-  // register-key, and what comes back from the online store.
+  // register-key, and the assertion from the online store.
   const keyId = world.keys.device.id;
   const registering = snapcraft(store.url, 'ada@example.com', password);
   await registering.login({ acls: ['modify_account_key'] });

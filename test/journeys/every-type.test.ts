@@ -1,4 +1,4 @@
-// What holds for a package of every type, from its registration to closing its channels, beside what is its own.
+// The common behaviour of a package of every type, from registration to closing its channels.
 import t from 'tap';
 
 import { packageTypes, namespaces, type PackageNamespace, type PackageType } from '#domain/packages/namespace.ts';
@@ -23,7 +23,7 @@ async function contents(type: PackageType): Promise<[Uint8Array, Uint8Array]> {
   }
 }
 
-/** What package_access calls a type; it has no word for some. */
+/** The name of a type in package_access; some have none. */
 const accessTypes: Partial<Record<PackageType, string>> = {
   bin: 'bin',
   bundle: 'charm-bundle',

@@ -1,5 +1,5 @@
-// A site that has a registry of images already: Debian's docker-registry keeps the images, and this store says who may do
-// what in it. The tool that the stock client calls copies in and out.
+// A site with an existing registry of images: docker-registry of Debian stores the images, and this store decides on
+// access to it. The tool of the stock client copies in and out.
 import { execFile, spawn } from 'node:child_process';
 import { sign, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
@@ -31,7 +31,10 @@ interface Site {
   copyOut(image: string, credentials: string, to: string): Promise<string | undefined>;
 }
 
-/** A store whose images another registry keeps, and that registry, configured with what the store's command prints. */
+/**
+ * A store with its images in another registry, and that registry, configured with the output of the command of the
+ * store.
+ */
 async function site(
   t: Parameters<typeof startStore>[0],
   configuration: [from: string, to: string] = ['', ''],
@@ -95,7 +98,7 @@ async function site(
 }
 
 t.test(
-  'an image goes to the registry of the site with credentials of this store, and comes out',
+  'an image is pushed to and pulled from the registry of the site with credentials of this store',
   { skip },
   async (t) => {
     const { store, folder, host, copyIn, copyOut } = await site(t);
@@ -139,7 +142,7 @@ t.test(
   },
 );
 
-t.test('the registry refuses other repositories, and whoever has no credentials for it', { skip }, async (t) => {
+t.test('the registry refuses other repositories, and clients without credentials for it', { skip }, async (t) => {
   const { store, folder, host, copyIn } = await site(t);
   await declare(store, 'ada', 'hello');
   const other = await declare(store, 'bob', 'other');
@@ -166,48 +169,44 @@ t.test('the registry refuses other repositories, and whoever has no credentials 
   await t.rejects(copyIn(login, layout), 'credentials that have ended');
 });
 
-t.test(
-  'a token that has ended, and one that somebody else signed, are refused by the registry',
-  { skip },
-  async (t) => {
-    const { store, host } = await site(t);
-    await declare(store, 'ada', 'hello');
-    const login = await uploadLogin(await store.as('ada'), 'hello');
-    const repository = repositoryOf(login);
-    const ask = async (token: string): Promise<number> =>
-      (await fetch(`http://${host}/v2/${repository}/tags/list`, { headers: { authorization: `Bearer ${token}` } }))
-        .status;
-    const scope = `repository:${repository}:pull,push`;
-    const fetched = JSON.parse(await tokenText(store, login, host, scope)) as { token: string; expires_in: number };
-    t.equal(fetched.expires_in, 300);
-    t.equal(await ask(fetched.token), 404, 'a good token reaches the repository, which is empty');
+t.test('an expired token, and a token with a foreign signature, are refused by the registry', { skip }, async (t) => {
+  const { store, host } = await site(t);
+  await declare(store, 'ada', 'hello');
+  const login = await uploadLogin(await store.as('ada'), 'hello');
+  const repository = repositoryOf(login);
+  const ask = async (token: string): Promise<number> =>
+    (await fetch(`http://${host}/v2/${repository}/tags/list`, { headers: { authorization: `Bearer ${token}` } }))
+      .status;
+  const scope = `repository:${repository}:pull,push`;
+  const fetched = JSON.parse(await tokenText(store, login, host, scope)) as { token: string; expires_in: number };
+  t.equal(fetched.expires_in, 300);
+  t.equal(await ask(fetched.token), 404, 'a good token reaches the repository, which is empty');
 
-    const [header = '', claims = ''] = fetched.token.split('.');
-    const now = Math.floor(Date.now() / 1000);
-    const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-    const resign = async (changed: object, key?: string, head = header): Promise<string> => {
-      const text = `${head}.${encoded({ ...(JSON.parse(Buffer.from(claims, 'base64url').toString()) as object), ...changed })}`;
-      return `${text}.${sign('sha256', Buffer.from(text), key ?? (await keyOf(store))).toString('base64url')}`;
-    };
-    const mallory = await makeSigningCertificate('mallory', new Date());
-    const x5c = [new X509Certificate(mallory.certificate).raw.toString('base64')];
-    t.equal(await ask(await resign({})), 404, 'so it is signed');
-    t.equal(await ask(await resign({ exp: now - 120, iat: now - 600, nbf: now - 600 })), 401, 'it has ended');
-    t.equal(await ask(await resign({ aud: 'registry.elsewhere:5000' })), 401, 'it is for another registry');
-    t.equal(await ask(await resign({ iss: 'http://elsewhere' })), 401, 'another store made it');
-    t.equal(await ask(await resign({}, mallory.key)), 401, 'another key signed it');
-    t.equal(
-      await ask(await resign({}, mallory.key, encoded({ typ: 'JWT', alg: 'RS256', x5c }))),
-      401,
-      'and brought its own certificate',
-    );
-    t.equal(
-      await ask(JSON.parse(await tokenText(store, login, 'elsewhere', scope)).token as string),
-      401,
-      'one for here',
-    );
-  },
-);
+  const [header = '', claims = ''] = fetched.token.split('.');
+  const now = Math.floor(Date.now() / 1000);
+  const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const resign = async (changed: object, key?: string, head = header): Promise<string> => {
+    const text = `${head}.${encoded({ ...(JSON.parse(Buffer.from(claims, 'base64url').toString()) as object), ...changed })}`;
+    return `${text}.${sign('sha256', Buffer.from(text), key ?? (await keyOf(store))).toString('base64url')}`;
+  };
+  const mallory = await makeSigningCertificate('mallory', new Date());
+  const x5c = [new X509Certificate(mallory.certificate).raw.toString('base64')];
+  t.equal(await ask(await resign({})), 404, 'so it is signed');
+  t.equal(await ask(await resign({ exp: now - 120, iat: now - 600, nbf: now - 600 })), 401, 'it has ended');
+  t.equal(await ask(await resign({ aud: 'registry.elsewhere:5000' })), 401, 'it is for another registry');
+  t.equal(await ask(await resign({ iss: 'http://elsewhere' })), 401, 'another store made it');
+  t.equal(await ask(await resign({}, mallory.key)), 401, 'another key signed it');
+  t.equal(
+    await ask(await resign({}, mallory.key, encoded({ typ: 'JWT', alg: 'RS256', x5c }))),
+    401,
+    'and brought its own certificate',
+  );
+  t.equal(
+    await ask(JSON.parse(await tokenText(store, login, 'elsewhere', scope)).token as string),
+    401,
+    'one for here',
+  );
+});
 
 const tokenText = async (store: TestAppliance, login: Login, service: string, scope: string): Promise<string> =>
   (
@@ -237,7 +236,7 @@ t.test('credentials outlast a long upload that this store does not see', { skip 
   t.equal((await fetchToken(store, used)).status, 401);
 });
 
-t.test('without its word, the store believes whoever publishes', { skip }, async (t) => {
+t.test('without an event of the registry, the store believes the publisher', { skip }, async (t) => {
   const { store, folder, copyIn, copyOut } = await site(t, ['# notifications = true', 'notifications = false']);
   await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');

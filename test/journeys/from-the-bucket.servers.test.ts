@@ -1,4 +1,4 @@
-// Downloads that pass no host: the store says who may have a file, and the bucket gives it, for five minutes.
+// Downloads without a host: the store decides on access, and the bucket serves the file, for five minutes.
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const ask = (address: string | URL, headers: Record<string, string> = {}, method
   fetch(address, { method, headers, redirect: 'manual' });
 const bytesOf = async (answer: Response): Promise<Buffer> => Buffer.from(await answer.arrayBuffer());
 
-/** A store whose bucket clients know by another name than itself. */
+/** A store with a bucket that clients know by another name. */
 async function storeOfAda(t: Test) {
   const server = await sharedSwift(root);
   const folder = t.testdir();
@@ -43,7 +43,7 @@ async function storeOfAda(t: Test) {
   return { server, folder, place, store, ada, login, client: await logIn(store, login) };
 }
 
-t.test('a blob of an image comes from the bucket, for those who may have it', async (t) => {
+t.test('a blob of an image comes from the bucket, for clients with access to it', async (t) => {
   const { server, place, store, client, login } = await storeOfAda(t);
   const content = randomBytes(600_000);
   t.match(await client.blob(content), { status: 201 });

@@ -1,4 +1,4 @@
-// The disk runs full, to the last block: everybody is told so, what makes room goes through, and all is well afterwards.
+// The disk is completely full: each client is told so, requests that free space succeed, and all works afterwards.
 import { existsSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,7 +36,7 @@ async function startOn(disk: string, t: Test): Promise<TestAppliance> {
   });
 }
 
-t.test('a full disk is answered with 507, and what makes room goes through', async (t) => {
+t.test('a full disk is answered with 507, and requests that free space succeed', async (t) => {
   const disk = smallDisk(t, '160m');
   if (disk === undefined) {
     t.comment(noSmallDisk);

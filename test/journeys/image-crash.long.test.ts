@@ -1,5 +1,5 @@
-// The process is killed in the middle of pushes of images, again and again. Every blob and manifest that was acknowledged
-// is there and whole; of what was on its way nothing is left.
+// The process is killed during pushes of images, again and again. Every acknowledged blob and manifest is complete, and
+// unfinished ones leave nothing.
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,11 +24,11 @@ t.setTimeout(1_800_000);
 
 type Call = (method: string, path: string, body?: string | Buffer, type?: string) => Promise<Response>;
 
-t.test('a push that was acknowledged survives kill -9, and one that was not leaves nothing', async (t) => {
+t.test('an acknowledged push survives kill -9, and an unfinished push leaves nothing', async (t) => {
   const data = dataFolder(t);
   const made = await larder('init', '--data', data);
   const credential = readFileSync(made['admin-macaroon-file'] ?? '', 'utf8');
-  /** What was acknowledged: contents by the path that gives them. */
+  /** The acknowledged contents, by their paths. */
   const told = new Map<string, Buffer>();
   let repository = '';
 
@@ -75,7 +75,7 @@ t.test('a push that was acknowledged survives kill -9, and one that was not leav
   t.same(readdirSync(join(data, 'blobs/tmp')), []);
 });
 
-/** Pushes images of blobs of all sizes, and notes what was acknowledged, until there is no answer. */
+/** Pushes images of blobs of all sizes, and records the acknowledged ones, until there is no response. */
 async function pushUntilCutOff(call: Call, told: Map<string, Buffer>, isOver: () => boolean): Promise<void> {
   try {
     for (;;) {
@@ -124,7 +124,7 @@ async function publisherOf(url: string, credential: string): Promise<Call> {
     });
 }
 
-/** A charm whose revision declares an image. */
+/** A charm with a revision that declares an image. */
 async function declareImage(call: Call): Promise<void> {
   await call('POST', '/v1/charm', JSON.stringify({ name: 'hello' }));
   const form = new FormData();

@@ -13,7 +13,7 @@ t.test('a track is opened within its guardrails, released to, and made the defau
   await hers.register('hello');
   await hers.upload('hello', charm('hello'));
 
-  // Nobody has said yet which tracks there may be.
+  // No administrator has set the guardrails for tracks yet.
   t.match(await hers.createTrack('hello', { name: '2.0', 'automatic-phasing-percentage': null }), {
     status: 400,
     body: { 'error-list': [{ code: 'invalid-tracks', message: /Ask the store administrator/ }] },
@@ -42,7 +42,7 @@ t.test('a track is opened within its guardrails, released to, and made the defau
     body: { 'error-list': [{ code: 'conflicting-tracks', message: /^Conflicting track exists/ }] },
   });
 
-  // She releases to it, makes it the default, and promotes within it without naming it.
+  // ada releases to it, makes it the default, and promotes within it without naming it.
   t.match(await hers.release('hello', 1, ['2.0/edge', '2.0/edge/fix']), { status: 200 });
   t.match(await ada.patch('/publishergw/v1/charm/hello', { 'default-track': '2.0' }), { status: 200 });
   t.match(await hers.promote('hello', 'edge', 'stable'), { status: 200 });

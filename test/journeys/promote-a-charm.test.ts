@@ -1,11 +1,12 @@
-// From edge to stable: what was tried in one channel is released to the next, with its resources, as charmcraft promotes.
+// From edge to stable: the tested revision of one channel is released to the next, with its resources, as charmcraft
+// promotes.
 import t from 'tap';
 
 import { charm } from '#test/fixtures/packages/archives.ts';
 import { charmcraft } from '#test/fixtures/clients/charmcraft.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 
-t.test('what edge holds is promoted to stable, and edge goes on', async (t) => {
+t.test('the revision of edge is promoted to stable, and edge moves on', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const hers = charmcraft(store, ada);

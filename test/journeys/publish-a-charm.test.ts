@@ -12,12 +12,12 @@ t.test('a charm that needs a file and an image goes from registration to a relea
   });
   const hers = charmcraft(store, ada);
 
-  // She logs in, registers the name, and finds it among hers.
+  // ada logs in, registers the name, and finds it in the list of own names.
   t.match(await hers.whoami(), { id: store.ids.ada, username: 'ada' });
   t.match(await hers.register('hello'), { status: 200, body: { id: /^\w{32}$/ } });
   t.same(await hers.names(), [{ name: 'hello', status: 'registered', publisher: store.ids.ada }]);
 
-  // She packs a charm that asks for a file and an image, uploads it, then a better one.
+  // ada packs a charm that declares a file and an image, uploads it, then a better one.
   const declared = 'resources:\n  config: {type: file, filename: config.txt}\n  image: {type: oci-image}\n';
   t.equal(await hers.upload('hello', charm('hello', {}, declared)), 1);
   t.equal(await hers.upload('hello', charm('hello', { dispatch: '#!/bin/sh\n# second\n' }, declared)), 2);
@@ -54,7 +54,7 @@ t.test('a charm that needs a file and an image goes from registration to a relea
     { name: 'image', revision: 2 },
   ]);
 
-  // She releases all of it to edge and to a branch, and looks at what the channels hold.
+  // ada releases all of it to edge and to a branch, and checks the channels.
   const resources = [
     { name: 'config', revision: 2 },
     { name: 'image', revision: 2 },

@@ -14,7 +14,7 @@ t.test('a rock goes from registration to stable', async (t) => {
     { name: 'hello', private: true, status: 'registered', type: 'rock' },
   ]);
 
-  // An archive of another name is turned away, and so is one of which a part is missing; then a sound one is taken.
+  // An archive with another name is refused, and so is one with a missing part; then a valid one is accepted.
   t.match((await me.push('rock', 'hello', rock('other'))).body.revisions, [
     { status: 'rejected', revision: null, errors: [{ code: 'review-error', message: /called 'other'/ }] },
   ]);

@@ -9,7 +9,7 @@ import { dataFolder, larder, serve } from '#test/fixtures/processes/served.ts';
 
 interface Reply {
   status: number;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the caller knows the shape
   body: any;
 }
 
@@ -30,7 +30,8 @@ t.test('a snap is published on an isolated host, and a key request carried away'
     return { status: response.status, body: await response.json() };
   };
 
-  // A publisher's client exchanges the administrator's credential, with the newline that her shell has kept, and asks who she is.
+  // The client of a publisher exchanges the credential of the administrator, with the newline that the shell has kept,
+  // and asks for its identity.
   const credential = await readFile(made['admin-macaroon-file'] ?? '', 'utf8');
   const exchanged = await call('POST', '/v1/tokens/offline/exchange', '', { macaroon: credential });
   t.equal(exchanged.status, 200);
@@ -40,7 +41,8 @@ t.test('a snap is published on an isolated host, and a key request carried away'
     body: { account: { id: made['admin-account-id'], email: String, username: String }, permissions: null },
   });
 
-  // She registers a name, sends a real snap without a token, as the client does, pushes it, and asks until it is approved.
+  // ada registers a name, sends a real snap without a token, as the client does, pushes it, and polls until it is
+  // approved.
   const registered = await call('POST', '/v1/snap', publisher, { name: 'tiny-app' });
   t.match(registered, { status: 200, body: { id: /^[a-zA-Z0-9]{32}$/ } });
   const snapId = (registered.body as { id: string }).id;
@@ -66,7 +68,7 @@ t.test('a snap is published on an isolated host, and a key request carried away'
     revisions: [{ 'upload-id': sent.upload_id, status: 'approved', revision: 1, errors: null }],
   });
 
-  // She releases it to edge and to stable, and looks at what the store says of it.
+  // ada releases it to edge and to stable, and checks its description.
   const released = await call('POST', '/v1/snap/tiny-app/releases', publisher, [
     { channel: 'edge', revision: 1 },
     { channel: 'latest/stable', revision: 1 },
@@ -99,7 +101,7 @@ t.test('a snap is published on an isolated host, and a key request carried away'
   ]);
   t.notOk('apps' in revisions.body.revisions[0], 'the stock client takes no more members than it knows');
 
-  // A device gateway asks for the publisher, and for two more accounts, one of whom may join her later.
+  // A device gateway looks up the publisher, and two more accounts; one of them may collaborate later.
   const ask = (token: string): Promise<Reply> =>
     fetch(`${served.url}/internal/v1/package-permissions`, {
       method: 'POST',

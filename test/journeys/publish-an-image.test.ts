@@ -6,7 +6,7 @@ import { startStore } from '#test/fixtures/appliance.ts';
 import { logIn, pushImage, uploadLogin } from '#test/fixtures/packages/images.ts';
 
 t.test(
-  'an image is pushed for the charm that declares it, and a deployment fetches what the resource says',
+  'an image is pushed for the charm that declares it, and a deployment pulls the image of the resource',
   async (t) => {
     const store = await startStore(t);
     const ada = await store.as('ada');

@@ -1,4 +1,4 @@
-// The journey in README.md, pasted line by line as it stands there.
+// The journey in README.md, pasted line by line, unchanged.
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,15 +17,15 @@ const root = join(import.meta.dirname, '../..');
 t.setTimeout(600_000);
 
 t.test(
-  'every line of the journey does what it says, from the first to the last',
+  'every line of the journey works as described, from the first to the last',
   { skip: withoutPrograms('mksquashfs', 'curl') },
   async (t) => {
-    // A checkout in which `npm start` has been run: its command, and the data that the server made.
+    // A checkout after `npm start`: its command, and the data of the server.
     const checkout = t.testdir();
     symlinkSync(join(root, 'bin'), join(checkout, 'bin'));
     mkdirSync(join(checkout, 'data'));
     const listen = `127.0.0.1:${await freePort()}`;
-    // Records that are on a server are named before: whoever has those does not begin with `npm start`.
+    // Records on a server are configured earlier: a developer with those does not begin with `npm start`.
     if (engine === 'postgres') {
       await larder('init', '--data', join(checkout, 'data'), '--listen', listen, '--base-url', `http://${listen}`);
     }

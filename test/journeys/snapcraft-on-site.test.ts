@@ -1,4 +1,4 @@
-// What snapcraft sends on an isolated site, from registering a name to closing a channel.
+// The requests of snapcraft on an isolated site, from registering a name to closing a channel.
 import t from 'tap';
 
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';

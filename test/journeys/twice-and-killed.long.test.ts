@@ -1,6 +1,6 @@
-// Writing operations beside the publisher interface, as the table of operations says: two requests that are the same are under
-// way at once, and one is when the process is killed. What takes effect once has done so once, with its entry in the audit
-// log, or not at all.
+// Writing operations beside the publisher interface, as in the table of operations: two equal requests run at once, and
+// one runs when the process is killed. A single-effect request has its effect once, with its entry in the audit log, or
+// not at all.
 import { randomInt } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -46,18 +46,18 @@ async function world(t: Parameters<typeof startStore>[0]): Promise<WriteWorld> {
   const key = await addSigningKey(store, brand, 'rsa4096-a', 'default');
   const [ada, bob, root] = [await store.as('ada'), await store.as('bob'), await store.as('root')];
   const made = { store, brand, key, ada, bob, root };
-  // Bob publishes something already: figures of a publisher are rows that his first package makes.
+  // bob has published a package before: the figures of a publisher are rows that the first package makes.
   await makePackage({ ...made, ada: bob }, 0, 'first');
   return made;
 }
 
-/** How many rows there are of what lasts, and how often each act was done. */
+/** The number of rows that last, and of each act. */
 function held(directory: string): Record<string, number> {
   const acts = rowsIn<{ action: string; times: number }>(
     directory,
     "SELECT action, COUNT(*) AS times FROM audit WHERE outcome = 'done' GROUP BY action",
   );
-  // What of the catalog is to be made anew a job does, sooner or later.
+  // A job updates the rest of the catalog, sooner or later.
   const others = /^(?:audit|passing_|migrations|catalog_stale)/;
   const rows = Object.entries(footprint(directory)).filter(
     (row): row is [string, number] => typeof row[1] === 'number' && !others.test(row[0]),
@@ -134,7 +134,7 @@ t.test('twice at once', async (t) => {
     else t.same(rowsOf(two), rowsOf(one), `${name}: two leave what one does`);
   }
   await here.store.appliance.stop();
-  // What no operation has left is made up in a file alone, and goes from there to a server and back.
+  // Rows that no operation has left are made up in a file alone, and move from there to a server and back.
   if ('file' in placeOf(directory)) fillTables(databaseFile(directory));
   await thereAndBack(t, directory);
 });
@@ -187,7 +187,7 @@ t.test('killed in the middle', async (t) => {
   }
   t.match(await larder('verify', '--data', store.directory), { good: true });
   t.match(await larder('audit', 'verify', '--data', store.directory), { good: true });
-  // Its rows have their digests, and its tables are those that every store has.
+  // Its rows have their digests, and its tables are those of every store.
   const { there: place, back } = await thereAndBack(t, store.directory);
   const siteKey = readSiteKey({ directory: store.directory, credentials: undefined, masterKeyFile: undefined });
   const there = await openRecords(store.directory, { place, siteKey });
@@ -207,7 +207,7 @@ const placeOf = (directory: string): DatabasePlace =>
 const rowsAt = (place: DatabasePlace): ReturnType<typeof rowsOfFile> =>
   'file' in place ? rowsOfFile(place.file) : rowsOfServer(place.postgres);
 
-/** All records go to the other engine and come back, the same in every row; where they are there, and where they have come back to. */
+/** All records move to the other engine and back, the same in every row; returns both places. */
 async function thereAndBack(t: Test, directory: string): Promise<{ there: DatabasePlace; back: DatabasePlace }> {
   const from = placeOf(directory);
   const server = { postgres: await (await sharedPostgres(root)).newSchema() };

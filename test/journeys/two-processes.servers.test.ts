@@ -1,5 +1,5 @@
-// Two processes serve one store: whatever takes several requests succeeds when each of them comes to the other one, and
-// what is good once is good once in all.
+// Two processes serve one store: sequences of requests succeed if each request comes to the other process, and a
+// single-use value is accepted once in all.
 // Own process: it starts its store while it is loaded.
 import { once } from 'node:events';
 import { readdirSync, statfsSync } from 'node:fs';
@@ -53,7 +53,7 @@ for (const [name, journey] of Object.entries(journeysInTurn)) {
   t.test(name, (t) => journey(t, { store, urls, fromBoth }));
 }
 
-t.test('an upload goes on at one process: the other one lets its credentials last', async (t) => {
+t.test('an upload at one process prolongs its credentials at the other', async (t) => {
   await declare(store, 'ada', 'slow');
   turnTo(0);
   const login = await uploadLogin(await store.as('ada'), 'slow');
@@ -73,7 +73,7 @@ t.test('an upload goes on at one process: the other one lets its credentials las
 });
 
 t.test(
-  'two processes promise no more of the disk than there is, and what one promised that died is free',
+  'two processes reserve only existing disk space, and the reservation of a dead process is released',
   async (t) => {
     const { bavail, bsize } = statfsSync(store.directory);
     const most = Math.floor(bavail * bsize * 0.6);
@@ -93,7 +93,7 @@ t.test(
   },
 );
 
-t.test('the places of a sender are those at both processes, and one that died has none', async (t) => {
+t.test('the places of a sender count at both processes, and a dead process holds none', async (t) => {
   const begin = (process: number) => beginUpload(urls[process]!, 1000, '127.0.0.9');
   const uploads = Array.from({ length: 32 }, () => begin(1));
   const taken = async () => (await records.shares.of('uploads of 127.0.0.9')).map(({ amount }) => amount);
@@ -107,7 +107,7 @@ t.test('the places of a sender are those at both processes, and one that died ha
   await again();
 });
 
-t.test('the process that holds the store starts again: what the other one has under way goes on', async (t) => {
+t.test('the process that holds the store restarts: uploads at the other one continue', async (t) => {
   await declare(store, 'ada', 'kept');
   const client = await logInToRegistry(store, await uploadLogin(await store.as('ada'), 'kept'));
   const other = async (...call: Parameters<typeof client.call>) => {

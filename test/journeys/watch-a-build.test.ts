@@ -1,5 +1,5 @@
-// A build, watched by its publisher from waiting to succeeded: a build host tells of it, uploads what it has made and releases it,
-// in the requests that Launchpad sends.
+// A build, watched by its publisher from waiting to succeeded: a build host reports it, uploads its result and releases
+// it, with the requests of Launchpad.
 import t from 'tap';
 
 import { snapFixture, type Client, type Reply } from '#test/fixtures/appliance.ts';
@@ -14,7 +14,7 @@ t.test('a build is watched from waiting to succeeded', async (t) => {
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'tiny-app' })).body as { id: string };
 
-  // Launchpad asks for a token of its own with just what it needs; ada logs in to the identity provider for it.
+  // Launchpad requests a token of its own with the required permissions; ada logs in to the identity provider for it.
   const launchpad = store.with(
     await logIn(store, {
       description: 'tiny-app for launchpad.internal',
@@ -87,7 +87,7 @@ t.test('a build is watched from waiting to succeeded', async (t) => {
   });
   t.match((await watch('&status=running'))[0]?.builds[0], { logs: { 'external-build-url': 'https://lp.internal/1' } });
 
-  // What was built is uploaded without a token, pushed, reviewed, and released to edge.
+  // The built file is uploaded without a token, pushed, reviewed, and released to edge.
   const upload = await launchpad.upload(await snapFixture('app-gzip'));
   const pushed = must(await launchpad.post('/v1/snap/tiny-app/revisions', { 'upload-id': upload }));
   t.equal(pushed['status-url'], `/v1/snap/tiny-app/revisions/review?upload-id=${upload}`);
@@ -97,7 +97,7 @@ t.test('a build is watched from waiting to succeeded', async (t) => {
   must(await launchpad.patch(first!, { status: 'succeeded', 'binary-release': { channel: edge, revision } }));
   must(await launchpad.patch(`${workflows}/${String(workflow['id'])}`, { status: 'completed' }));
 
-  // The publisher sees how it ended, and from which commit the revision in edge comes.
+  // The publisher sees the result, and the commit of the revision in edge.
   t.match(await watch(`&buildset-id=${set.id}&channel=edge`), [
     {
       builds: [

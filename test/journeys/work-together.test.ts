@@ -14,7 +14,7 @@ t.test('two people work on one charm', async (t) => {
   await hers.register('hello');
   await hers.upload('hello', charm('hello'));
 
-  // To bob the charm does not exist, and nobody invites himself or a stranger to the store.
+  // To bob the charm does not exist, and an account can invite neither itself nor a stranger to the store.
   t.match(await bob.get('/publishergw/v1/charm/hello'), { status: 404 });
   const invite = (client: Client, email: string) => client.post(invites, { invites: [{ email }] });
   t.match(await invite(bob, 'bob@example.com'), { status: 404 });
@@ -24,7 +24,7 @@ t.test('two people work on one charm', async (t) => {
     body: { 'error-list': [{ code: 'account-not-found' }] },
   });
 
-  // Ada invites him and tells him the token; the list shows that he has not answered, to whoever may see it.
+  // ada invites bob and gives the token to bob; the list shows the invite as pending, to accounts that may see it.
   const sent = await invite(ada, 'bob@example.com');
   t.match(sent, { status: 201, body: { tokens: [{ email: 'bob@example.com', token: /^\w{32}$/ }] } });
   const [{ token }] = sent.body.tokens as [{ token: string }];
@@ -33,7 +33,7 @@ t.test('two people work on one charm', async (t) => {
   ]);
   t.same(await his.names(true), []);
 
-  // The token is his: it does nothing for ada, and he can use it once, however often he tries at the same time.
+  // The token is for bob: ada cannot use it, and bob can use it once, even in concurrent tries.
   t.match(await ada.post(`${invites}/accept`, { token }), {
     status: 400,
     body: { 'error-list': [{ code: 'invalid-token', message: 'Invalid invite token' }] },
@@ -64,7 +64,7 @@ t.test('two people work on one charm', async (t) => {
   );
   t.match(await bob.patch('/publishergw/v1/charm/hello', { summary: 'Says hello' }), { status: 200 });
 
-  // What is the publisher's alone stays hers.
+  // The rights of the publisher alone stay with ada.
   await store.join('carol');
   t.match(await invite(bob, 'carol@example.com'), {
     status: 401,

@@ -1,5 +1,5 @@
-// Logins and tokens that somebody has touched, in every form and by every way in: none is let in, each is refused
-// in a sentence, and none keeps the store busy.
+// Altered logins and tokens, in every form and by every entry: each is refused in a sentence, and none keeps the store
+// busy.
 import fc from 'fast-check';
 import t from 'tap';
 
@@ -90,7 +90,7 @@ t.test(`of ${runs} touched tokens and logins none is accepted`, async (t) => {
   for (const text of ['declared username bob', 'permissions []', 'time-before 2099-01-01T00:00:00Z', 'is-admin'])
     caveats.push({ identifier: Buffer.from(text) });
 
-  /** Changes to the parts, none of which is signed anew. */
+  /** Changes to the parts, without a new signature. */
   const touch = fc.record({
     subject: fc.nat(subjects.length - 1),
     which: fc.nat(),
@@ -183,7 +183,7 @@ t.test(`of ${runs} touched tokens and logins none is accepted`, async (t) => {
     fc.asyncProperty(touch, async (how) => {
       const list = touched(how);
       const texts = forms[how.form]!(list);
-      // A text of one macaroon leaves the discharge out, and what is left may be the token itself.
+      // A text of one macaroon leaves the discharge out, and the rest may be the token itself.
       const sent = how.form.startsWith('one text') ? list.slice(0, 1) : list;
       fc.pre(!subjects.some((subject) => same(subject, sent)));
       const outcome = await knock(authority, texts);
@@ -224,7 +224,7 @@ t.test(`of ${runs} touched tokens and logins none is accepted`, async (t) => {
       fc.pre(!untouched.has(JSON.stringify(sent)));
       const outcome = await knock(authority, sent);
       slowest = Math.max(slowest, outcome.micros);
-      // Spaces in JSON, or a member that nobody signs such as a location, change the bytes and not the macaroon.
+      // Spaces in JSON, or an unsigned member such as a location, change the bytes and not the macaroon.
       if (outcome.let && !meansTheSame(sent)) accepted++;
     }),
     { numRuns: runs },
@@ -232,7 +232,7 @@ t.test(`of ${runs} touched tokens and logins none is accepted`, async (t) => {
   t.equal(accepted, 0);
   t.ok(slowest < longestCpu, `the slowest took ${slowest / 1000} ms of CPU`);
 
-  /** Whether a text still holds the very macaroons of a subject, but for what is not signed. */
+  /** Whether a text still contains the same macaroons of a subject, except for unsigned parts. */
   function meansTheSame(texts: string[]): boolean {
     const unsigned = (macaroon: DecodedMacaroon) =>
       toJson2({

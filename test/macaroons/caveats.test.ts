@@ -1,4 +1,4 @@
-// What the first-party caveats of a token say together: each narrows, and whatever is not understood refuses.
+// The combined effect of the first-party caveats of a token: each narrows, and an unknown one refuses.
 import fc from 'fast-check';
 import t from 'tap';
 
@@ -10,7 +10,7 @@ const session = { id: ada, since: '2026-03-01T12:00:00.000Z', until: '2026-03-02
 const plain = caveatsFor(session, {});
 const read = (...more: string[]) => readTerms([...plain, ...more], '2');
 
-t.test('a token says when it begins and ends and which session it is, and is unrestricted otherwise', async (t) => {
+t.test('a token has its beginning, its end and its session, and is otherwise unrestricted', async (t) => {
   t.same(plain, [`time-before ${session.until}`, `time-since ${session.since}`, `session-id ${ada}`]);
   t.same(read(), {
     sessionId: ada,
@@ -44,7 +44,7 @@ t.test('a token without an end, or of no session, is none', async (t) => {
   );
 });
 
-t.test('nobody becomes another session by adding its id', async (t) => {
+t.test('a caveat with the id of another session gives no access to that session', async (t) => {
   t.equal(read(`session-id ${bob}`), undefined);
   t.equal(readTerms([`session-id ${bob}`, ...plain], '2'), undefined);
   t.match(read(`session-id ${ada}`), { sessionId: ada }, 'the same one again changes nothing');
@@ -101,7 +101,7 @@ t.test('no caveat that is added lets a token do more', (t) => {
   t.end();
 });
 
-t.test('each list of channels and of packages is held against by itself', async (t) => {
+t.test('each list of channels and of packages is checked separately', async (t) => {
   const terms = read(
     'channels ["edge", "*/beta"]',
     'channels []',
@@ -116,7 +116,7 @@ t.test('each list of channels and of packages is held against by itself', async 
   t.same(terms?.packages, [[{ type: 'snap', name: 'hello' }], []]);
 });
 
-t.test('whatever is not understood refuses the whole token', async (t) => {
+t.test('an unknown caveat refuses the whole token', async (t) => {
   for (const caveat of [
     'is-admin',
     'is-admin true',

@@ -26,7 +26,7 @@ const session = fc.record({
   until: fc.date({ min: new Date(now.getTime() + 1), max: new Date('2100-01-01T00:00:00Z'), noInvalidDate: true }),
 });
 
-t.test('a session says again what was written, as a text that needs no quotes', async (t) => {
+t.test('a session is written as a text that needs no quotes, and is read back', async (t) => {
   fc.assert(
     fc.property(session, (one) => {
       const text = sessions.write(one);
@@ -46,7 +46,7 @@ t.test('a session ends', async (t) => {
   t.notOk(sessions.read(text));
 });
 
-t.test('what another store wrote, what was changed and what was added to is no session', async (t) => {
+t.test('a text of another store, or a changed or extended one, is no session', async (t) => {
   const text = sessions.write(pump);
   t.notOk(createDeviceSessions(Buffer.alloc(32, 2), () => now).read(text), 'of another store');
   const macaroon = readToken(text);

@@ -65,7 +65,7 @@ t.test('a serving process follows an acceptance within its minute, and does not 
   t.equal(await records.appliance.find('latest-time'), clock.now.toISOString());
 });
 
-t.test('a clock that is set wrong while serving is said, and believed by nobody', async (t) => {
+t.test('a clock that is set wrong while serving is reported, and not trusted', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada', { ttl: 3600 });
   const problems = async () => (await store.anyone.get('/readyz')).body.problems as string[];

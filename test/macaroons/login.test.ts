@@ -1,11 +1,11 @@
-// What the conditions of a discharge say together: who logged in, and until when that is true.
+// The combined conditions of a discharge: the account that logged in, and the expiry of that.
 import t from 'tap';
 
 import { readDischarge } from '#macaroons/login.ts';
 
 const until = 'time-before 2026-03-02T12:00:00Z';
 
-t.test('a discharge says who and until when, or nothing', async (t) => {
+t.test('a discharge names the account and the expiry, or nothing', async (t) => {
   t.match(readDischarge(['declared username ada', until]), {
     username: 'ada',
     until: Date.parse('2026-03-02T12:00:00Z'),
@@ -17,7 +17,7 @@ t.test('a discharge says who and until when, or nothing', async (t) => {
   t.equal(readDischarge([]), undefined);
 });
 
-t.test('what a bearer adds narrows, or makes all of it void', async (t) => {
+t.test('additions by a bearer narrow a token, or invalidate it', async (t) => {
   const read = (...more: string[]) => readDischarge(['declared username ada', until, ...more]);
   t.match(read('time-before 2026-03-01T12:00:00Z'), { until: Date.parse('2026-03-01T12:00:00Z') });
   t.match(read('time-before 2099-01-01T00:00:00Z'), { until: Date.parse('2026-03-02T12:00:00Z') });

@@ -26,7 +26,7 @@ t.test('new tokens are signed with a new root key every seven days, and the old 
   t.match(await early.get(whoami), { status: 200 }, 'after a restart too');
 });
 
-t.test('the configuration says how long a root key serves', async (t) => {
+t.test('the configuration sets the lifetime of a root key', async (t) => {
   const store = await startStore(t, (text) => text.replace(/^#? ?root_key_days = 7$/m, 'root_key_days = 1'));
   await store.as('ada');
   const first = await newestKey(store);
@@ -51,7 +51,7 @@ t.test('an old root key goes when the last token that it signed has ended', asyn
   t.match((await store.beside.records.audit.list(0, 1000)).at(-1), { action: 'retire_keys', actor: 'larder' });
 });
 
-t.test('a root key whose tokens are all revoked goes too, but never the newest', async (t) => {
+t.test('a root key is removed when all its tokens are revoked, but never the newest', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { body } = await ada.get('/v1/tokens');
@@ -79,7 +79,7 @@ t.test('a root key that is deleted takes its tokens with it at once', async (t) 
   });
 });
 
-t.test('a rotation by hand takes effect for the next token, however soon after another it comes', async (t) => {
+t.test('a manual rotation takes effect for the next token, even right after another', async (t) => {
   const store = await startStore(t);
   const before = await store.as('ada');
   const by = { actor: 'cli:test' };
@@ -112,13 +112,13 @@ t.test('root keys are sealed at rest, and open under the site key alone', async 
   await t.rejects(stranger.current(), { message: /^cannot open the root key .*: it was sealed with another site key/ });
 });
 
-t.test('what is sealed for one purpose opens for no other, and shows every change', (t) => {
+t.test('a value that is sealed for one purpose opens for no other, and shows every change', (t) => {
   const key = Buffer.alloc(32, 7);
   const sealed = seal(key, Buffer.from('a secret'), 'root key 1');
   t.equal(unseal(key, sealed, 'root key 1').toString(), 'a secret');
   t.not(seal(key, Buffer.from('a secret'), 'root key 1'), sealed, 'never sealed the same way twice');
   t.throws(() => unseal(key, sealed, 'root key 2'), { message: /^cannot open the root key 2/ });
-  // All but the last letter, some bits of which nobody reads.
+  // All but the last letter, which has unused bits.
   for (let at = 2; at < sealed.length - 1; at++) {
     const changed = sealed.slice(0, at) + (sealed[at] === 'A' ? 'B' : 'A') + sealed.slice(at + 1);
     t.throws(() => unseal(key, changed, 'root key 1'), `character ${at}`);

@@ -7,7 +7,7 @@ import { seal, unseal } from '#macaroons/sealing.ts';
 
 const key = randomBytes(32);
 
-t.test('what is sealed is opened again, with the same key and for the same purpose', (t) => {
+t.test('a sealed value is opened again, with the same key and for the same purpose', (t) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.string(), (secret, purpose) => {
       const sealed = seal(key, Buffer.from(secret), purpose);
@@ -22,7 +22,7 @@ t.test('what is sealed is opened again, with the same key and for the same purpo
   t.end();
 });
 
-t.test('what was altered is not opened, and nothing of it is told', (t) => {
+t.test('an altered value is not opened, and the error contains none of it', (t) => {
   const secret = Buffer.from('a secret of some length');
   const sealed = seal(key, secret, 'a purpose');
   for (let at = 0; at < sealed.length; at++) {

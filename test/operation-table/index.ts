@@ -57,7 +57,7 @@ export const operationTable: ReadonlyMap<string, OperationRow> = new Map(
   Object.values(rowsBySubject).flatMap((rows) => Object.entries(rows)),
 );
 
-/** Returns the row of an operation; the error for a missing row says where it belongs. */
+/** Returns the row of an operation; the error for a missing row names its place. */
 export function rowOf(op: Operation): OperationRow {
   const row = operationTable.get(op.name);
   if (row === undefined) throw new Error(missingRow(op));

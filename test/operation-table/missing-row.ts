@@ -1,4 +1,4 @@
-// Says what the table of operations lacks: the file, and lines to copy into it.
+// Reports the missing row of the table of operations: the file, and lines to copy into it.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,7 +10,7 @@ export const isRead = ({ method }: Operation): boolean => method === 'GET';
 /** Whether the row states what happens when the request is sent twice, and when the process is killed. */
 export const isTriedTwice = ({ method, since }: Operation): boolean => method !== 'GET' && since === 0;
 
-/** Says where the row belongs. A test adds `rowToCopy` to its report. */
+/** Names the place of the row. A test adds `rowToCopy` to its report. */
 export const missingRow = (op: Operation): string =>
   `${op.name} has no row in ${fileOf(op)}; test/operation-table/operation-table.test.ts shows what to add`;
 
@@ -26,7 +26,7 @@ export function writesToCopy({ method, path }: Operation): string {
   return `    writes: once(async ({ ada }, n) => ${send}), // or each(…), or a sentence; see writes.ts`;
 }
 
-/** The row says what is intended: a test holds the code against it, so only the name and the path come from the code. */
+/** The row states the intention: a test compares the code with it, so only the name and the path come from the code. */
 export function rowToCopy(op: Operation): string {
   return [
     `  ${op.name}: {`,

@@ -1,4 +1,5 @@
-// Every operation has one row in the table, from which the tests of access, of repeated writing and the benchmark of reads take theirs.
+// Every operation has one row in the table. The tests of access and of repeated writes and the benchmark of reads use
+// the rows.
 import t from 'tap';
 
 import type { Operation } from '#http/operation.ts';

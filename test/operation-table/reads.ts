@@ -9,7 +9,7 @@ export interface Visit {
 }
 
 export interface Read {
-  /** The account whose token is sent; without it the request has no token. */
+  /** The account of the token; without it the request has no token. */
   as?: 'ada' | 'bob' | 'root';
   path: string;
   /** 200 unless stated. */

@@ -17,7 +17,7 @@ export type Callers =
 export interface OperationRow {
   /** The subject of a call. It decides how far a narrowed token reaches: `test/access/token-scope.test.ts`. */
   about: CallSubject;
-  /** Who is admitted: `test/access/permission-table.test.ts`. */
+  /** The admitted callers: `test/access/permission-table.test.ts`. */
   callers: Callers;
   /** The token needs any one of these permissions; absent if no permission is needed. */
   needs?: Permission[];

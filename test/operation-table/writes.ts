@@ -1,5 +1,5 @@
-// The requests that `test/journeys/twice-and-killed.long.test.ts` sends for a writing operation, and what they need: each request acts
-// on something of its own, which is made for its number.
+// The requests of `test/journeys/twice-and-killed.long.test.ts` for a writing operation, and their setup: each request
+// acts on an object of its own, which is made for its number.
 import { createHash } from 'node:crypto';
 
 import type { Client, Reply, TestAppliance } from '#test/fixtures/appliance.ts';
@@ -29,8 +29,9 @@ export interface WriteWorld {
 type MakeRequest = (world: WriteWorld, number: number) => Promise<WriteRequest>;
 
 /**
- * `once`: of two equal requests one takes effect. `each`: both may take effect, because the result is the same.
- * A sentence says where else the operation is tried, or why it is not; `killed` says why no request is under way at the kill.
+ * `once`: one of two equal requests takes effect. `each`: both may take effect, because the result is the same. A
+ * sentence names another test of the operation, or gives the reason for none; `killed` gives the reason why no request
+ * runs at the kill.
  */
 export type Writes = { takes: 'once' | 'each'; ask: MakeRequest; killed?: string } | string;
 
@@ -52,7 +53,7 @@ export const request = ({ token }: Client, method: string, path: string, body?: 
   ...(body !== undefined && { body: JSON.stringify(body) }),
 });
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the caller knows the shape
 export function must({ status, body }: Reply): any {
   if (status < 300) return body;
   throw new Error(`cannot prepare: ${status} ${JSON.stringify(body)}`);

@@ -23,7 +23,7 @@ t.test('a text that decodes to something else than a place is no cursor, nor is 
   t.same(readCursor(cursor, 2), ['a', 'b']);
 });
 
-t.test('a cursor gives back the place it was made of, and no other text is one', (t) => {
+t.test('a cursor returns its place, and no other text is a cursor', (t) => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 4 }),

@@ -1,4 +1,4 @@
-// The bundled program reads the same in every encoding, whatever its sources hold.
+// The bundled program reads the same in every encoding, with any characters in its sources.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import t from 'tap';
 
 import { bundle, inAscii } from '../../packaging/bundle.ts';
 
-t.test('the texts of a bundled program are as they were written, also where it is read as Latin-1', (t) => {
+t.test('the texts of a bundled program are unchanged, even if it is read as Latin-1', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'larder-bundle-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const texts = ['plain \u2014 text', 'template \u2026', 'tagged \u2014 \u{1f4e6}'];

@@ -82,7 +82,7 @@ t.test('lintian has nothing to say', { skip: withoutPrograms('lintian') }, (t) =
   t.end();
 });
 
-t.test('it holds what a Debian system wants around the executable', needsDpkg, (t) => {
+t.test('it contains the files around the executable that Debian expects', needsDpkg, (t) => {
   const file = (path: string) => readFileSync(join(tree, path));
   const zipped = (path: string) => gunzipSync(file(path)).toString();
   t.equal(digest(join(tree, 'usr/bin/larder')), digest(join(base, 'one/dist/larder')));
@@ -204,7 +204,7 @@ t.test('it is installed, runs, is upgraded, goes back, and leaves the store behi
   t.match(journal(container), /upgraded data of an older release/);
   t.match(await release(), { status: 200, revision: 1 });
 
-  // And back: the older release refuses the newer data until its own is put back.
+  // And back: the older release refuses the newer data until its own is restored.
   run('systemctl', 'stop', 'larder');
   run('dpkg', '--install', now);
   t.match(container.try('systemctl', 'start', 'larder'), { code: 1, err: /Job for larder\.service failed/ });
@@ -219,7 +219,7 @@ t.test('it is installed, runs, is upgraded, goes back, and leaves the store behi
   await servesAtOnce('the former release serves');
   t.match(await release(), { status: 200, revision: 1 });
 
-  // Removed and installed again, what was served is served.
+  // Removed and installed again, it serves the same packages.
   run('dpkg', '--remove', 'larder');
   t.equal(container.try('systemctl', 'is-active', 'larder').out, 'inactive\n');
   run('dpkg', '--install', now);
@@ -229,7 +229,7 @@ t.test('it is installed, runs, is upgraded, goes back, and leaves the store behi
   await aLostHostComesBack(t, container, { url, package: now, answers });
   t.match(await release(), { status: 200, revision: 1 }, 'with the tokens of before');
 
-  // Removed and purged: nothing is left but the store, its owner, and what the administrator made.
+  // Removed and purged: only the store, its owner, and files of the administrator are left.
   run('dpkg', '--remove', 'larder');
   t.equal(container.try('systemctl', 'is-active', 'larder').out, 'inactive\n');
   t.match(container.try('dpkg', '--purge', 'larder'), { code: 0, err: /the store in \/var\/lib\/larder is kept/ });
@@ -243,7 +243,7 @@ t.test('it is installed, runs, is upgraded, goes back, and leaves the store behi
   t.ok(left.includes('/var/lib/larder/larder.db'));
   t.match(run('cat', '/etc/passwd'), /^larder:/m, 'the store has its owner still');
 
-  // Installed once more, it serves what was kept.
+  // Installed again after that, it serves the kept packages.
   run('dpkg', '--install', now);
   await answers(`${url}/readyz`);
   t.match(await release(), { status: 200, revision: 1 });
@@ -268,7 +268,7 @@ function journal({ run }: Container): string {
 /** Commands in the container hold up this process: without a turn of its own, it sends on a connection that the store has closed. */
 const noticeClosedConnections = (): Promise<void> => nextTurn();
 
-/** Publishes a snap and releases it; what asks the store for that release afterwards. */
+/** Publishes a snap and releases it; returns a function that requests that release. */
 async function publish(url: string, credential: string) {
   let token = '';
   const call = async (method: string, path: string, body?: unknown) => {
@@ -278,7 +278,7 @@ async function publish(url: string, credential: string) {
       headers: { ...(token && { authorization: `macaroon ${token}` }), 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the caller knows the shape
     return { status: response.status, body: (await response.json()) as any };
   };
   token = (await call('POST', '/v1/tokens/offline/exchange', { macaroon: credential })).body.macaroon as string;
@@ -313,7 +313,7 @@ async function answers(url: string): Promise<void> {
   }
 }
 
-/** What is said once it matches. */
+/** The output, when it matches. */
 async function eventually(say: () => string, pattern: RegExp): Promise<string> {
   for (;;) {
     const said = say();

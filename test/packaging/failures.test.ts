@@ -1,4 +1,4 @@
-// What .ci/run says at its end of what failed.
+// The report of .ci/run at its end about failures.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 
 const program = join(import.meta.dirname, '../../.ci/failures.mjs');
 
-/** What is said of steps that ended with these exit codes and this output. */
+/** The summary of steps with these exit codes and this output. */
 function said(t: Test, steps: Record<string, [code: number, output: string]>): string {
   const folder = t.testdir();
   const list = Object.entries(steps).map(([title, [code, output]], at) => {
@@ -19,7 +19,7 @@ function said(t: Test, steps: Record<string, [code: number, output: string]>): s
   return execFileSync(process.execPath, [program, join(folder, 'failed')], { encoding: 'utf8' });
 }
 
-/** What tap writes of a file in which one of two tests fails, in a test within it; tests after it pass. */
+/** The output of tap for a file with one of two tests failing, in a test within it; later tests pass. */
 const oneOfTwo = `TAP version 14
 # Subtest: test/names.test.ts
     # Subtest: a name is claimed
@@ -72,7 +72,7 @@ not ok 2 - test/gone.test.ts # time=10.476ms
 # { total: 5, pass: 2, fail: 2, todo: 1 }
 `;
 
-t.test('what failed is told once, with the tests it stands in, where, and why', (t) => {
+t.test('a failure is reported once, with its tests, place and reason', (t) => {
   t.equal(
     said(t, { tests: [1, oneOfTwo] }),
     `== tests: failed, exit code 1
@@ -88,7 +88,7 @@ not ok: test/gone.test.ts # time=10.476ms
   t.end();
 });
 
-t.test('a step that tells of no test, or was ended, shows how its output ends', (t) => {
+t.test('a step without a test, or an ended step, shows the end of its output', (t) => {
   const lines = Array.from({ length: 40 }, (_, at) => `line ${at + 1}`).join('\n');
   const text = said(t, { lint: [2, lines], 'the long one': [124, oneOfTwo], silent: [1, ''] });
   t.match(text, '== lint: failed, exit code 2\nits last lines:\n  line 11\n');
@@ -98,7 +98,7 @@ t.test('a step that tells of no test, or was ended, shows how its output ends', 
   t.end();
 });
 
-t.test('it is as long as the end of a log that somebody looks at', (t) => {
+t.test('the summary is as long as the end of a log that people read', (t) => {
   const failure = (at: number) => `not ok ${at} - wrong\n  ---\n  found: |\n${'    more\n'.repeat(90)}  ...\n`;
   const lines = said(t, { tests: [1, Array.from({ length: 20 }, (_, at) => failure(at)).join('')] }).split('\n');
   t.equal(lines.length, 202);

@@ -67,7 +67,7 @@ t.test('conditions and bounds are for the validator', async (t) => {
   t.match(text, 'export type Pair = [string, number];');
 });
 
-t.test('what cannot be right is refused, by file and name', async (t) => {
+t.test('an impossible schema is refused, by file and name', async (t) => {
   await t.rejects(types({ 'a.json': file({ A: { $ref: 'b.json#/$defs/B' } }) }), {
     message: /^a\.json: .*refers to nothing/,
   });

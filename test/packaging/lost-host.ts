@@ -1,12 +1,12 @@
-// A host is lost and comes back from a stick: the part of the Debian package's journey that begins with a store that is
-// served, and ends with the same store on a system from which everything was wiped.
+// A host is lost and restored from a stick: the part of the journey of the Debian package from a served store to the
+// same store on a wiped system.
 import type { Test } from 'tap';
 
 import { errorNameIn } from '#test/fixtures/system-words.ts';
 import type { Container } from '#test/fixtures/servers/container.ts';
 
 export interface Host {
-  /** Where the store is served. */
+  /** The address of the store. */
   url: string;
   /** The file of the package in the container. */
   package: string;
@@ -42,7 +42,7 @@ function keysBack({ run }: Container): void {
   run('systemctl', 'start', 'larder');
 }
 
-/** Everything that is carried out lands on a stick of root's: from root, and from somebody else with sudo. */
+/** Everything is exported to a stick of root: by root, and by another user with sudo. */
 async function carriesOut(t: Test, container: Container): Promise<void> {
   const { run } = container;
   run('larder', 'brand', 'create', '--account', 'larder-admin', '--name', 'Acme');
@@ -83,7 +83,7 @@ async function saysWhatIsFull(t: Test, container: Container): Promise<void> {
   }
 }
 
-/** The timer is off until it is turned on; what it starts backs up, checks and keeps the newest. */
+/** The timer is off until it is turned on; its service backs up, checks and keeps the newest. */
 async function backsUpByItself(t: Test, { run }: Container): Promise<void> {
   run('systemctl', 'enable', '--now', 'larder-backup.timer');
   t.equal(run('systemctl', 'is-active', 'larder-backup.timer'), 'active\n');

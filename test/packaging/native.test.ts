@@ -19,9 +19,9 @@ function answers({ binding }: { binding: object }): boolean {
   return JSON.stringify(row) === '{"two":2}';
 }
 
-// The loader of the C library knows a loaded module by its path, /proc/self/fd/N; what must fail therefore comes first.
+// The loader of the C library recognizes a loaded module by its path, /proc/self/fd/N, so the failing cases come first.
 
-t.test('somebody else’s directory is not trusted', (t) => {
+t.test('a directory of another user is not trusted', (t) => {
   const directory = t.testdir();
   const ours = join(directory, `larder-native-${String(process.geteuid?.())}`);
   mkdirSync(ours);

@@ -1,4 +1,4 @@
-// Guides are Markdown, and HTML when they are served: what a guide may hold, and what becomes of the rest.
+// Guides are Markdown, and are served as HTML: the permitted parts of a guide, and the treatment of others.
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -59,7 +59,7 @@ t.test('a link to a guide leads to its page, and to the address that the heading
   t.end();
 });
 
-t.test('markup in a guide is shown as it was written', (t) => {
+t.test('markup in a guide is shown as text', (t) => {
   const hostile = '<script>alert(1)</script>';
   for (const written of [
     hostile,

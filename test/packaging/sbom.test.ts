@@ -1,4 +1,4 @@
-// The bill of materials, and the licences of what is in it.
+// The bill of materials, and the licences of its components.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -51,7 +51,7 @@ t.test('the bill is CycloneDX, and the same each time', (t) => {
   t.end();
 });
 
-t.test('its components are what is bundled, as package-lock.json has it', (t) => {
+t.test('its components are the bundled packages, as in package-lock.json', (t) => {
   const known = new Map(
     Object.entries(lock.packages).map(([folder, entry]) => [
       `${folder.replace(/^.*node_modules\//, '')}@${entry.version}`,
@@ -80,7 +80,7 @@ t.test('its components are what is bundled, as package-lock.json has it', (t) =>
   t.end();
 });
 
-t.test('what uses what leads from larder to each of them', (t) => {
+t.test('the dependency graph leads from larder to each component', (t) => {
   const uses = new Map(bill.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
   const reached = new Set<string>();
   const visit = (ref: string): void => {
@@ -94,7 +94,7 @@ t.test('what uses what leads from larder to each of them', (t) => {
   t.end();
 });
 
-t.test('it names no place from which anything was fetched', (t) => {
+t.test('it names no place of any download', (t) => {
   t.notMatch(text, /https?:/);
   t.notMatch(text, root);
   t.end();

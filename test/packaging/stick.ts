@@ -12,8 +12,8 @@ interface Test {
 const size = 32 * 1024 * 1024;
 
 /**
- * A stick of 32 MiB with this file system. Where the kernel has it not, or nobody may have loop devices, one in memory
- * stands in for it, which root alone may write to just the same.
+ * A stick of 32 MiB with this file system. If the kernel does not support it, or loop devices are not allowed, a file
+ * system in memory replaces it, which is also writable for root alone.
  */
 export function stick(t: Test, kind: 'ext4' | 'vfat'): string {
   const place = mkdtempSync(join(tmpdir(), 'larder-stick-'));

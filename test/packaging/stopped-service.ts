@@ -1,5 +1,5 @@
-// A service that was stopped, or cannot start, on a system that was booted: the part of the Debian package's journey in which
-// 'larder status', 'larder doctor', 'larder ready' and the journal say why nothing is served, in the same words.
+// A service that was stopped, or cannot start, on a booted system: the part of the journey of the Debian package with
+// the reasons from 'larder status', 'larder doctor', 'larder ready' and the journal, in the same words.
 import type { Test } from 'tap';
 
 import type { FaultCode } from '#platform/faults.ts';
@@ -72,7 +72,7 @@ function saidByAll(t: Test, container: Container, words: RegExp) {
   const fault = faultsIn(out).find((one) => one.code === code);
   t.match(fault?.says, words, out);
   if (fault === undefined) throw new Error(`status does not show '${code}'`);
-  // Each attempt of the unit to start has another state: what it says of the reason stays.
+  // Each attempt of the unit to start has another state; the text of the reason stays.
   const [, reason = fault.says] = /; its last line: (.*)$/.exec(fault.says) ?? [];
   const { out: status } = container.try('larder', 'status');
   t.ok(has('The service larder is not running', reason, fault.remedy)(status), 'status', { status });

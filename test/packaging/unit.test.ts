@@ -1,4 +1,4 @@
-// The systemd unit of the Debian package, as it stands in the sources.
+// The systemd unit of the Debian package, unchanged from the sources.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -7,12 +7,12 @@ import t from 'tap';
 const unit = join(import.meta.dirname, '../../packaging/debian/larder.service');
 const settings = readFileSync(unit, 'utf8').split('\n');
 
-t.test('one of several workers that ends takes no other with it, and a stop is told to the first process', (t) => {
+t.test('a worker that ends does not end the others, and a stop goes to the first process', (t) => {
   for (const setting of ['KillMode=mixed', 'OOMPolicy=continue']) t.ok(settings.includes(setting), setting);
   t.end();
 });
 
-t.test('a start returns when the store is served, however long an upgrade takes', (t) => {
+t.test('a start returns when the store is served, after any time of an upgrade', (t) => {
   const waits = ['ExecStartPost=/usr/bin/larder ready --quiet --process $MAINPID', 'TimeoutStartSec=infinity'];
   for (const setting of waits) t.ok(settings.includes(setting), setting);
   t.end();
@@ -29,7 +29,7 @@ t.test('keys come as encrypted credentials, stay out of core dumps, and may be m
   t.end();
 });
 
-t.test('what the service can write it cannot run', (t) => {
+t.test('the service cannot run files that it can write', (t) => {
   const noExec = settings.find((line) => line.startsWith('NoExecPaths='))?.split(/[= ]/) ?? [];
   for (const path of ['/', '/var/lib/larder', '/tmp', '/var/tmp', '/dev/shm']) t.ok(noExec.includes(path), path);
   t.notOk(settings.some((line) => /^(?:ReadWritePaths|CacheDirectory|LogsDirectory|RuntimeDirectory)=/.test(line)));

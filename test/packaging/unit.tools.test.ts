@@ -1,4 +1,4 @@
-// systemd's own judgement of the unit.
+// The rating of the unit by systemd.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const unit = join(import.meta.dirname, '../../packaging/debian/larder.service');
 const analyze = '/usr/bin/systemd-analyze';
 
 t.test(
-  'the unit is exposed to no more than 2.0 of 10',
+  'the exposure of the unit is at most 2.0 of 10',
   { skip: existsSync(analyze) ? false : 'not installed: systemd' },
   (t) => {
     const args = ['security', '--offline=true', '--threshold=20', '--no-pager', unit];

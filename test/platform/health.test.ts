@@ -16,7 +16,7 @@ function logged() {
   return { lines, health: createHealth({ error: line, info: line } as never) };
 }
 
-t.test('a fault is shown as long as it stands, and the log hears of each change once', async (t) => {
+t.test('a fault is shown as long as it lasts, and each change is logged once', async (t) => {
   const { lines, health } = logged();
   let uploads = 0;
   health.watch('unreadable-uploads', () => (uploads === 0 ? undefined : { uploads }));
@@ -35,7 +35,7 @@ t.test('a fault is shown as long as it stands, and the log hears of each change 
   t.same(lines, [full, unreadable, 'this is well again', 'this is well again']);
 });
 
-t.test('what cannot be looked up is a problem, and the log hears of it once', async (t) => {
+t.test('a failed lookup is a problem, and is logged once', async (t) => {
   const { lines, health } = logged();
   let isGone = true;
   health.watchAll('reserve', () => {
@@ -55,7 +55,7 @@ t.test('what cannot be looked up is a problem, and the log hears of it once', as
   t.same(lines, [...told, ...told.slice(0, 2)], 'the same failure after a look that succeeded is a new one');
 });
 
-t.test('a look that begins after a change sees it, however many ask at once', async (t) => {
+t.test('a check that begins after a change sees it, with any number of concurrent checks', async (t) => {
   const { health } = logged();
   let isFull = false;
   let looks = 0;
@@ -76,7 +76,7 @@ t.test('a look that begins after a change sees it, however many ask at once', as
   t.equal(looks, 2, 'those who ask together share a look');
 });
 
-t.test('a server whose data directory is gone says so, and serves on once it is back', async (t) => {
+t.test('a server without its data directory reports it, and continues when it is back', async (t) => {
   const store = await startStore(t);
   const aside = `${store.directory}-aside`;
   renameSync(store.directory, aside);

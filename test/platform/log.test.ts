@@ -17,7 +17,7 @@ function logged(write: (log: ReturnType<typeof createLog>) => void, text = true)
   return written;
 }
 
-t.test('a line for people says when, how grave, what, and what else is known', async (t) => {
+t.test('a line for people has the time, the level, the message, and the further fields', async (t) => {
   const line = logged((log) => {
     log.warn({ operation: 'register_name', status: 409, note: 'two words', nothing: null, list: ['a'] }, 'answered');
   });
@@ -27,7 +27,7 @@ t.test('a line for people says when, how grave, what, and what else is known', a
   );
 });
 
-t.test('an error is told with the place where it began, on the same line', async (t) => {
+t.test('an error is logged with its place in the code, on the same line', async (t) => {
   const line = logged((log) => {
     log.error({ err: new Error('cannot read\nthe disk') }, 'failed');
   });
@@ -47,7 +47,7 @@ t.test('for programs it is JSON, and the form may change while the log is writte
   t.match(second, /INFO {2}two a=1$/);
 });
 
-t.test('the line of an answered request is the one that the logger itself would write', async (t) => {
+t.test('the log line of a request equals the line of the logger itself', async (t) => {
   const line = {
     request: '1d6f7a1c-6c47-4f0e-8b3f-0f8a5f1f7a11',
     operation: 'package_permissions',
@@ -75,7 +75,7 @@ t.test('the line of an answered request is the one that the logger itself would 
   t.equal(written, '', 'where such lines are wanted');
 });
 
-t.test('whatever a value holds, a line is one line and steers no terminal', async () => {
+t.test('with any value, a log line is one line without control characters', async () => {
   const hostile = fc.oneof(
     fc.string({ unit: anyCharacter }),
     fc.constantFrom('\n2026-01-01 INFO all is well', '\x1b[2J\x1b[H', '\u202eevil', '\u0085', '\r', '\u2028'),
@@ -91,7 +91,7 @@ t.test('whatever a value holds, a line is one line and steers no terminal', asyn
   );
 });
 
-t.test('people at a terminal get text and everything else JSON, unless it is said', async (t) => {
+t.test('people at a terminal get text and all other readers JSON, unless it is set', async (t) => {
   t.strictSame(
     (['auto', 'json', 'text'] as const).map((format) => [isForPeople(format, true), isForPeople(format, undefined)]),
     [
@@ -102,7 +102,7 @@ t.test('people at a terminal get text and everything else JSON, unless it is sai
   );
 });
 
-t.test('every line arrives whole and in order, also what was gathered when the process ends', (t) => {
+t.test('every line is written whole and in order, also buffered lines at the end of the process', (t) => {
   const sizes = [1, 10, 5_000, 40_000, 3, 16_000, 200_000, 1];
   const code = `
     import { createLog } from ${JSON.stringify(import.meta.resolve('#platform/log.ts'))};
@@ -154,7 +154,7 @@ t.test('lines of several workers do not mix, although all of them write to one p
   t.end();
 });
 
-t.test('a log that finds no room ends nobody, and tells how many lines it lost once there is some', async (t) => {
+t.test('a log without space ends no process, and reports the number of lost lines later', async (t) => {
   const disk = smallDisk(t, '4m');
   if (disk === undefined) {
     t.comment(noSmallDisk);

@@ -1,4 +1,4 @@
-// A command that goes through much stays small, whatever the host has.
+// A command that processes much data stays small, on any host.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -6,7 +6,7 @@ import t from 'tap';
 
 const source = join(import.meta.dirname, '../../src/platform/small-heap.ts');
 
-/** Makes 130 MiB of what is needed for a moment; how many MiB of heap that took. */
+/** Makes 130 MiB of short-lived objects; returns the MiB of heap for that. */
 function heapOf(before: string): number {
   const script = `
     import { keepHeapSmall } from ${JSON.stringify(source)};

@@ -1,4 +1,4 @@
-// The door to the database: what is promised of every transaction, whoever uses it.
+// The interface of the database: its behaviour for every transaction of any caller.
 import { mkdtempSync, openSync, rmSync, statSync, writeSync, closeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,7 +77,7 @@ t.test('every commit is on disk before it is reported', onSqlite, async (t) => {
   t.same(await db.transaction((tx) => pragma(tx)), expected, 'and the writer');
 });
 
-t.test('a reader sees what is committed and nothing else', async (t) => {
+t.test('a reader sees committed rows only', async (t) => {
   const { db } = await open(t);
   const began = Promise.withResolvers<undefined>();
   const goOn = Promise.withResolvers<undefined>();
@@ -118,7 +118,7 @@ t.test('a write that comes while a transaction waits neither joins it nor goes w
   t.same(await balances(db), { ada: 100, bob: 7 }, 'no lost write');
 });
 
-t.test('transactions run one after the other in the order in which they were asked for', async (t) => {
+t.test('transactions run one after the other in the order of the calls', async (t) => {
   const { db } = await open(t);
   const order: string[] = [];
   await Promise.allSettled(
@@ -140,7 +140,7 @@ t.test('transactions run one after the other in the order in which they were ask
   t.same(await balances(db), { ada: 116, bob: 0 }, 'each saw what the one before had left');
 });
 
-t.test('whatever fails, the sum stays', async (t) => {
+t.test('after any failure, the sum stays', async (t) => {
   const { db } = await open(t);
   const transfer = fc.record({
     from: fc.constantFrom('ada', 'bob'),
@@ -169,7 +169,7 @@ t.test('whatever fails, the sum stays', async (t) => {
   );
 });
 
-t.test('what breaks a rule of the database is refused, and the transaction with it', async (t) => {
+t.test('a change that breaks a constraint of the database is refused, and the transaction with it', async (t) => {
   const { db } = await open(t);
   await t.rejects(
     db.transaction(async (tx) => {
@@ -223,7 +223,7 @@ t.test('a transaction that has ended takes nothing more', async (t) => {
   t.same(await balances(db), { ada: 100, bob: 0 });
 });
 
-t.test('values are values, whatever stands in them', async (t) => {
+t.test('values are unchanged, with any characters', async (t) => {
   const { db } = await open(t);
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 40 }), async (name) => {
@@ -240,7 +240,7 @@ t.test('values are values, whatever stands in them', async (t) => {
   t.same(await balances(db), { ada: 100, bob: 0 });
 });
 
-t.test('a list of values is as long as it is, and columns are named once', async (t) => {
+t.test('a list of values has any length, and columns are named once', async (t) => {
   const { db } = await open(t);
   const both = columns`name, balance AS "has"`;
   const of = (names: string[], least: number) =>
@@ -271,7 +271,7 @@ t.test('two processes at one file wait for each other and see each other at once
   t.same(await balances(beside), { ada: 120, bob: 3 });
 });
 
-t.test('what a change has read is still so when it writes, whichever process changes beside it', async (t) => {
+t.test('rows that a change has read are unchanged when it writes, also with other processes', async (t) => {
   const { db, beside } = await open(t);
   const both = [db, await beside()];
   await Promise.all(
@@ -286,7 +286,7 @@ t.test('what a change has read is still so when it writes, whichever process cha
   t.same(await balances(db), { ada: 110, bob: 0 });
 });
 
-t.test('waiting for another process holds up nobody here', async (t) => {
+t.test('waiting for another process delays no transaction here', async (t) => {
   const { db, beside: openBeside } = await open(t);
   const beside = await openBeside();
   const began = Promise.withResolvers<undefined>();
@@ -309,7 +309,7 @@ t.test('waiting for another process holds up nobody here', async (t) => {
   t.same(await balances(db), { ada: 100, bob: 2 });
 });
 
-t.test('a closed database says so', async (t) => {
+t.test('a closed database reports it', async (t) => {
   const { db, beside } = await open(t);
   const other = await beside();
   const last = other.transaction((tx) => add(tx, 'ada', 1));
@@ -371,7 +371,7 @@ t.test('the version is another one after every commit, also within one turn and 
 });
 
 t.test(
-  'those who wait while another process writes all hear of it together, not one after the other',
+  'transactions that wait while another process writes all time out together, not one after the other',
   onSqlite,
   async (t) => {
     const { db, file } = await open(t);
@@ -381,7 +381,7 @@ t.test(
     let moment = 0;
     t.intercept(performance, 'now', { value: () => moment });
     const asked = [1, 2, 3, 4].map((amount) => db.transaction((tx) => add(tx, 'ada', amount)));
-    // So long anybody waits. Whoever began to wait only now would do so for ever, since no more time goes by.
+    // The full timeout. A transaction that began to wait only now would wait without end, since the clock stands still.
     moment = 5001;
     for (const change of asked)
       await t.rejects(change, { name: 'Refusal', status: 503, retryAfter: 5, message: /Another process has held/ });
@@ -391,7 +391,7 @@ t.test(
   },
 );
 
-t.test('a full disk refuses the change with what to do, and nothing of it is left', onSqlite, async (t) => {
+t.test('a full disk refuses the change with the remedy, and leaves nothing of it', onSqlite, async (t) => {
   const asked: string[] = [];
   const { db } = await open(t, {
     fatal: () => void asked.push('fatal'),
@@ -415,7 +415,7 @@ t.test('a full disk refuses the change with what to do, and nothing of it is lef
   t.same(await balances(db), { ada: 101, bob: 0 }, 'and it goes on when there is room');
 });
 
-t.test('so does one that cannot make the index of the log grow', onSqlite, async (t) => {
+t.test('so does a transaction that cannot extend the index of the log', onSqlite, async (t) => {
   const asked: string[] = [];
   const { db } = await open(t, { fatal: () => void asked.push('fatal') });
   const refused = db.transaction(async (tx) => {

@@ -1,4 +1,4 @@
-// What the store keeps, as figures that triggers hold: whatever is done to what, they say what counting would say.
+// Figures that triggers maintain: after any change they equal the counts.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ const held = (step: Step): Record<string, string | number> => ({
 const columns = `(SELECT id FROM packages WHERE name = :package)`;
 const isThere = `EXISTS (SELECT 1 FROM packages WHERE name = :package)`;
 
-/** Everything that changes what is kept: each does nothing where it cannot be done. */
+/** Every change of the counted rows; each does nothing if it is not possible. */
 const changes: Record<string, string> = {
   register: `
     INSERT INTO packages (id, namespace, name, type, publisher_id, private, status, links, created_at)
@@ -84,7 +84,7 @@ const changes: Record<string, string> = {
   forget: `DELETE FROM uploads WHERE id = 'upload ' || :number`,
 };
 
-/** Each figure beside what it is a figure of. */
+/** Each figure with the query that counts it. */
 const figures: Record<string, [kept: string, counted: string]> = {
   'what packages keep': [
     'SELECT package_id, sha3_384, size FROM kept_contents ORDER BY 1, 2',
@@ -141,7 +141,7 @@ async function empty(test: { teardown(work: () => unknown): void }): Promise<Dat
   return db;
 }
 
-/** Each change once and more, in an order in which it is made. */
+/** Each change several times, in a possible order. */
 const each: [string, Step][] = [
   ...['register', 'hand over', 'approve', 'release', 'delete a revision', 'push a resource', 'delete a resource'],
   ...['remove a resource', 'push a layer', 'push a manifest', 'upload', 'claim', 'scan', 'reject', 'forget'],
@@ -150,7 +150,7 @@ const each: [string, Step][] = [
 
 const steps = fc.array(
   fc.tuple(
-    // What fills comes more often than what empties.
+    // Changes that fill come more often than changes that empty.
     fc.constantFrom(
       ...Object.keys(changes),
       'register',
@@ -171,7 +171,7 @@ const steps = fc.array(
   { minLength: 20, maxLength: 60 },
 );
 
-t.test('after every change the figures are what counting says', async (t) => {
+t.test('after every change the figures equal the counts', async (t) => {
   const db = await empty(t);
   const compared = Object.entries(figures).map(
     ([name, [kept, counted]]) => [name, statement(kept), statement(counted)] as const,

@@ -1,4 +1,4 @@
-// Changes that wait are committed together: what that must not change for any of them.
+// Changes that wait are committed together, and each must have the same result as alone.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ import { noSmallDisk, smallDisk } from '#test/fixtures/small-disk.ts';
 
 type Test = { teardown(work: () => unknown): void };
 
-/** A database with an empty table, and a look at it from outside, which sees what is committed alone. */
+/** A database with an empty table, and a second connection, which sees committed rows only. */
 async function open(t: Test, options: SqliteOptions = {}, directory = mkdtempSync(join(tmpdir(), 'larder-group-'))) {
   const file = join(directory, 'test.db');
   const db = openSqlite(file, options);
@@ -45,7 +45,7 @@ const insert = (tx: Queries, id: string, bytes = 1): Promise<number> =>
 const numbered = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `row-${String(at).padStart(3, '0')}`);
 
-t.test('what waits is committed together, 64 at most, in the order in which it was asked for', async (t) => {
+t.test('waiting changes are committed together, at most 64, in the order of the calls', async (t) => {
   const { db, file, ids } = await open(t);
   const ran: string[] = [];
   const wanted = numbered(150);
@@ -64,7 +64,7 @@ t.test('what waits is committed together, 64 at most, in the order in which it w
   t.equal(logFrames(file).commits, 4, 'one that is alone waits for nobody');
 });
 
-t.test('whoever takes long holds up those alone who came with him', async (t) => {
+t.test('a slow change delays only the changes of its group', async (t) => {
   const { db, file } = await open(t);
   let moment = 0;
   t.intercept(performance, 'now', { value: () => moment });
@@ -79,7 +79,7 @@ t.test('whoever takes long holds up those alone who came with him', async (t) =>
   t.equal(logFrames(file).commits, 2, 'the second of four ends the batch');
 });
 
-t.test('nobody is answered before all is on disk, not even who was refused', async (t) => {
+t.test('no caller is answered before all is on disk, not even a refused one', async (t) => {
   const { db, ids } = await open(t);
   const [first, second] = [numbered(5), numbered(7).slice(5)];
   const seen: [id: string, rows: number][] = [];
@@ -94,7 +94,7 @@ t.test('nobody is answered before all is on disk, not even who was refused', asy
   for (const [id, rows] of seen) t.equal(rows, 7, `${id} is answered when all rows are there`);
 });
 
-t.test('a change that fails takes nothing of the others with it, and leaves nothing', async (t) => {
+t.test('a change that fails affects none of the others, and leaves nothing', async (t) => {
   const { db, file, ids } = await open(t);
   const outcomes = await Promise.allSettled(
     numbered(9).map((id, at) =>
@@ -123,7 +123,7 @@ interface Step {
   waits: number;
 }
 
-t.test('together they come out as one after the other', async (t) => {
+t.test('a group has the same result as the changes one after the other', async (t) => {
   const { db } = await open(t);
   const steps = fc.array(
     fc.record<Step>({
@@ -165,7 +165,7 @@ t.test('together they come out as one after the other', async (t) => {
   );
 });
 
-/** Ten changes at once, of which the fifth fills the disk, as often as it is told to. */
+/** Ten concurrent changes; the fifth fills the disk, as often as given. */
 async function fillAtTheFifth(db: Database, times: number): Promise<{ runs: number[]; outcomes: unknown[] }> {
   const runs = Array.from({ length: 10 }, () => 0);
   const outcomes = await Promise.all(
@@ -203,7 +203,7 @@ t.test('the fifth of ten fills the disk: it alone is refused, and the others are
   t.same(asked, ['room']);
 });
 
-t.test('where room is made for it, it is done as well', async (t) => {
+t.test('if space is freed, the change is done as well', async (t) => {
   const { db, ids } = await open(t, { makeRoom: async () => true });
   const { runs, outcomes } = await fillAtTheFifth(db, 1);
   t.same(new Set(outcomes), new Set(['done']));
@@ -248,7 +248,7 @@ function startWriting(t: Test, args: string[], mostKiB = 0): { child: ChildProce
 const doneIn = (lines: string[]): string[] =>
   lines.filter((line) => line.startsWith('done ')).map((line) => line.slice('done '.length));
 
-t.test('an error of the disk at a commit: nobody in it is answered as done, and nobody tries again', async (t) => {
+t.test('an error of the disk at a commit: no change of the group is acknowledged, and none is repeated', async (t) => {
   const { file, ids } = await open(t);
   // Each batch of 16 writes more than 1 MiB into the log, which takes 4.
   const { child, lines } = startWriting(t, [file, 'ada', '16', '65536'], 4096);
@@ -308,7 +308,7 @@ t.test('of two processes that both have 16 changes at a time, neither keeps the 
 });
 
 t.test(
-  'whoever waits for another process looks again after a millisecond, so that a gap of his is enough',
+  'a change that waits for another process tries again after a millisecond, so that it uses a short gap',
   async (t) => {
     const { db, file, ids } = await open(t);
     const waited: number[] = [];

@@ -1,4 +1,4 @@
-// The two lanes beside acts: what passes, and what is only noted.
+// The two lanes beside acts: ephemeral rows, and batched counters.
 import t from 'tap';
 
 import { until } from '#test/fixtures/until.ts';
@@ -25,7 +25,7 @@ t.test('notes are gathered, written a moment later, and the last of them when th
   t.equal((await beside.records.audit.head())?.seq, entries, 'no audit log tells of it');
 });
 
-t.test('what is gathered is bounded', async (t) => {
+t.test('the number of waiting counters is bounded', async (t) => {
   const { beside, clock } = await startStore(t);
   const { records } = beside;
   const at = clock.now.toISOString();
@@ -35,7 +35,7 @@ t.test('what is gathered is bounded', async (t) => {
   t.equal(await records.notes.find('download', '10000'), undefined);
 });
 
-t.test('what passes is there at once for another process, all of it or nothing, and in no audit log', async (t) => {
+t.test('ephemeral rows are visible to another process at once, all or nothing, and in no audit log', async (t) => {
   const store = await startStore(t);
   const { records } = store.beside;
   const db = await databaseOf(t, store.directory);
@@ -59,7 +59,7 @@ t.test('nothing else can be reached in the lane of what passes', async (t) => {
   await records.passing((tx) => {
     // @ts-expect-error Accounts are changed by acts.
     t.equal(tx.accounts, undefined);
-    // @ts-expect-error And so are uploads that somebody has claimed.
+    // @ts-expect-error And so are claimed uploads.
     t.equal(tx.uploads, undefined);
     return Promise.resolve();
   });

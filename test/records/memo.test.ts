@@ -1,4 +1,4 @@
-// What is remembered, and what lets it be forgotten.
+// Cached rows, and the changes that evict them.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -35,7 +35,7 @@ const byHand = (nouns: Record<string, number> = { a: 1 }) => {
   };
 };
 
-t.test('what was found is found again without looking, until one of its tables has changed', async (t) => {
+t.test('a cached row is returned without a query, until one of its tables has changed', async (t) => {
   const versions = byHand();
   const asked: string[] = [];
   const find = memo({ versions, nouns: ['a', 'b'] }, (one: string, other: string) =>
@@ -50,7 +50,7 @@ t.test('what was found is found again without looking, until one of its tables h
   t.equal(await find('a', 'b'), 4, 'a table that changes for the first time, too');
 });
 
-t.test('what is known is given at once, so that nobody waits for it', async (t) => {
+t.test('a cached value is returned at once, without a promise', async (t) => {
   const versions = { current: () => snapshot };
   let snapshot = { generation: 0, numbers: new Map([['a', 1]]) };
   const find = memo({ versions, nouns: ['a'] }, (one: string) => Promise.resolve(one === 'nobody' ? undefined : one));
@@ -92,7 +92,7 @@ t.test('a failure is not remembered', async (t) => {
   t.equal(await find('a', 'b'), 'well');
 });
 
-t.test('no more is kept than was said', async (t) => {
+t.test('the cache stays within its size', async (t) => {
   let calls = 0;
   const find = memo({ versions: byHand(), nouns: ['a'], maxResults: 2 }, (one: string) =>
     Promise.resolve(one === '' ? 0 : ++calls),
@@ -101,7 +101,7 @@ t.test('no more is kept than was said', async (t) => {
   t.equal(calls, 4);
 });
 
-t.test('of ten thousand different things, there or not, no more is kept than was said', async (t) => {
+t.test('of ten thousand different keys, existing or not, the cache keeps its size', async (t) => {
   const values: WeakRef<object>[] = [];
   const find = memoOfEach({ versions: byHand(), nouns: ['a'], maxResults: 1000 }, async (one) => {
     if (one.startsWith('unknown')) return undefined;
@@ -156,7 +156,7 @@ async function watched(t: Parameters<typeof startStore>[0]) {
   return { store, asked, records: records(watching) };
 }
 
-t.test('what passes and what is noted lets nothing be forgotten, however often', async (t) => {
+t.test('ephemeral rows and batched counters evict nothing, however often', async (t) => {
   const { store, asked, records } = await watched(t);
   const at = store.clock.now.toISOString();
   const ask = () =>
@@ -186,7 +186,7 @@ t.test('what passes and what is noted lets nothing be forgotten, however often',
 /** The audit log is added to, and nothing else; with it comes every new account. */
 const eventsOf: Record<string, string[]> = { audit: ['INSERT'], accounts: ['UPDATE', 'DELETE'] };
 
-/** What a table repeats of another, whose version is raised with it. */
+/** Columns that repeat values of another table, and raise its version. */
 const unheard: Record<string, string[]> = { packages: ['revisions', 'bytes'] };
 
 const columnsOf = (db: SQLite.Database, table: string): string[] =>
@@ -195,7 +195,7 @@ const columnsOf = (db: SQLite.Database, table: string): string[] =>
     .all(table)
     .map(({ name }) => name);
 
-t.test('what is remembered says which tables it is made of', onSqlite, async (t) => {
+t.test('a cached value names its tables', onSqlite, async (t) => {
   const { store, asked, records } = await watched(t);
   const askings = {
     counts: () => records.counts.all(),
@@ -274,7 +274,7 @@ t.test('a reload, and a clock that is in doubt, let all be forgotten', async (t)
   const store = await startStore(t);
   const ada = await store.as('ada');
   const db = await databaseOf(t, store.directory);
-  /** Changes what no number tells of. */
+  /** A change that raises no version. */
   const revoke = (at: string | null) =>
     db.transaction(async (tx) => {
       await tx.run(statement('UPDATE macaroons SET revoked_at = ?', at));
@@ -307,7 +307,7 @@ t.test('a reload, and a clock that is in doubt, let all be forgotten', async (t)
   }
 });
 
-t.test('what a process of its own revokes is refused on the next request', onSqlite, async (t) => {
+t.test('a revocation by another process is effective on the next request', onSqlite, async (t) => {
   const store = await startStore(t);
   for (const name of ['ada', 'bob'] as const) {
     const person = await store.as(name);

@@ -1,5 +1,5 @@
-// A new store gets its tables at once, as all migrations would leave them: from src/records/new-store.sql, which is made of
-// them. With LARDER_KEEP=1 it is made anew.
+// A new store gets its tables at once, as all migrations would make them: from src/records/new-store.sql, which is
+// generated from them. With LARDER_KEEP=1 it is generated again.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -11,7 +11,7 @@ import { embeddedText } from '#platform/embedded.ts';
 import { postgresSchema } from './postgres-schema.ts';
 
 const file = 'src/records/new-store.sql';
-/** What is another in each store is made by the same expression as in the migration that made it first. */
+/** Values that differ in each store come from the same expression as in their migration. */
 const ownOfEach = `INSERT INTO appliance (name, value) VALUES ('store-epoch', lower(hex(randomblob(16))));`;
 
 /** A database in memory. */
@@ -44,7 +44,7 @@ const tables = (database: SQLite.Database): string[] =>
     .pluck()
     .all();
 
-/** Every row but those that are another in each store, by table. */
+/** Every row, by table, without the values that differ in each store. */
 const rows = (database: SQLite.Database): Record<string, unknown[]> =>
   Object.fromEntries(
     tables(database)
@@ -55,7 +55,7 @@ const rows = (database: SQLite.Database): Record<string, unknown[]> =>
       .filter(([, all]) => all.length > 0),
   );
 
-/** The text of what these migrations leave behind: tables, what is in them, and last of all what would watch that. */
+/** The text of the result of these migrations: tables, their rows, and last the triggers on them. */
 function written(database: SQLite.Database): string {
   const own = new Set(tables(database));
   const statements = (type: string): string[] =>

@@ -1,4 +1,4 @@
-// What the records promise that no operation shows by itself.
+// Properties of the records that no operation shows by itself.
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
@@ -9,7 +9,7 @@ import { columnsOf, databaseOf, engine, statement, tablesOf } from '#test/fixtur
 import { filler } from '#test/fixtures/records/filler.ts';
 import { addRevision } from '#test/fixtures/packages/packages.ts';
 
-/** Writes a row of a table by itself, whatever its rules say. */
+/** Writes a row of a table directly, ignoring its constraints. */
 async function unruled(
   store: TestAppliance,
   table: string,
@@ -55,7 +55,7 @@ t.test('content stays as long as any table names it', async (t) => {
     if (name === 'damaged_blobs') continue; // a list of what nobody can use
     if (name === 'kept_contents') continue; // made of the others by triggers
     const digest = String(++held).padStart(96, 'a');
-    // What was deleted needs no content any more.
+    // A deleted revision needs no content any longer.
     const valueOf = ({ name, isNumber }: (typeof columns)[number]) => {
       if (name === 'deleted_at') return null;
       if (name === 'sha3_384') return digest;
@@ -86,7 +86,7 @@ t.test('an icon keeps its content', async (t) => {
   }
 });
 
-t.test('who needs a content, and who pushed it, is named in order', async (t) => {
+t.test('the users of a content, and its pushers, are named in order', async (t) => {
   const store = await startStore(t);
   const { records } = store.beside;
   const sha3_384 = '1'.padStart(96, '0');
@@ -166,7 +166,7 @@ t.test('an upload that a package has claimed counts as unclaimed nowhere', async
   t.same(await unclaimed(), [1, 1, 1]);
 });
 
-t.test('a package that goes takes everything of its own along, and nothing else', async (t) => {
+t.test('a deleted package takes all of its own rows along, and no others', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { records } = store.beside;

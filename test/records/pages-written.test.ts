@@ -1,4 +1,4 @@
-// How many pages of the database a change writes: each of them is synced to the disk before anybody is answered.
+// The number of database pages that a change writes: each is synced to the disk before the response.
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,10 @@ import { logFrames } from '#test/fixtures/records/log-frames.ts';
 
 const changes = 40;
 
-/** Ids that are spread like random ones and the same in every run: where they fall in the indexes decides how many pages a change writes. */
+/**
+ * Ids that are spread like random ones and the same in every run: their places in the indexes determine the number of
+ * pages that a change writes.
+ */
 function sameIds(): typeof randomIds {
   let made = 0;
   const next = (): string =>
@@ -29,14 +32,14 @@ function sameIds(): typeof randomIds {
   };
 }
 
-t.test('what is written together stands together', async (t) => {
+t.test('rows that are written together are stored together', async (t) => {
   const { directory, store, accountId, packageIds } = await fillStore(300, 3, sameIds());
   const file = join(directory, 'larder.db');
   t.teardown(async () => {
     await store.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  /** Of two rounds the one that wrote less: in the other something was noted beside it, which happens once a second. */
+  /** The smaller of two rounds: in the other one, counters were written as well, which happens once a second. */
   const pagesOf = async (change: (number: number) => Promise<unknown>): Promise<number> => {
     const rounds: number[] = [];
     for (const begin of [0, changes]) {
@@ -61,7 +64,8 @@ t.test('what is written together stands together', async (t) => {
   const registered = await pagesOf((number) =>
     store.acts.do(registerName, by, { ...name, name: `new-${number}`, freshId: store.newId.id() }),
   );
-  // 8.6 to 9.1. How many its publisher has, so that nobody counts them, stands in a row that it writes anyway.
+  // 8.6 to 9.1. The number of packages of its publisher is in a row that the change writes anyway, so it is not
+  // counted.
   t.ok(registered < 9.5, `a name: ${registered}; it was 14.4`);
 
   const release = async (number: number, revision: number): Promise<void> => {

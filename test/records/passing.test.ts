@@ -1,4 +1,4 @@
-// What passes: durable while it lasts, in no audit log and no copy, and gone when it has ended.
+// Ephemeral rows: durable while they last, in no audit log and no backup, and removed after their end.
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -20,7 +20,7 @@ async function rowsIn(db: Database): Promise<Record<string, number>> {
   return rows;
 }
 
-t.test('what passes outlives the process, is in no copy, and is swept when it has ended', async (t) => {
+t.test('ephemeral rows survive the process, are in no backup, and are swept when they have ended', async (t) => {
   const store = await startIdentity(t);
   const { records } = store.beside;
   const db = await databaseOf(t, store.directory);

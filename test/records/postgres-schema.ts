@@ -1,6 +1,7 @@
-// The tables of a new store as PostgreSQL reads them, made of those that SQLite reads: what both say is written once.
+// The tables of a new store for PostgreSQL, translated from those for SQLite, so that their common part is written
+// once.
 
-/** Translates src/records/new-store.sql. What it cannot read it throws at, so that nothing is lost on the way. */
+/** Translates src/records/new-store.sql. It throws at a statement that it cannot read, so that nothing is lost. */
 export function postgresSchema(sqlite: string): string {
   const statements = split(sqlite);
   const of = (kind: RegExp): string[] => statements.filter((text) => kind.test(text));
@@ -39,7 +40,7 @@ END $$;`;
 /** Digests of rows are SQLite's own: PostgreSQL has checksums of its pages. */
 const engineOwn = /^CREATE TABLE row_digest/;
 
-/** The statements of a text, without what is said beside them; a trigger ends where its `END` does. */
+/** The statements of a text, without comments; a trigger ends at its `END`. */
 function split(text: string): string[] {
   const found: string[] = [];
   let lines: string[] = [];
@@ -102,7 +103,7 @@ const common = (text: string): string => text;
 const row = (text: string): string =>
   text.replace('lower(hex(randomblob(16)))', `replace(gen_random_uuid()::text, '-', '')`);
 
-/** A trigger: when it runs, and a function that has what it does. */
+/** A trigger: its event, and a function with its body. */
 function trigger(text: string): string {
   const [, name, when, , what, on, condition, body] =
     /^CREATE TRIGGER (\w+) ((BEFORE|AFTER|INSTEAD OF) (INSERT|DELETE|UPDATE(?: OF [\w, ]+)?)) ON (\w+)\s+(?:WHEN ([^]+?)\s+)?BEGIN\s+([^]+?)\s*END;$/.exec(

@@ -1,4 +1,4 @@
-// What is done to the database behind larder's back is found, in its rows as in its pages.
+// Changes behind the back of larder are found, in the rows of the database as in its pages.
 import t from 'tap';
 import { hash, randomInt } from 'node:crypto';
 import { closeSync, copyFileSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeSync } from 'node:fs';
@@ -39,7 +39,7 @@ async function filled(t: { teardown(work: () => unknown): void }): Promise<strin
   return join(directory, 'larder.db');
 }
 
-t.test('what larder has written is good, also after it changed and removed rows', async (t) => {
+t.test('rows written by larder are valid, also after changes and removals', async (t) => {
   const file = await filled(t);
   t.strictSame(checkDatabase(file), []);
   const { records, close } = await openRecords(join(file, '..'), { siteKey });
@@ -79,7 +79,7 @@ largeTest('the digest of a long text is that of all of it at once, as it always 
   t.strictSame(checkDatabase(file), []);
 });
 
-t.test('rows that a migration has changed are good, also in tables whose columns stay the same', async (t) => {
+t.test('rows that a migration has changed are valid, also in tables with unchanged columns', async (t) => {
   const file = await filled(t);
   const db = openSqlite(file);
   const text = `UPDATE accounts SET email = 'new-' || email; DELETE FROM accounts WHERE id = 'account-9'`;
@@ -93,7 +93,7 @@ t.test('rows that a migration has changed are good, also in tables whose columns
   t.strictSame(checkDatabase(file), []);
 });
 
-t.test('a damaged row stays damaged whatever is written into it, until it is written anew', async (t) => {
+t.test('a corrupt row stays corrupt through any update, until it is written completely', async (t) => {
   const file = await filled(t);
   const db = new SQLite(file);
   db.exec(`UPDATE accounts SET email = 'turned over' WHERE id = 'account-1';
@@ -118,13 +118,13 @@ t.test('a damaged row stays damaged whatever is written into it, until it is wri
   t.strictSame(checkDatabase(file), before.slice(0, 1));
 });
 
-t.test('a row that was changed, added or taken away by anybody else is named', async (t) => {
+t.test('a row that another program changed, added or removed is named', async (t) => {
   const file = await filled(t);
   const db = new SQLite(file);
   db.exec(`UPDATE accounts SET email = 'mallory@example.com' WHERE id = 'account-7';
     DELETE FROM accounts WHERE id = 'account-9';
     INSERT INTO appliance (name, value) VALUES ('latest-time', 'x')`);
-  // One that is too many does not make up for one that is missing.
+  // An additional row does not make up for a missing one.
   db.exec(`INSERT INTO accounts (id, username, display_name, email, validation, created_at)
     SELECT 'mallory', 'mallory', display_name, 'm@example.com', validation, created_at FROM accounts LIMIT 1`);
   db.close();
@@ -144,7 +144,7 @@ t.test('tables that are not as larder made them are named', async (t) => {
   t.strictSame(checkDatabase(file), ['row 0 of sqlite_master is changed']);
 });
 
-largeTest('every bit that turns over in what the database holds is found', async (t) => {
+largeTest('every flipped bit in the values of the database is found', async (t) => {
   const original = await filled(t);
   const file = `${original}.copy`;
   await copyDatabase(original, file);
@@ -177,7 +177,7 @@ t.test('a migration that has another name than it had is named', async (t) => {
   t.strictSame(checkDatabase(file), ['row 0 of sqlite_master is changed']);
 });
 
-t.test('what says how rows are digested cannot change unseen either', async (t) => {
+t.test('the rules for digests of rows cannot change unseen either', async (t) => {
   for (const change of [
     "UPDATE row_digest_tables SET columns = replace(columns, 'email', 'eMail') WHERE of_table = 'accounts'",
     "UPDATE row_digest_tables SET of_table = 'accountz' WHERE of_table = 'accounts'",
@@ -191,7 +191,7 @@ t.test('what says how rows are digested cannot change unseen either', async (t) 
   }
 });
 
-/** What the other half of `larder verify` says of a file that is only looked at. */
+/** The report of the other half of `larder verify` on a file that is only read. */
 async function auditProblems(file: string): Promise<string[]> {
   const db = new SQLite(file, { readonly: true });
   const prepared = ({ text }: SqlStatement) => db.prepare(text.join('?'));

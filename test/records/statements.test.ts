@@ -11,7 +11,7 @@ import { openSqlite } from '#engine/sqlite/driver.ts';
 import { migrations } from '#data/upgrade.ts';
 import { columnLists, sourceStatements } from '#test/fixtures/records/statements.ts';
 
-/** Tables that stay small whatever is published: to read all of one is no harm. */
+/** Tables that stay small with any number of packages: reading all of one is cheap. */
 const small = new Set([
   'passing_leases',
   'passing_shares',
@@ -22,20 +22,20 @@ const small = new Set([
   'discharger_keys',
   'noun_versions',
   'sqlite_master',
-  // Bounded, whatever strangers do.
+  // Bounded, with any behaviour of strangers.
   'passing_familiar_places',
   'passing_proofs',
   'passing_codes',
 ]);
 
-/** What a person asks for on the host, and means all of. */
+/** Commands of a person on the host that need all rows. */
 const wholeLists = [
   / FROM brands ORDER BY account_id$/,
   / FROM accounts ORDER BY created_at, id$/,
   / FROM agents ORDER BY username$/,
   // All names, a thousand at a time.
   / FROM catalog_packages WHERE namespace = 'snap' AND name > \+?\? ORDER BY name LIMIT /,
-  // Empty but for what has just changed.
+  // Empty except for the latest changes.
   / FROM catalog_stale LIMIT /,
   // Read backwards as far as the last one, by `larder status` and `larder doctor`.
   / FROM audit WHERE action = \+?\? ORDER BY seq DESC LIMIT 1$/,
@@ -44,7 +44,7 @@ const wholeLists = [
   / AS keys FROM signing_keys$/,
   // By a person, when a transfer was lost.
   /^DELETE FROM sent_(?:contents|packages) WHERE sequence = /,
-  // Accounts and damaged blobs are few beside what they are counted with.
+  // Accounts and corrupt blobs are few beside the rows that they are counted with.
   /\(SELECT COUNT\(\*\) FROM accounts\) AS accounts/,
 ];
 
@@ -52,7 +52,7 @@ interface Step {
   detail: string;
 }
 
-t.test('every statement is one that SQLite understands, and finds its rows by an index', async (t) => {
+t.test('SQLite understands every statement, and finds its rows by an index', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'larder-sql-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const file = join(directory, 'larder.db');
@@ -83,14 +83,14 @@ t.test('every statement is one that SQLite understands, and finds its rows by an
           isFirstOnes ||
           isAsked ||
           small.has(table) ||
-          // What a view gathers is read whole; how it finds that are steps of their own.
+          // The result of a view is read whole; its lookups are steps of their own.
           isView(table) ||
           detail.includes('VIRTUAL TABLE') ||
           detail === 'SCAN CONSTANT ROW' ||
-          // What the statement itself has gathered is meant to be read whole.
+          // An intermediate result of the statement is read whole on purpose.
           flat.includes(`WITH RECURSIVE ${alias} (`) ||
           flat.includes(`) AS ${alias} `) ||
-          // An index of the few rows that are meant, such as the uploads that nobody has claimed, may be read whole.
+          // A partial index of few rows, such as the unclaimed uploads, may be read whole.
           (/USING (?:COVERING )?INDEX (\w+)/.exec(detail) ?? []).slice(1).some(isPartial);
         t.ok(tolerated, `${where}: ${detail}`);
       }
@@ -124,7 +124,7 @@ t.test('every reference to another table can be followed backwards by an index',
     const references = db.prepare<[string], Reference>('SELECT * FROM pragma_foreign_key_list(?)').all(name);
     const columns = Map.groupBy(references, ({ id }) => id);
     for (const parts of columns.values()) {
-      // Rows of these are never removed, so nothing ever looks for what refers to them.
+      // Rows of these are never removed, so rows that refer to them are never looked up.
       if (parts[0]?.table === 'accounts') continue;
       const named = parts.sort((a, b) => a.seq - b.seq).map(({ from }) => from);
       const plan = db
@@ -169,7 +169,7 @@ t.test('a list of columns is written once', (t) => {
   t.end();
 });
 
-/** More than three names of columns in a row, with what they are called. */
+/** More than three names of columns in a row, with their values. */
 const runOfColumns = /(?:\b[\w.]+(?: AS "?\w+"?)?, ){3,}[\w.]+(?: AS "?\w+"?)?/g;
 
 t.test('the records speak the SQL of every engine', (t) => {

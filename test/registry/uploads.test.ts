@@ -1,4 +1,4 @@
-// Uploads of blobs that stand still: nobody waits for them for good, and nobody is cut off who moves.
+// Stalled uploads of blobs: no stop waits for them without end, and no moving upload is cut off.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
@@ -51,7 +51,7 @@ async function* chunks(...pauses: number[]): AsyncGenerator<Chunks> {
 /** There is always room. */
 const free = (): Promise<number> => Promise.resolve(1);
 
-t.test('an upload that nobody continues is given up, and what had come with it', async (t) => {
+t.test('an upload without a continuation is abandoned, with its received bytes', async (t) => {
   const { receive, ends } = taker();
   const uploads = await uploadsOf(t, receive);
   const upload = await uploads.begin(sender);
@@ -63,13 +63,13 @@ t.test('an upload that nobody continues is given up, and what had come with it',
   await t.rejects(upload.append(chunks(0), { limit: 100 }), { code: 'blob-upload-unknown' });
 });
 
-t.test('one that was begun and to which nothing was sent is given up too', async (t) => {
+t.test('an upload that was started and got no bytes is abandoned too', async (t) => {
   const uploads = await uploadsOf(t, taker().receive);
   await uploads.begin(sender);
   while ((await uploads.find(sender, 'one')) !== undefined) await sleep(10);
 });
 
-t.test('one that moves goes on, however slowly', async (t) => {
+t.test('a moving upload continues, even if it is slow', async (t) => {
   const { receive, ends } = taker();
   const uploads = await uploadsOf(t, receive);
   const upload = await uploads.begin(sender);
@@ -83,7 +83,7 @@ t.test('one that moves goes on, however slowly', async (t) => {
   await sleep(idle * 2);
 });
 
-t.test('an upload is known to whoever began it, in the repository that it is for', async (t) => {
+t.test('an upload is known to the account that started it, in its own repository', async (t) => {
   const uploads = await uploadsOf(t, taker().receive);
   await uploads.begin(sender);
   t.match(await uploads.find({ ...sender }, 'one'), { id: 'one' });
@@ -128,7 +128,7 @@ t.test('while a request sends to an upload at one process, none does at another'
   t.equal(await there.find(sender, 'one'), undefined, 'what nobody goes on with ends with the process that has it');
 });
 
-/** What becomes of a body whose sender does this. */
+/** The result of a body from this sender. */
 async function bodyOf(
   t: { teardown(work: () => unknown): void },
   send: (write: (text: string) => void) => Promise<void>,
@@ -155,7 +155,7 @@ async function bodyOf(
 const whole = async (source: AsyncIterable<Chunks>): Promise<string> =>
   Buffer.concat((await Array.fromAsync(source)).flat()).toString();
 
-t.test('a sender who stands still in the middle of a body is given up', async (t) => {
+t.test('a sender that stalls in the middle of a body is abandoned', async (t) => {
   const refusal = await bodyOf(
     t,
     async (write) => {
@@ -168,7 +168,7 @@ t.test('a sender who stands still in the middle of a body is given up', async (t
   t.match(refusal, { code: 'blob-upload-invalid', message: /ended before the body did/ });
 });
 
-t.test('one who is slow is not, nor one whom the store makes wait', async (t) => {
+t.test('a slow upload is not, and neither is an upload that waits for the store', async (t) => {
   const slowly = async (write: (text: string) => void): Promise<void> => {
     for (const part of ['12', '34', '56', '78', '90']) {
       write(part);
@@ -195,7 +195,7 @@ t.test('one who is slow is not, nor one whom the store makes wait', async (t) =>
   t.equal(parts, '1234567890');
 });
 
-t.test('who refuses the content before he has asked for the first of it is heard at once', async (t) => {
+t.test('a refusal before the first byte is sent at once', async (t) => {
   for (const code of ['insufficient-storage', 'too-many-requests', 'shutting-down'] as const) {
     const receive: ReceiveBlob = () => Promise.reject(new Refusal(code, 'There is no room for this.', 300));
     const uploads = await uploadsOf(t, receive);

@@ -1,4 +1,4 @@
-// The small real snaps of test/fixtures/snaps, made by mksquashfs, and what stands in them.
+// The small real snaps of test/fixtures/snaps, made by mksquashfs, and their content.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

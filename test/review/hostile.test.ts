@@ -26,7 +26,7 @@ interface Hostile {
   type: PushedAs;
   what: string;
   content: Buffer;
-  /** Whether it may also be taken: what is damaged here and there can still be sound where it matters. */
+  /** Whether it may also be accepted: damage in places that are not read does no harm. */
   either?: boolean;
 }
 
@@ -51,7 +51,7 @@ const metadata = 'name: hello\nsummary: s\ndescription: d\n';
 const bundle = 'name: hello\napplications: {a: {charm: a}}\n';
 const readme: ZipEntry = { name: 'README.md', content: '# hello' };
 
-/** Archives whose entries are hostile, beside a file that makes them a charm or a bundle. */
+/** Archives with hostile entries, beside a file that makes them a charm or a bundle. */
 function* archives(type: 'charm' | 'bundle', sound: ZipEntry): Generator<Hostile> {
   const bad = (what: string, ...entries: ZipEntry[]): Hostile => ({ type, what, content: zip([sound, ...entries]) });
   for (const name of [
@@ -210,7 +210,7 @@ function* zips(): Generator<Hostile> {
   }
 }
 
-/** Files whose YAML is sound, and which would cost much where a rule of juju's is not linear. */
+/** Files of valid YAML that would cost much if a rule of juju were not linear. */
 function* againstJujusRules(): Generator<Hostile> {
   const many = 40_000;
   const list = (item: (at: number) => string): string =>
@@ -457,7 +457,7 @@ function* damaged(count: number, snap: Buffer): Generator<Hostile> {
   }
 }
 
-/** What would do harm to whoever looked into it. Nobody looks into these: they are kept as they came. */
+/** Content that would harm a reader. It is not read, and is stored unchanged. */
 function* unread(): Generator<Hostile> {
   const zeros = Buffer.alloc(16 << 20);
   const harmful = [
@@ -485,7 +485,7 @@ async function* all(): AsyncGenerator<Hostile> {
     yield { type: 'snap', what: `cut at ${cut}/20`, content: snap.subarray(0, Math.floor((snap.length * cut) / 20)) };
 }
 
-/** The most memory that the process has had since this was called, in bytes beyond what it has now. */
+/** The peak memory of the process since this call, in bytes above the current use. */
 function watchMemory(): () => number {
   const kilobytes = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync('/proc/self/status', 'utf8'))?.[1]);
@@ -534,7 +534,7 @@ t.test('hostile packages are refused, none in more than 2 s or 64 MB', async (t)
   let number = 0;
   for await (const { type, what, content, either } of all()) {
     if (number++ % step !== 0) continue;
-    // Writing the file is not what is measured.
+    // The measurement does not include writing the file.
     writeFileSync(path, content);
     const memoryUsed = watchMemory();
     const cpu = cpuWatch();

@@ -11,7 +11,7 @@ const typeOf = (content: string | Uint8Array) =>
 const root = 'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"';
 const drawn = (inner: string) => `<svg ${root} xmlns:xlink="http://www.w3.org/1999/xlink">${inner}</svg>`;
 
-t.test('a picture is told by its first bytes, and named for its type', async (t) => {
+t.test('a picture is recognized by its first bytes, and named by its type', async (t) => {
   for (const [bytes, mediaType, ending] of [
     ['89504e470d0a1a0a00', 'image/png', 'png'],
     ['ffd8ffe000104a464946', 'image/jpeg', 'jpg'],
@@ -34,7 +34,7 @@ t.test('a picture is told by its first bytes, and named for its type', async (t)
   t.equal(readIcon(Buffer.from(drawn('<script/>'))), "as an SVG, it has an element 'script'");
 });
 
-t.test('a drawing is an icon, however it is written', async (t) => {
+t.test('a drawing is an icon, in any spelling', async (t) => {
   for (const text of [
     '<svg/>',
     `\ufeff<?xml version="1.0"?>\n<!-- a comment with <svg> -->\n<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/x.dtd">\n${drawn('')}`,
@@ -76,7 +76,7 @@ t.test('a text that speaks of a drawing, and a drawing that runs or loads someth
   }
 });
 
-t.test('what is made to take long is told in one pass', async (t) => {
+t.test('hostile input is read in one pass', async (t) => {
   const size = 290_000;
   for (const text of [
     '<'.repeat(size),

@@ -1,5 +1,5 @@
-// What a review reads in texts, held against what devices read: snapd's own library. Needs Go and the library as Debian packages.
-// whole-snaps.tools.test.ts does the same for snaps.
+// The reading of texts in a review, compared with that of devices: the library of snapd. Needs Go and the library as
+// Debian packages. whole-snaps.tools.test.ts does the same for snaps.
 import t, { type Test } from 'tap';
 
 import { readSnapYaml } from '#review/snaps/snap-yaml.ts';
@@ -20,7 +20,7 @@ const skip =
 t.setTimeout(600_000);
 const judge = skip === false ? buildSnapJudge() : () => [];
 
-/** A value in the form in which the judge writes it. */
+/** A value in the format of the reference program. */
 function judged(value: TypedYaml): unknown {
   if (value === null) return null;
   if (typeof value === 'string') return { text: value, type: 'text' };
@@ -43,7 +43,7 @@ function sorted(value: unknown): unknown {
   return { mapping: pairs.sort(([one], [other]) => (String(one) < String(other) ? -1 : 1)) };
 }
 
-/** Where the two may differ. */
+/** The permitted differences of the two. */
 const exceptions: [why: string, applies: (text: string, answer: SnapAnswer) => boolean][] = [
   [
     'the judge takes a quoted null for null where it asks for no type',
@@ -107,7 +107,7 @@ function refusalIn(work: () => unknown): string | undefined {
   }
 }
 
-/** Holds what is refused here against what the judge refuses. */
+/** Compares our refusals with those of the reference. */
 function compare(t: Test, names: readonly string[], own: (string | undefined)[], answers: SnapAnswer[]): void {
   let [accepted, excepted] = [0, 0];
   for (const [at, name] of names.entries()) {

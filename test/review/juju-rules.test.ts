@@ -1,4 +1,4 @@
-// What juju takes is taken, and what juju refuses is rejected with its reason.
+// Files that juju accepts are accepted, and files that juju refuses are rejected with the reason.
 import t from 'tap';
 
 import { readBundle, readCharm } from '#review/charms/charm.ts';
@@ -6,7 +6,7 @@ import { Unacceptable } from '#review/unacceptable.ts';
 import { zip } from '#test/fixtures/packages/archives.ts';
 import { filesOf, jujuVectors } from './juju-vectors.ts';
 
-/** What is told of a charm or a bundle; nothing where it is taken. */
+/** The result for a charm or a bundle; undefined if it is accepted. */
 function told(kind: 'charm' | 'bundle', files: Record<string, string>): string | undefined {
   const bytes = zip(files);
   const read = (position: number, length: number) => new Uint8Array(bytes.subarray(position, position + length));

@@ -1,17 +1,17 @@
-// What juju's own reader says of the files of charms and bundles. Each group names the file of juju/charm (v12.0.1, which
-// juju 3 has) that says so; all verdicts were taken from that reader.
+// The verdicts of the reader of juju on the files of charms and bundles. Each group names its source file in juju/charm
+// (v12.0.1, which juju 3 has); all verdicts were taken from that reader.
 
 export interface JujuVectors {
-  /** Where it is said. */
+  /** The source of the rule. */
   source: string;
   kind: 'charm' | 'bundle';
   /** The file that differs; `more` stands behind what every charm or bundle has, `whole` alone. */
   file: string;
   form: 'more' | 'whole';
   accepted: string[];
-  /** Texts that juju refuses, with what a publisher is told. */
+  /** Texts that juju refuses, with the message to the publisher. */
   refused: [text: string, why: RegExp][];
-  /** Files beside it, in place of those that every charm or bundle has. */
+  /** Files beside it that replace the usual ones of a charm or bundle. */
   beside?: Record<string, string>;
 }
 

@@ -23,7 +23,7 @@ export function grow(folder: string, tree: FileTree): string {
   for (const [path, content] of Object.entries(tree)) {
     const place = join(folder, path);
     mkdirSync(dirname(place), { recursive: true });
-    // What is in bin/ is run, so it can be.
+    // The files in bin/ are run, so they are executable.
     const mode = path.startsWith('bin/') ? 0o755 : 0o644;
     if (typeof content === 'string' || content instanceof Uint8Array) writeFileSync(place, content, { mode });
     else symlinkSync(content.link, place);

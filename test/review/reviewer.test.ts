@@ -62,7 +62,7 @@ t.test('a snap pushed to another package is rejected with the way out', async (t
   });
 });
 
-t.test('content that nobody looks into is approved as it is', async (t) => {
+t.test('content without a reviewer is approved unchanged', async (t) => {
   const { review, starts } = reviewer(t);
   t.same(await review({ kind: 'plain', path: '/nowhere', name: 'tool' }), { approved: true, kind: 'plain' });
   t.equal(starts(), 0);
@@ -125,7 +125,7 @@ t.test('a meta/snap.yaml made to fill the memory is rejected', async (t) => {
   t.match(await review(snap('app-xz')), { approved: true });
 });
 
-t.test('a worker that breaks is our fault: the review can be asked for again', async (t) => {
+t.test('a worker that breaks is an internal error: the review can be requested again', async (t) => {
   for (const [code, why] of [
     [`parentPort.on('message', () => { throw new Error('a bug'); });`, /a bug/],
     [`parentPort.on('message', () => { process.exit(3); });`, /ended with 3/],
@@ -161,7 +161,7 @@ t.test('a worker that cannot be started is our fault', async (t) => {
   await t.rejects(review(snap('app-xz')), { cause: { message: 'no threads left' } });
 });
 
-t.test('a worker of which nothing is asked is ended, and another one started when needed', async (t) => {
+t.test('an idle worker is ended, and another one is started when needed', async (t) => {
   // An idle worker does not keep the process; something has to, until its end is seen.
   const alive = setInterval(() => undefined, 1000);
   t.teardown(() => {
@@ -182,7 +182,7 @@ t.test('a worker of which nothing is asked is ended, and another one started whe
   t.equal(ends.length, 2);
 });
 
-t.test('closing rejects what is under way and what waits', async (t) => {
+t.test('closing rejects current and waiting reviews', async (t) => {
   const { review, close } = reviewer(t, { startWorker: firstWith(`parentPort.on('message', () => { for (;;); });`) });
   const asked = Promise.allSettled([review(snap('app-xz')), review(snap('app-xz'))]);
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -208,7 +208,7 @@ t.test('a reviewer does not keep the process alive', async (t) => {
   t.equal(printed, 'true\n');
 });
 
-t.test('the worker is one text when bundled, as the executable starts it', async (t) => {
+t.test('the worker is one text when bundled, as in the executable', async (t) => {
   const bundle = await build({
     entryPoints: [join(root, 'src/review/worker.ts')],
     absWorkingDir: root,

@@ -1,4 +1,4 @@
-// What a device reads of a whole snap besides its snap.yaml: meta/snapshots.yaml, and the list of all its files.
+// The further files that a device reads of a snap beside snap.yaml: meta/snapshots.yaml, and the list of all files.
 import t, { type Test } from 'tap';
 
 import { readSnap } from '#review/snaps/snap.ts';
@@ -6,7 +6,7 @@ import { Unacceptable } from '#review/unacceptable.ts';
 import type { EntryTree } from '#test/fixtures/packages/squashfs-image.ts';
 import { opened, pack, snapYaml } from './packed.ts';
 
-/** The sentences with which a snap with these files is refused; none if it is taken. */
+/** The refusals of a snap with these files; none if it is accepted. */
 function refusals(t: Test, tree: EntryTree, signed = false): string[] {
   try {
     readSnap(opened(t, pack(t, { 'meta/snap.yaml': snapYaml('harbour'), ...tree })), 'harbour', signed);

@@ -1,6 +1,6 @@
-// The rules of devices as vectors: lines of a snap.yaml, what the review says of them, and the source that has the rule. All
-// are of snapd at commit bee548f (2026-08-21); test/review/judged-by-snapd.tools.test.ts and whole-snaps.tools.test.ts ask the older
-// library that Debian has.
+// The rules of devices as vectors: lines of a snap.yaml, the verdict of the review, and the source of the rule. All are
+// of snapd at commit bee548f (2026-08-21); test/review/judged-by-snapd.tools.test.ts and whole-snaps.tools.test.ts
+// compare with the older library of Debian.
 import t from 'tap';
 
 import { checkComponentFiles, checkSnapFiles } from '#review/snap-rules/container.ts';
@@ -20,7 +20,7 @@ function modelOf(lines: string, faults: Faults) {
   );
 }
 
-/** What the review says of these lines. */
+/** The verdict of the review on these lines. */
 function faultsOf(lines: string, hooks: string[] = []): string[] {
   const faults = new Faults();
   checkRules(modelOf(lines, faults), hooks, faults);
@@ -127,7 +127,7 @@ const refused: [source: string, lines: string, sentence: RegExp][] = [
   ],
 ];
 
-t.test('what a device would not install is refused with the reason', async (t) => {
+t.test('a snap that a device would not install is refused with the reason', async (t) => {
   for (const [source, lines, sentence] of refused) {
     const faults = faultsOf(lines);
     t.ok(
@@ -143,7 +143,7 @@ t.test('what a device would not install is refused with the reason', async (t) =
   t.match(faultsOf('type: base', ['configure', 'readme']), [/cannot have a hook 'configure'/]);
 });
 
-t.test('what a device installs is taken', async (t) => {
+t.test('a snap that a device installs is accepted', async (t) => {
   for (const lines of [
     '',
     `title: ${'😀'.repeat(40)}\nsummary: ${'x'.repeat(500)}\ndescription: ${'😀'.repeat(4096)}`,
@@ -301,7 +301,7 @@ t.test('a line of a GPIO chip is in one slot of a gadget alone', async (t) => {
   t.same(faultsOf(`slots: {s: ${slotOf('lines: x')}}`), [], 'of other snaps a device asks less');
 });
 
-t.test('a thousand faults are told in a few sentences, and all names are bounded', async (t) => {
+t.test('a thousand faults are reported in a few sentences, and all names are bounded', async (t) => {
   const apps = Array.from(
     { length: 2000 },
     (_, at) => `  a${String(at)}: {command: 'x"${'y'.repeat(200)}', aliases: ['${'z '.repeat(100)}']}`,

@@ -1,4 +1,4 @@
-// snap.yaml texts whose fields hold what devices take and what they refuse, mixed by chance.
+// snap.yaml texts with fields that devices accept and fields that they refuse, mixed at random.
 import fc from 'fast-check';
 
 /** A value as it is written; other values are written as JSON, which is YAML too. */
@@ -20,7 +20,7 @@ function written(value: unknown): string {
     .join(', ')}}`;
 }
 
-/** One of what is good, far more often than one of what may be wrong. */
+/** A valid value, far more often than a possibly invalid one. */
 const mostly = (good: readonly unknown[], odd: readonly unknown[] = []): Field =>
   fc.oneof(
     { weight: 24, arbitrary: fc.constantFrom(...good) },
@@ -272,7 +272,7 @@ const snap = fc.record(
   { requiredKeys: ['name', 'version'] },
 );
 
-/** Fields, of which few are there, so that about half of the texts are of snaps that a device takes. */
+/** Few fields at a time, so that about half of the texts are of snaps that a device accepts. */
 const fewFields = fc.tuple(snap, fc.array(fc.nat(20), { minLength: 2, maxLength: 5 })).map(([all, chosen]) => {
   const optional = Object.entries(all).filter(([key]) => key !== 'name' && key !== 'version');
   const kept = new Set(chosen.map((at) => optional[at % Math.max(optional.length, 1)]?.[0]));

@@ -1,13 +1,14 @@
-// Where a review and Debian's snapd library (2.57.6) may differ, each with its reason and the place in snapd.
+// Permitted differences between a review and the snapd library of Debian (2.57.6), each with its reason and the place
+// in snapd.
 import type { GeneratedSnap } from './whole-snap-arbitrary.ts';
 
 export interface SnapdException {
   why: string;
-  /** Where snapd says so, and since which release. */
+  /** The place in snapd, and its first release. */
   source: string;
   /** The sentence of the review, or the refusal of the library, that shows it. */
   shows: RegExp;
-  /** What else must hold of the snap. */
+  /** The further condition on the snap. */
   applies?: (snap: GeneratedSnap) => boolean;
 }
 
@@ -51,7 +52,7 @@ export const newerRules: readonly SnapdException[] = [
   { why: 'grades are read', source: 'snap/info_snap_yaml.go (2.72)', shows: /^The grade / },
 ];
 
-/** What the review refuses of a link or a special file in meta. */
+/** The refusals of the review for a link or a special file in meta. */
 const ofKind = (kinds: readonly string[], inMeta: boolean) => (snap: GeneratedSnap) =>
   Object.entries(snap.tree).some(
     ([path, entry]) =>

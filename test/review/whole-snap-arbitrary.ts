@@ -8,7 +8,7 @@ import { snapYamlText } from './snap-yaml-arbitrary.ts';
 
 export interface GeneratedSnap {
   tree: EntryTree;
-  /** What was done to a sound snap. */
+  /** The change to a valid snap. */
   oddities: string[];
 }
 
@@ -51,13 +51,13 @@ const oddMode: fc.Arbitrary<Oddity> = fc
     },
   ]);
 
-/** Removes what lies below a path too. */
+/** Removes the paths below a path too. */
 function remove(files: Files, path: string): void {
   for (const other of [...files.keys()])
     if (path === '.' ? other !== '.' : other === path || other.startsWith(`${path}/`)) files.delete(other);
 }
 
-/** Puts a file in the place of what is there, if its folder is. */
+/** Replaces the entry with a file, if its folder exists. */
 function put(files: Files, path: string, entry: FileEntry): void {
   const above = posix.dirname(path);
   if (files.get(above)?.kind !== 'folder') return;
@@ -272,7 +272,7 @@ const appLine = fc.record(
   },
   { requiredKeys: ['command'] },
 );
-/** Apps whose files matter more than their other fields. */
+/** Apps that matter more for their files than for their other fields. */
 const plainYaml = fc
   .record({
     apps: fc.dictionary(fc.constantFrom('run', 'daemon', 'other'), appLine, { maxKeys: 3 }),

@@ -1,5 +1,6 @@
-// Whole snaps are judged by the review as by a device, that is by Debian's snapd library: every fixture, and 2,000 that are mixed by chance.
-// LARDER_LONG=1 judges ten times as many. Needs Go, the library and unsquashfs as Debian packages.
+// Whole snaps get the same verdict from the review as from a device, that is the snapd library of Debian: every
+// fixture, and 2,000 random mixtures. LARDER_LONG=1 uses ten times as many. Needs Go, the library and unsquashfs as
+// Debian packages.
 import t, { type Test } from 'tap';
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,7 +29,7 @@ const judge = skip === false ? buildSnapJudge() : () => [];
 const { review, close } = createReviewer({ startWorker: (options) => startWorker('src/review/worker.ts', options) });
 t.teardown(close);
 
-/** What was read of a snap that is taken, in one form for both. */
+/** The metadata of an accepted snap, in one form for both. */
 function factsOf(facts: SnapFacts): Record<string, unknown> {
   const { name, version, type, base, architectures, confinement, title, summary, description, license, apps } = facts;
   const texts = { base, title, summary, description, license };
@@ -64,7 +65,7 @@ function difference(verdict: ReviewVerdict, { error, value }: SnapAnswer): strin
     .join('; ');
 }
 
-/** The exceptions that explain a difference: of every sentence with which the review refuses the snap, or of what a device says. */
+/** The exceptions that explain a difference: of every refusal of the review, or of the refusal of a device. */
 function exceptionsFor(
   snap: GeneratedSnap,
   verdict: ReviewVerdict,
@@ -77,7 +78,7 @@ function exceptionsFor(
   return explained.every((exception) => exception !== undefined) ? explained : undefined;
 }
 
-t.test('every snap among the fixtures is judged as on a device', { skip }, async (t) => {
+t.test('every snap among the fixtures gets the verdict of a device', { skip }, async (t) => {
   const answers = judge(snapNames.map((name) => ({ kind: 'snap', path: snapPath(name) })));
   for (const [at, name] of snapNames.entries()) {
     const verdict = await review({
@@ -123,6 +124,6 @@ async function compareSnaps(t: Test, snaps: readonly GeneratedSnap[]): Promise<v
   t.ok(sum < snaps.length / 15, `${String(sum)} exceptions`);
 }
 
-t.test('snaps mixed by chance are judged as on a device', { skip }, async (t) => {
+t.test('randomly mixed snaps get the verdict of a device', { skip }, async (t) => {
   await compareSnaps(t, wholeSnaps(long ? 20_000 : 2000, 5));
 });

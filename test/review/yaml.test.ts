@@ -43,7 +43,8 @@ t.test('keys are only keys', async (t) => {
   );
 });
 
-// What go-yaml v2.4.0 reads, the reader of snapd 2.57.6 and of juju 3; test/review/judged-by-snapd.tools.test.ts asks it.
+// Texts with their value in go-yaml v2.4.0, the reader of snapd 2.57.6 and of juju 3;
+// test/review/judged-by-snapd.tools.test.ts compares with it.
 t.test('everything that a device reads is read', async (t) => {
   const cases: [text: string, value: unknown][] = [
     // continuation lines in column 0
@@ -53,7 +54,7 @@ t.test('everything that a device reads is read', async (t) => {
     ['a: "x\\\n  y"', { a: 'xy' }],
     // the last of equal keys
     ['a: 1\nb: 2\na: 3', { a: '3', b: '2' }],
-    // the first document, whatever follows it
+    // the first document, followed by any text
     ['a: 1\n--- \na: [', { a: '1' }],
     ['a: 1\n...\nb: 2\n', { a: '1' }],
     ['{a: 1} b', { a: '1' }],
@@ -91,7 +92,7 @@ t.test('everything that a device reads is read', async (t) => {
   for (const [text, value] of cases) t.same(read(text), value, encodeURI(text));
 });
 
-t.test('what a device cannot read is refused with its line', async (t) => {
+t.test('a document that a device cannot read is refused with its line', async (t) => {
   const cases: [text: string, problem: string][] = [
     ['a: [', 'did not find expected node content in line 2'],
     ['a: b\nc\n', "could not find expected ':' in line 2"],
@@ -122,7 +123,7 @@ t.test('what a device cannot read is refused with its line', async (t) => {
   t.equal(refusal('a: *' + 'b'.repeat(10_000)).length < 200, true);
 });
 
-t.test('booleans and numbers are told from texts, as YAML 1.1 has them', async (t) => {
+t.test('booleans and numbers differ from texts, as in YAML 1.1', async (t) => {
   const types = (text: string) =>
     (readTypedYaml(text, 'x.yaml') as unknown[]).map((value) =>
       value === null ? 'null' : typeof value === 'string' ? 'text' : (value as { type: string }).type,

@@ -1,4 +1,4 @@
-// Chooses the tests that a change can affect: those that import a changed file, the nearest first, as many as half a minute allows.
+// Selects the tests for a change: files that import a changed file, the nearest first, as many as half a minute allows.
 import { execFileSync } from 'node:child_process';
 import { basename, dirname } from 'node:path';
 
@@ -8,7 +8,7 @@ import { readCosts } from './costs.ts';
 
 /** Seconds of processor time: 30 s of the clock on two cores, less the start of the processes. */
 const maxCpuSeconds = 35;
-/** What a file costs that has not run here yet. */
+/** The assumed cost of a file that has not run here yet. */
 const usualCpuSeconds = 1.5;
 
 /** Paths that differ from HEAD, or that git does not know yet. */
@@ -52,7 +52,7 @@ export function chooseChanged(files: readonly string[]): { chosen: string[]; lef
   const distances = distancesFrom(changed, usersOf(graph, changed));
   const parts = new Set(changed.map(partOf));
   const names = changed.map((path) => basename(path).replace(/\..*$/, ''));
-  /** Few imports between, in the folder of the same part, or naming what was changed: the smaller, the nearer. */
+  /** Few imports between, the same folder, or a mention of a changed name: the smaller, the nearer. */
   const rank = (file: string): number => {
     const text = graph.get(file)?.text ?? '';
     return (

@@ -1,4 +1,4 @@
-// What each file of tests cost when it ran here last, in seconds of processor time.
+// The cost of each test file in its last run here, in seconds of processor time.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

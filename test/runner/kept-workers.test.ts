@@ -12,7 +12,7 @@ const digest = () => startWorker('src/blobs/digest-worker.ts', { resourceLimits:
 const question = { kind: 'plain', name: 'hello', file: 0 };
 const beginning = { job: 1, order: 'follow', path: import.meta.filename, algorithms: ['sha256'], direct: false };
 
-/** What a thread answers. */
+/** The messages of a thread. */
 async function answer(thread: ReturnType<typeof startWorker>, message: unknown): Promise<unknown> {
   const heard = once(thread, 'message');
   thread.postMessage(message);
@@ -20,7 +20,7 @@ async function answer(thread: ReturnType<typeof startWorker>, message: unknown):
   return told;
 }
 
-t.test('a thread that has answered everything serves the next one that asks', async (t) => {
+t.test('an idle thread serves the next caller', async (t) => {
   const first = review();
   const { threadId } = first;
   await answer(first, question);

@@ -1,6 +1,7 @@
-// Threads that review uploads or compute digests serve one command after the other, instead of one each: to start one costs 50 to 100 ms of
-// processor time, more than the rest of most commands. A lent thread is a real one that is idle, so its user cannot tell. Other threads, and
-// those that failed, were stopped while they worked, or have other limits, end as usual.
+// Threads that review uploads or compute digests serve one command after the other, instead of one each: starting one
+// costs 50 to 100 ms of processor time, more than the rest of most commands. A lent thread is a real idle one, so its
+// user sees no difference. Other threads, and threads that failed, were stopped while they worked, or have other
+// limits, end as usual.
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { syncBuiltinESMExports } from 'node:module';

@@ -1,4 +1,4 @@
-// Which file of tests runs in which lane: its name says it.
+// The lane of a test file is in its name.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 

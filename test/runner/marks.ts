@@ -1,4 +1,4 @@
-// How the process that runs files of tests says where one begins and ends: comments of TAP.
+// Marks for the beginning and the end of a file in the output of a process: comments of TAP.
 export const beginMark = '# larder: begin ';
 export const endMark = '# larder: end ';
 /** The last subtest of each file: once it has run, every test of the file has ended. */

@@ -1,4 +1,4 @@
-// Runs files of tests in a process of their own (files.ts), and splits what it prints by file.
+// Runs test files in a process of their own (files.ts), and splits the output by file.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -36,7 +36,7 @@ async function runProcess(files: readonly string[], lane: Lane, report: (result:
     env: {
       ...process.env,
       LARDER_TEST_FILES: files.join('\n'),
-      // tap ends a process after 30 seconds if it is not told otherwise.
+      // tap ends a process after 30 seconds by default.
       TAP_TIMEOUT: String(minutes * 60),
       ...(lane === 'long' && { LARDER_LONG: process.env['LARDER_LONG'] ?? '1' }),
     },
@@ -81,7 +81,7 @@ async function runProcess(files: readonly string[], lane: Lane, report: (result:
     finish(lost, 0, `has ended its process early (${signal ?? `exit code ${String(code)}`})`);
     return reported + 1;
   }
-  // What the files leave to the end of the process, such as teardowns: tap says by the exit code whether it failed.
+  // Work of the files at the end of the process, such as teardowns: the exit code of tap shows a failure.
   if (code !== 0 && !anyFailed)
     finish(`the end of the process of ${files.join(' ')}`, 0, signal ?? `exit code ${String(code)}`);
   return reported;

@@ -1,4 +1,4 @@
-// What a run of tests prints: a line for each file, failures in full, and at the end the skipped tests and the sums.
+// The output of a test run: a line for each file, failures in full, and at the end the skipped tests and the sums.
 import type { FileResult } from './process.ts';
 
 /** The reason of a test that Debian packages would enable begins with this; see test/fixtures/programs.ts. */
@@ -15,7 +15,7 @@ export function printFile(result: FileResult): void {
   if (failed > 0) console.log(failuresOf(text));
 }
 
-/** The output of the failing tests: that of a top-level test that passes, and what is between them, is left out. */
+/** The output of the failing tests, without the top-level tests that pass, and the text between them. */
 function failuresOf(text: string): string {
   const tests: string[][] = [[]];
   for (const line of text.split('\n')) {
@@ -30,7 +30,7 @@ function failuresOf(text: string): string {
   return [...lines.slice(0, maxFailureLines), ...(lines.length > maxFailureLines ? ['…'] : [])].join('\n');
 }
 
-/** What each file has cost in seconds of processor time. */
+/** The cost of each file in seconds of processor time. */
 export function printTimings(results: readonly FileResult[]): void {
   console.log('\nSeconds of processor time and of the clock, by file:');
   for (const { cpuSeconds, wallSeconds, file } of results.toSorted((a, b) => b.cpuSeconds - a.cpuSeconds))

@@ -28,7 +28,7 @@ for (const [name, [text, exitCode]] of Object.entries(files)) {
   });
 }
 
-t.test('a file whose loading takes a while runs after one that leaves a teardown behind', async (t) => {
+t.test('a slowly loading file runs after a file with a late teardown', async (t) => {
   const folder = t.testdir({
     'a.test.ts': `import t from 'tap';\nt.teardown(() => {});\nt.test('one', async (t) => void t.pass());\n`,
     'b.test.ts': `import t from 'tap';\nawait new Promise((resolve) => setTimeout(resolve, 100));\nt.test('two', async (t) => void t.pass());\n`,

@@ -16,12 +16,12 @@ export interface SkippedTest {
 const resultLine = /^( *)(not )?ok\b(?: \d+)?(?: - )?(.*)$/;
 const directive = /^(.*?)\s*# (skip|todo)\b\s*(.*?)(?:\s*\{)?$/i;
 
-/** The sum of a subtest does not count, only what it consists of. No result at all is a failure. */
+/** The sum of a subtest does not count, only its parts. A file without results counts as a failure. */
 export function readTap(text: string): TapResult {
   let passed = 0;
   let failed = 0;
   const skipped: SkippedTest[] = [];
-  // By the indent of a subtest whose sum has not come yet: what was counted when it began.
+  // The counts at the start of each open subtest, by its indent.
   const open = new Map<number, { failed: number; total: number }>();
   for (const line of text.split('\n')) {
     const begun = /^( *)# Subtest: (.*)$/.exec(line);

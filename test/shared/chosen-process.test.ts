@@ -1,4 +1,4 @@
-// What one process does for all, until it ends, and then another one.
+// Work that one process does for all, until it ends, and then another one.
 import { mock } from 'node:test';
 
 import t from 'tap';

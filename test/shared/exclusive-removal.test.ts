@@ -1,4 +1,4 @@
-// Who removes content, over two processes of one store.
+// Removal of content, with two processes of one store.
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import t from 'tap';
@@ -24,7 +24,7 @@ async function world(t: Test, life = leaseLifeMs) {
   return { here: here!, there: there!, advance, records: both[0] };
 }
 
-t.test('one process at a time removes a content, and whoever takes it in waits for the end of that', async (t) => {
+t.test('one process at a time removes a content, and a concurrent upload of it waits for the end', async (t) => {
   const { here, there } = await world(t);
   const done = Promise.withResolvers<string>();
   const began = Promise.withResolvers<void>();
@@ -47,14 +47,14 @@ t.test('one process at a time removes a content, and whoever takes it in waits f
   t.same(await there.alone('x', async () => 'free'), { result: 'free' });
 });
 
-t.test('where it is not known whether it was removed, others wait until it cannot happen any more', async (t) => {
+t.test('if a removal may still happen, others wait until it cannot', async (t) => {
   const { here, there, advance, records } = await world(t);
   await t.rejects(
     here.alone('x', () => Promise.reject(new Error('no answer'))),
     { message: 'no answer' },
   );
   advance(leaseLifeMs - 1);
-  // The end of the process, or its beginning anew, ends nothing that is on its way.
+  // The end or restart of the process does not end requests in progress.
   t.same(await endDeadProcesses(records, () => new Date()), { isAlone: true });
   t.equal(await there.alone('x', async () => 'too'), undefined);
   advance(1);
@@ -62,7 +62,7 @@ t.test('where it is not known whether it was removed, others wait until it canno
   t.same(await there.alone('x', async () => 'free'), { result: 'free' });
 });
 
-t.test('whoever was held up for too long between his look and the removal does not remove', async (t) => {
+t.test('a process that was delayed too long between check and removal does not remove', async (t) => {
   const { here, there, advance } = await world(t);
   const removed = here.alone('x', (certain) =>
     certain(() => {

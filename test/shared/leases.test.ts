@@ -23,29 +23,26 @@ async function world(t: Test, life?: number) {
   return { here: here!, there: there!, advance, clock, records: both[0] };
 }
 
-t.test(
-  'one process at a time holds a lease, and gives it back when the work is done, also when it fails',
-  async (t) => {
-    const { here, there } = await world(t);
-    const done = Promise.withResolvers<string>();
-    const begun = Promise.withResolvers<void>();
-    const working = here.holding('x', () => {
-      begun.resolve();
-      return done.promise;
-    });
-    await begun.promise;
-    t.equal(await there.holding('x', async () => 'free'), undefined);
-    t.same(await there.holding('y', async () => 'another'), { result: 'another' });
-    done.resolve('done');
-    t.same(await working, { result: 'done' });
-    t.same(await there.holding('x', async () => 'free'), { result: 'free' });
-    await t.rejects(
-      here.holding('x', () => Promise.reject(new Error('broken'))),
-      { message: 'broken' },
-    );
-    t.same(await there.holding('x', async () => 'free'), { result: 'free' });
-  },
-);
+t.test('one process at a time holds a lease, and releases it after the work, even if it fails', async (t) => {
+  const { here, there } = await world(t);
+  const done = Promise.withResolvers<string>();
+  const begun = Promise.withResolvers<void>();
+  const working = here.holding('x', () => {
+    begun.resolve();
+    return done.promise;
+  });
+  await begun.promise;
+  t.equal(await there.holding('x', async () => 'free'), undefined);
+  t.same(await there.holding('y', async () => 'another'), { result: 'another' });
+  done.resolve('done');
+  t.same(await working, { result: 'done' });
+  t.same(await there.holding('x', async () => 'free'), { result: 'free' });
+  await t.rejects(
+    here.holding('x', () => Promise.reject(new Error('broken'))),
+    { message: 'broken' },
+  );
+  t.same(await there.holding('x', async () => 'free'), { result: 'free' });
+});
 
 t.test('of many who want it at once one gets it, also within a process', async (t) => {
   const { here, there } = await world(t);
@@ -59,7 +56,7 @@ t.test('of many who want it at once one gets it, also within a process', async (
   t.equal(most, 1);
 });
 
-t.test('those that are wanted at once are taken, renewed and given back together', async (t) => {
+t.test('leases that are requested at once are taken, renewed and released together', async (t) => {
   const { there, records, clock } = await world(t);
   let changes = 0;
   const passing: typeof records.passing = (work) => {
@@ -87,7 +84,7 @@ t.test('those that are wanted at once are taken, renewed and given back together
   for (const name of ['job 0', 'job 19']) t.ok(await there.holding(name, async () => true), `${name} is free again`);
 });
 
-t.test('a process that stops begins nothing, and gives back together what it held', async (t) => {
+t.test('a process that stops starts nothing, and releases its leases together', async (t) => {
   const { there, records, clock } = await world(t);
   let changes = 0;
   let isAway = false;
@@ -124,7 +121,7 @@ t.test('a process that stops begins nothing, and gives back together what it hel
   t.equal(await there.holding('job 0', async () => true), undefined, 'which ends by itself');
 });
 
-t.test('the lease of a process that died ends, also where the clock was set back since', async (t) => {
+t.test('the lease of a dead process ends, even if the clock was set back since', async (t) => {
   for (const [passes, by] of [
     [leaseLifeMs, 'time'],
     [-minutes(60), 'a clock that is set back'],
@@ -141,7 +138,7 @@ t.test('the lease of a process that died ends, also where the clock was set back
   }
 });
 
-t.test('whoever goes on working keeps the lease, however long it takes', async (t) => {
+t.test('a process that keeps working keeps the lease, however long it takes', async (t) => {
   const life = 100;
   const { here, there, advance, records, clock } = await world(t, life);
   const done = Promise.withResolvers<undefined>();
@@ -157,25 +154,22 @@ t.test('whoever goes on working keeps the lease, however long it takes', async (
   t.same(await there.holding('x', async () => true), { result: true });
 });
 
-t.test(
-  'a lease that cannot be given back while the records are away is given back when they are there again',
-  async (t) => {
-    const { there, records, clock } = await world(t);
-    let isAway = false;
-    const passing: typeof records.passing = (work) =>
-      isAway ? Promise.reject(new Error('the records are away')) : records.passing(work);
-    const here = createLeases({ records: { passing }, holder: 'process 0', now: () => clock.now });
-    const done = await here.holding('x', async () => {
-      isAway = true;
-      return 'done';
-    });
-    t.same(done, { result: 'done' }, 'what was done is done');
-    t.equal(await there.holding('x', async () => 'free'), undefined);
-    isAway = false;
-    // By the clock of the leases no time goes by.
-    await until(async () => (await there.holding('x', async () => 'free')) !== undefined);
-  },
-);
+t.test('a lease that cannot be released while the records are away is released afterwards', async (t) => {
+  const { there, records, clock } = await world(t);
+  let isAway = false;
+  const passing: typeof records.passing = (work) =>
+    isAway ? Promise.reject(new Error('the records are away')) : records.passing(work);
+  const here = createLeases({ records: { passing }, holder: 'process 0', now: () => clock.now });
+  const done = await here.holding('x', async () => {
+    isAway = true;
+    return 'done';
+  });
+  t.same(done, { result: 'done' }, 'what was done is done');
+  t.equal(await there.holding('x', async () => 'free'), undefined);
+  isAway = false;
+  // By the clock of the leases no time goes by.
+  await until(async () => (await there.holding('x', async () => 'free')) !== undefined);
+});
 
 t.test('a lease that is held for a multiple of its life by the real clock has no second holder', async (t) => {
   const lifeMs = 2000;

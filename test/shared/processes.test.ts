@@ -1,4 +1,4 @@
-// What a process that starts leaves to those that live, and takes from those that have died.
+// At its start a process leaves the rows of living processes, and takes those of dead ones.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const program = `
   process.stdout.write(processName());
   process.stdin.resume();`;
 
-/** Another process, and what it is called. */
+/** Another process, and its name. */
 async function another(t: { teardown(work: () => unknown): void }) {
   const file = join(import.meta.dirname, '../../src/shared/processes.ts');
   const child = spawn(process.execPath, ['--input-type=module', '-e', program, file], {
@@ -29,7 +29,7 @@ async function another(t: { teardown(work: () => unknown): void }) {
 const now = () => new Date('2026-03-01T12:00:00Z');
 const ends = { now: '', endsAt: '9999', tooLate: '9999' };
 
-t.test('the leases of the dead are ended, those of the living stay, and whoever starts again has none', async (t) => {
+t.test('leases of dead processes end, leases of living ones stay, and a restarted process has none', async (t) => {
   const [records] = await openRecords(t);
   const { child, name } = await another(t);
   const take = (lease: string, holder: string) =>
@@ -55,7 +55,7 @@ t.test('a process that serves beside another one is known until it ends', async 
   t.same(await records.leases.holders(), []);
 });
 
-t.test('a process of this host goes on as long as it runs', async (t) => {
+t.test('a process of this host counts as alive as long as it runs', async (t) => {
   const { child, name } = await another(t);
   t.ok(isRunning(name));
   t.ok(isRunning(`${name} 12`));
@@ -68,7 +68,7 @@ t.test('a process of this host goes on as long as it runs', async (t) => {
   t.notOk(isRunning(name));
 });
 
-t.test('what a process of another host holds is its own as long as it says so', async (t) => {
+t.test('leases of a process on another host are its own as long as it renews them', async (t) => {
   const [records] = await openRecords(t);
   const [number = ''] = processName().split('@');
   // It has the number of a process of this host, and began at the same moment.
@@ -89,14 +89,14 @@ t.test('what a process of another host holds is its own as long as it says so', 
   t.same(await records.leases.holders(), []);
 });
 
-t.test('a process whose records are on a server says again and again that it goes on', async (t) => {
+t.test('a process with its records on a server renews its registration', async (t) => {
   const [{ passing, leases }] = await openRecords(t);
   const serving = await registerProcess({ passing, server: { clock: () => Promise.resolve(now()) } }, now);
   t.match(await leases.find(`process ${processName()}`), { endsAt: '2026-03-01T12:01:00.000Z' });
   await serving.end();
 });
 
-t.test('a process that was taken for one that is no more asks before it says again that it goes on', async (t) => {
+t.test('a process that was taken for dead checks before it renews its registration', async (t) => {
   const [{ passing, leases }] = await openRecords(t);
   let moment = now();
   const asked: string[][] = [];

@@ -81,7 +81,7 @@ t.test('only TLS 1.2 and later with suites that authenticate is spoken', async (
   await t.rejects(shake({ maxVersion: 'TLSv1.2', ciphers: 'AES256-GCM-SHA384' }), 'nothing without forward secrecy');
 });
 
-largeTest('a certificate that ends soon is renewed, and one that lacks a name is made anew', async (t) => {
+largeTest('a certificate that ends soon is renewed, and one without a name of the store is replaced', async (t) => {
   const store = await startStore(t, overTls, present);
   const server = (): string => readFileSync(join(store.directory, 'tls/server.pem'), 'utf8');
   const first = server();

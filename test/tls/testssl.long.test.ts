@@ -1,5 +1,5 @@
-// What testssl.sh (Debian's package) finds in how the server speaks TLS: nothing above LOW, but for one thing that a store
-// without internet cannot have, an address at which its certificates are revoked.
+// The findings of testssl.sh (Debian package) about the TLS of the server: nothing above LOW, except for one thing that
+// a store without internet cannot have, an address for revoked certificates.
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A transfer from one site to another: made, carried, received, looked at, let in, put back.
+// A transfer from one site to another: made, exported, received, previewed, accepted, rolled back.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { offered, trust, twoSites, site, type Sites } from './sites.ts';
 
 t.setTimeout(600_000);
 
-t.test('what the depot holds is at the other site what it is there', async (t) => {
+t.test('the content of the depot is the same at the other site', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   await carry(offered('other-on', 3), 'edge');
@@ -57,7 +57,7 @@ t.test('what the depot holds is at the other site what it is there', async (t) =
   t.same(await here.done(`transfer accept ${made.id} --yes`), receipt, 'and letting it in again is done already');
 });
 
-/** What is written of it for those who ask a year later: the receipt, and the reports at both ends. */
+/** The written evidence for readers a year later: the receipt, and the reports at both ends. */
 async function tellsOf(
   t: Test,
   { depot, here, stick, made }: Pick<Sites, 'depot' | 'here' | 'stick'> & { made: { id: string } },
@@ -90,7 +90,7 @@ async function tellsOf(
   t.match(await here.done('audit report --from 2020-01-01 --to 2020-02-01'), { arrivals: [] });
 }
 
-t.test('the next transfer holds what was not sent, and a withdrawal puts the channels back', async (t) => {
+t.test('the next transfer contains the unsent packages, and a withdrawal restores the channels', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('other-on', 3));
   await carry(offered('hello-on', 12));
@@ -135,7 +135,7 @@ t.test('the next transfer holds what was not sent, and a withdrawal puts the cha
   );
 });
 
-t.test('a transfer after which nothing has changed is empty, and one that rests on a lost one says so', async (t) => {
+t.test('a transfer without changes is empty, and a transfer that depends on a lost one says so', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   const carried = async (name: string): Promise<{ id: string; file: string }> => {
     const file = join(stick, `${name}.tar`);
@@ -173,7 +173,7 @@ t.test('a transfer in parts comes on many visits, in any order; a lost part is m
   t.match(await here.done(`transfer check ${join(stick, 'again.tar')}`), { transfers: [{ id: made.id }] });
 });
 
-t.test('a slip of whoever makes a transfer or lets it in is told, and nothing comes of it', async (t) => {
+t.test('a mistake in making or accepting a transfer is reported, and changes nothing', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   const nameless = await newStore(t);
@@ -204,7 +204,7 @@ t.test('a slip of whoever makes a transfer or lets it in is told, and nothing co
   t.match((await here.larder(`transfer accept ${id} --yes`)).out, /undoes its release/);
 });
 
-t.test('whom a site does not believe brings nothing, and each refusal says why', async (t) => {
+t.test('a source without trust is refused, and each refusal states the reason', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   const stranger = await site(t, 'stranger');
@@ -238,7 +238,7 @@ t.test('whom a site does not believe brings nothing, and each refusal says why',
   );
 });
 
-t.test('doctor says when nothing has come for as long as something should', async (t) => {
+t.test('doctor reports it if no transfer has arrived for longer than expected', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   const says = async (): Promise<unknown> => {
     const { out } = await here.larder('doctor --json');

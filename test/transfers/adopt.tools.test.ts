@@ -1,4 +1,4 @@
-// A site's former store is taken over by three commands, from its own addresses, and its channels hold here what they held there.
+// The former store of a site is adopted by three commands, from its own addresses, and its channels are the same here.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

@@ -1,4 +1,4 @@
-// Adopting a former store trusts nobody afterwards, and is no way around the approval of unsigned folders.
+// Adopting a former store leaves no trust behind, and is no way around the approval of unsigned folders.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -40,7 +40,7 @@ t.test('a store that has packages adopts a folder only if the policy names peopl
   t.equal((await here.done('transfer list')).transfers.length, 1, 'nothing was received');
 });
 
-t.test('the policy for unsigned folders is asked about an adoption too', async (t) => {
+t.test('the policy for unsigned folders applies to an adoption too', async (t) => {
   const { store, run, judge } = await askingSite(t, 'unsigned_folders = "1 of B"');
   changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });
   const adopt = `transfer adopt ${await former(t)} --release stable --yes`;
@@ -53,7 +53,7 @@ t.test('the policy for unsigned folders is asked about an adoption too', async (
   t.match(await run('package list --json'), { out: /hello-on/ });
 });
 
-t.test('what an earlier release has left of an adoption is reported, and removed by the next one', async (t) => {
+t.test('the rest of an adoption by an earlier release is reported, and removed by the next one', async (t) => {
   const here = await site(t, 'site-a');
   const { publicKey } = seedOf(1);
   const store = await openStore({ directory: here.data });

@@ -1,4 +1,4 @@
-// A backup that a site has signed can be checked by somebody who has no key of it.
+// A backup that a site has signed can be checked without any of its keys.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,7 +10,7 @@ import { site } from './sites.ts';
 
 t.setTimeout(600_000);
 
-t.test('who knows the fingerprint of a site checks its backup without the site key', async (t) => {
+t.test('a reader with the fingerprint of a site checks its backup without the site key', async (t) => {
   const here = await site(t, 'site-a');
   const file = join(folder(t), 'backup.tar');
   await here.done(`backup ${file}`);

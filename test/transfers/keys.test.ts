@@ -1,4 +1,5 @@
-// Keys of a source that change, signatures that lack, scanning stations that sign too, and what a restore leaves in doubt.
+// Changed keys of a source, missing signatures, signatures of scanning stations, and doubtful transfers after a
+// restore.
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -46,7 +47,7 @@ t.test('the keys of a source rotate by what those before have signed, and by not
   t.match((await strange.larder(`site trust ${second}`)).err, /does not trust a source 'depot'/);
 });
 
-t.test('as many keys must have signed as are asked for, a scanning station beside them', async (t) => {
+t.test('the required number of keys must have signed, a scanning station beside them', async (t) => {
   const here = await site(t, 'site-a');
   const { attempt, store } = await receiver(t, here);
   const said = { source: 'maker', ...goodNow() };
@@ -79,7 +80,7 @@ t.test('as many keys must have signed as are asked for, a scanning station besid
   });
 });
 
-t.test('a scanning station signs what it has looked at, and the site asks for that', async (t) => {
+t.test('a scanning station signs the transfers that it has scanned, and the site requires that', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   const station = await site(t, 'station');
   await carry(offered('hello-on', 12));
@@ -100,7 +101,7 @@ t.test('a scanning station signs what it has looked at, and the site asks for th
   t.same(received['signed-with'], fingerprints.sort());
 });
 
-t.test('after a restore nothing comes in before it is said what was let in last', async (t) => {
+t.test('after a restore no transfer is accepted before the last accepted number is given', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   const made: { id: string; file: string }[] = [];
   for (const number of [1, 2, 3, 4]) {
@@ -152,7 +153,7 @@ t.test('after a restore nothing comes in before it is said what was let in last'
 });
 
 largeTest(
-  'two officers let the same in at the same time: it is done once; a clock in doubt lets nothing in',
+  'two officers accept the same transfer at the same time: it is done once; with a doubtful clock nothing is accepted',
   async (t) => {
     const { depot, here, stick, carry } = await twoSites(t);
     await carry(offered('hello-on', 12));

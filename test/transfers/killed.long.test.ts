@@ -1,5 +1,5 @@
-// Receiving and letting in, killed anywhere: all of it or nothing, and typed again it goes on. LARDER_EXECUTABLE names an executable
-// that is killed instead of the sources; it is quicker, so that more of the kills come while it works.
+// Receiving and accepting, killed anywhere: all of it or nothing, and the same command resumes. LARDER_EXECUTABLE names
+// an executable to kill instead of the sources; it is faster, so more of the kills hit its work.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -29,11 +29,11 @@ async function killed(data: string, line: string, after: number): Promise<void> 
   await ended;
 }
 
-t.test('killed anywhere, a transfer is received in the end, and is let in as a whole or not at all', async (t) => {
+t.test('killed anywhere, a transfer is received in the end, and is accepted as a whole or not at all', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   const names = ['kill-one', 'kill-two', 'kill-big'];
   for (const [at, name] of names.slice(0, 2).entries()) await carry(offered(name, at + 1));
-  // One that is cut, and put together of both parts where they are received.
+  // A transfer in parts, which are joined when they are received.
   const big = offered('kill-big', 3);
   const bytes = Buffer.concat([snapOf(big), Buffer.alloc(4 * 1024 * 1024, 'larder')]);
   const online = join(stick, 'online-big');

@@ -1,4 +1,4 @@
-// A transfer is lost on the way: the site is told what to do, and what was lost comes later.
+// A transfer is lost on the way: the site is told how to continue, and its content comes later.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -35,7 +35,7 @@ async function lostOnTheWay(t: Parameters<typeof twoSites>[0]) {
 }
 
 t.test(
-  'the preview names the transfer that was lost and the way out, and the same one made again comes in before it',
+  'the preview names the lost transfer and the remedy, and the same one made again is accepted before it',
   async (t) => {
     const { depot, here, stick, accept, three, names } = await lostOnTheWay(t);
     await here.done(`transfer receive ${three.part}`);
@@ -54,7 +54,7 @@ t.test(
 );
 
 t.test(
-  'what was lost is carried again once its maker has noted that, also if the site has accepted a later one',
+  'lost content is sent again once its maker has noted the loss, even if the site has accepted a later transfer',
   async (t) => {
     const { depot, make, accept, three, names } = await lostOnTheWay(t);
     await accept(three);
@@ -92,7 +92,7 @@ t.test('a transfer that lacks content because an earlier one was lost is refused
   t.match((await here.larder(`transfer preview ${id}`)).out.replaceAll(/\s+/g, ' '), /number 1 was not accepted here/);
 });
 
-largeTest('a collector carries what was lost again, also where a store is on the same host', async (t) => {
+largeTest('a collector sends lost content again, also with a store on the same host', async (t) => {
   const here = await site(t, 'site-a');
   const [home, fetched, stick] = [folder(t), folder(t), folder(t)];
   await download(fetched, offered('hello-on', 12));

@@ -11,8 +11,8 @@ interface Test {
 }
 
 export interface SiteUnderTest extends NewStore {
-  /** Does a command that must not fail; what it answers. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+  /** Runs a command that must not fail; returns its output. */
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the caller knows the shape
   done(line: string): Promise<any>;
 }
 
@@ -40,7 +40,7 @@ export async function site(t: Test, name: string): Promise<SiteUnderTest> {
   return made;
 }
 
-/** Has one site believe another. */
+/** Makes one site trust another. */
 export async function trust(site: SiteUnderTest, other: SiteUnderTest, file: string, more = ''): Promise<void> {
   await other.done(`site show --export ${file}`);
   const { site: shown } = (await other.done('site show')) as { site: { fingerprints: string[] } };
@@ -48,7 +48,7 @@ export async function trust(site: SiteUnderTest, other: SiteUnderTest, file: str
   await site.done(`site trust ${file} ${fingerprints} ${more}`);
 }
 
-/** A depot, and a site that believes it. */
+/** A depot, and a site that trusts it. */
 export async function twoSites(t: Test): Promise<Sites> {
   const [depot, here, stick] = [await site(t, 'depot'), await site(t, 'site-a'), folder(t)];
   await trust(here, depot, join(stick, 'depot.json'));

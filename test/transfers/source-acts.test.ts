@@ -1,4 +1,4 @@
-// Changes to a source, and whatever undoes something, against everything that can happen between.
+// Changes to a source, and undoing acts, against everything that can happen between.
 
 import t from 'tap';
 
@@ -23,7 +23,7 @@ async function accept(here: Here, { part, id }: { part: string; id: string }): P
   await here.done(`transfer accept ${id} --yes`);
 }
 
-t.test('one signature does not rotate a source of which two keys sign, whatever the new threshold is', async (t) => {
+t.test('one signature does not rotate a source with two required keys, with any new threshold', async (t) => {
   const here = await site(t, 'site-a');
   await here.done(trustCommand(t));
   const before = await sourceOf(here);
@@ -218,7 +218,7 @@ t.test('a source that is changed lists the transfers of it that wait, and of no 
   t.equal(ended.waiting.length, 1);
 });
 
-t.test('after distrust the preview says that the source is not trusted, once, and what it would change', async (t) => {
+t.test('after distrust the preview reports it once, and shows the possible changes', async (t) => {
   const here = await site(t, 'site-a');
   await here.done(trustCommand(t));
   const waiting = await sent(t, { sequence: 1 });
@@ -235,7 +235,7 @@ t.test('after distrust the preview says that the source is not trusted, once, an
 });
 
 largeTest(
-  'a transfer is withdrawn only while nothing later stands on it, also if the same revision was released again',
+  'a transfer is withdrawn only while no later change depends on it, even if the same revision was released again',
   async (t) => {
     const between: Record<string, (here: Here) => Promise<unknown>> = {
       'the same revision was released again': (here) => here.done('release snap/hello-on 1 stable'),
@@ -275,7 +275,7 @@ largeTest(
   },
 );
 
-t.test('content that is damaged here is taken from the transfer that holds it', async (t) => {
+t.test('content that is corrupt here is taken from a transfer that contains it', async (t) => {
   const here = await site(t, 'site-a');
   await here.done(trustCommand(t));
   await accept(here, await sent(t, { sequence: 1 }));

@@ -1,4 +1,5 @@
-// Trust in a source is checked when it takes effect: whatever is changed between the arrival of a transfer and its acceptance counts.
+// Trust in a source is checked when it takes effect: changes between the arrival of a transfer and its acceptance
+// count.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -27,7 +28,7 @@ type Seed = ReturnType<typeof seedOf>;
 const [first, second, third] = [seedOf(1), seedOf(2), seedOf(3)];
 const [thief, station, otherStation] = [seedOf(4), seedOf(5), seedOf(6)];
 
-/** A 2-of-3 source with one scanning station; two of its keys and the station have signed what comes. */
+/** A 2-of-3 source with one scanning station; two of its keys and the station have signed the transfer. */
 const trusted = (name: string): TransferSource => ({
   name,
   keys: [first, second, third].map((one) => one.publicKey),
@@ -46,7 +47,7 @@ const trusted = (name: string): TransferSource => ({
   addedBy: 'cli:root',
 });
 
-/** What comes of an acceptance once the trust has changed: a refusal, or a question to the people who approve. */
+/** The result of an acceptance after the trust has changed: a refusal, or a proposal to the approvers. */
 interface Row {
   /** The settings of the record of a source that it is about. */
   settings: (keyof TransferSource)[];
@@ -204,41 +205,38 @@ const approve = async ({ beside, ids }: Site['store'], number: number) => {
   return beside.acts.do(approveProposal, { actor: ids.bob }, { number, login });
 };
 
-largeTest(
-  'whatever is changed of a source while its transfer waits counts when the transfer is accepted',
-  async (t) => {
-    const site = await askingSite(t, 'transfers = "1 of B"');
-    const { run, store } = site;
-    let at = 0;
-    for (const [row, [what, { change, expected }]] of Object.entries(rows).entries()) {
-      // With LARDER_LONG=1 each change at each stage; otherwise a change that ends in a refusal at one of them, the stages in turn.
-      for (const stage of long || expected === again ? stages : [stages[row % stages.length]!]) {
-        const name = `source-${String(++at)}`;
-        await setSource(store, trusted(name));
-        const transfer = await carried(t, name);
-        const seen = await bring(site, transfer, stage);
-        const to = change(trusted(name));
-        if (to === 'distrust') await distrust(store, name);
-        else await setSource(store, { name, ...to });
-        const accepted = await run(`transfer accept ${transfer.id} --yes${seen}`);
-        const label = `${what}, ${stage}`;
-        t.equal(accepted.code, 1, label);
-        // A preview that showed a release is not what would be changed now.
-        t.match(
-          accepted.err,
-          what === 'it may release nothing' && seen !== '' ? /other changes than the preview showed/ : expected,
-          label,
-        );
-        const { status } = (await store.beside.records.transfers.find(transfer.id)) ?? {};
-        t.equal(status, 'waiting', label);
-        if (expected !== again)
-          t.match((await run(`transfer preview ${transfer.id}`)).code, 1, `${label}: the preview says so`);
-        if (to !== 'distrust' && to.floorInDoubt === true) await setSource(store, { name, floorInDoubt: false });
-      }
+largeTest('each change of a source while its transfer waits counts when the transfer is accepted', async (t) => {
+  const site = await askingSite(t, 'transfers = "1 of B"');
+  const { run, store } = site;
+  let at = 0;
+  for (const [row, [what, { change, expected }]] of Object.entries(rows).entries()) {
+    // With LARDER_LONG=1 each change at each stage; otherwise a change that ends in a refusal at one of them, the stages in turn.
+    for (const stage of long || expected === again ? stages : [stages[row % stages.length]!]) {
+      const name = `source-${String(++at)}`;
+      await setSource(store, trusted(name));
+      const transfer = await carried(t, name);
+      const seen = await bring(site, transfer, stage);
+      const to = change(trusted(name));
+      if (to === 'distrust') await distrust(store, name);
+      else await setSource(store, { name, ...to });
+      const accepted = await run(`transfer accept ${transfer.id} --yes${seen}`);
+      const label = `${what}, ${stage}`;
+      t.equal(accepted.code, 1, label);
+      // A preview that showed a release is not what would be changed now.
+      t.match(
+        accepted.err,
+        what === 'it may release nothing' && seen !== '' ? /other changes than the preview showed/ : expected,
+        label,
+      );
+      const { status } = (await store.beside.records.transfers.find(transfer.id)) ?? {};
+      t.equal(status, 'waiting', label);
+      if (expected !== again)
+        t.match((await run(`transfer preview ${transfer.id}`)).code, 1, `${label}: the preview says so`);
+      if (to !== 'distrust' && to.floorInDoubt === true) await setSource(store, { name, floorInDoubt: false });
     }
-    t.match(await run('package list --json'), { out: /"packages":\[\]/ }, 'nothing came in');
-  },
-);
+  }
+  t.match(await run('package list --json'), { out: /"packages":\[\]/ }, 'nothing came in');
+});
 
 t.test('an unchanged source is accepted at each of the same stages', async (t) => {
   const site = await askingSite(t, 'transfers = "1 of B"');
@@ -255,7 +253,7 @@ t.test('an unchanged source is accepted at each of the same stages', async (t) =
   }
 });
 
-t.test('who approves is told when the source is trusted on other terms than when it was proposed', async (t) => {
+t.test('an approver is told if the source is trusted on other terms than at the proposal', async (t) => {
   const site = await askingSite(t, 'transfers = "1 of B"');
   await setSource(site.store, trusted('depot'));
   await bring(site, await carried(t, 'depot'), 'proposed');
@@ -264,7 +262,7 @@ t.test('who approves is told when the source is trusted on other terms than when
   t.match(await approve(site.store, 1), { fell: true });
 });
 
-t.test('a source that is trusted again with another key does not vouch for what came before', async (t) => {
+t.test('a source that is trusted again with another key does not vouch for earlier transfers', async (t) => {
   const site = await askingSite(t, 'transfers = "1 of B"');
   await setSource(site.store, trusted('depot'));
   const transfer = await carried(t, 'depot');
@@ -277,7 +275,7 @@ t.test('a source that is trusted again with another key does not vouch for what 
   });
 });
 
-t.test('a higher approval policy counts for what was approved before', async (t) => {
+t.test('a stricter approval policy counts for earlier approvals', async (t) => {
   const site = await askingSite(t, 'transfers = "1 of B"');
   await setSource(site.store, trusted('depot'));
   const transfer = await carried(t, 'depot');
@@ -287,7 +285,7 @@ t.test('a higher approval policy counts for what was approved before', async (t)
   t.match(await site.run(`transfer accept ${transfer.id} --yes`), { code: 1, err: /Waits for 1 more.*: carol\./ });
 });
 
-t.test('the label of the site counts as it is when a transfer is accepted', async (t) => {
+t.test('the label of the site at the time of acceptance counts', async (t) => {
   const site = await askingSite(t, 'transfers = "1 of B"');
   const config = join(site.store.directory, 'larder.toml');
   changeConfig(config, { 'site.levels': ['open', 'inner'], 'site.label': 'inner' });

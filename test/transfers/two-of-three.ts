@@ -1,4 +1,4 @@
-// A source with three keys of which two sign, and files with what it says of itself: identities, rotations, transfers.
+// A source with three keys and two required signatures, and its files: identities, rotations, transfers.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

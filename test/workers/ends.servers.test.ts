@@ -18,7 +18,7 @@ import { until } from '#test/fixtures/until.ts';
 
 const byTwo = (data: string): void => changeConfig(join(data, 'larder.toml'), { 'http.workers': 2 });
 
-t.test('where the address is taken it says so, and another server on the same data is refused', async (t) => {
+t.test('if the address is in use the server says so, and another server on the same data is refused', async (t) => {
   const { data } = await newStore(t);
   byTwo(data);
   const other = createServer().listen(0, '127.0.0.1');
@@ -96,7 +96,7 @@ t.test('a second signal ends all of them at once', async (t) => {
   await t.rejects(waiting);
 });
 
-t.test('another certificate is that of all, and told of once', async (t) => {
+t.test('a new certificate is used by all workers, and reported once', async (t) => {
   const port = await freePort();
   const { data, json } = await newStore(t, `--base-url https://localhost:${port} --listen 127.0.0.1:${port}`);
   byTwo(data);

@@ -12,12 +12,12 @@ import { superviseWorkers } from '#workers/supervisor.ts';
 
 t.setTimeout(300_000);
 
-t.test('a worker that hangs is killed and replaced, and the others serve meanwhile', async (t) => {
+t.test('a hanging worker is killed and replaced, and the others serve in that time', async (t) => {
   const { data } = await newStore(t);
   changeConfig(join(data, 'larder.toml'), { 'http.workers': 2 });
   const listen = `127.0.0.1:${String(await freePort())}`;
   const fatal = (error: Error): void => void t.fail(error.message);
-  // Two answers in succession are missed, each of which is waited for two seconds.
+  // Two responses in succession are missing; the supervisor waits two seconds for each.
   const hangLimits = { intervalMs: 200, maxUnanswered: 2 };
   const supervised = await superviseWorkers({ directory: data, credentials: undefined, listen, fatal, hangLimits });
   const workers = (): WorkersState['each'] => readStateFile(data)?.workers?.each ?? [];

@@ -1,4 +1,4 @@
-// What takes several requests succeeds when each of them comes to another worker than the one before.
+// Sequences of several requests succeed if each request comes to another worker than the one before.
 
 import t from 'tap';
 
@@ -6,9 +6,9 @@ import { journeysInTurn, storeBehind } from '#test/fixtures/processes/in-turn.ts
 import { pass, startFront } from '#test/fixtures/servers/front.ts';
 import { serveByWorkers } from '#test/fixtures/processes/workers.ts';
 
-/** What each request was called, in the order in which they came to the front; each goes on by a connection of its own. */
+/** The names of the requests in the order of their arrival; each is forwarded on a connection of its own. */
 const requests: Promise<string>[] = [];
-/** Where they serve, once they do. */
+/** Their addresses, once they serve. */
 const behind = { url: '' };
 const url = await startFront(t, (request, response) => {
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -26,7 +26,7 @@ const workers = await serveByWorkers(t, store.directory);
 behind.url = workers.url;
 store.url = url;
 
-/** Twice, begun at each of the two; where two requests are under way at once, one worker may have two in succession. */
+/** Twice, starting at each of the two; with two concurrent requests, one worker may get two in succession. */
 async function fromBoth(journey: (first: number) => Promise<void>): Promise<void> {
   for (const first of [0, 1]) {
     const from = requests.length;

@@ -43,14 +43,14 @@ async function wrongFor(data: string, told: Told): Promise<string[]> {
   }
 }
 
-t.test(`after ${kills} kills everything that was acknowledged is there, once`, async (t) => {
+t.test(`after ${kills} kills every acknowledged change exists, once`, async (t) => {
   const { data, workers, token } = await store(t);
   const { told, stop } = await startClients(workers.url, token);
   await killWorkers(workers, told, kills);
   await stop();
   t.ok(told.broken >= kills, `${told.broken} requests were cut, ${count(told)} acknowledged`);
   t.ok(told.names.size > 0 && told.pushes.size > 0);
-  // What was pushed last is still to be reviewed.
+  // The last pushes still wait for review.
   await until(async () => (await wrongFor(data, told)).length === 0 || workers.process.exitCode !== null);
   t.same(await wrongFor(data, told), []);
   const page = (await workers.ask('/metrics')).text;
@@ -72,7 +72,7 @@ t.test('a store that acknowledges before it has done anything is found out', asy
         if (answer.statusCode === 200) done++;
       });
     });
-    // What breaks is not done again: its client has been told that it is done.
+    // A broken request is not repeated: its client has the acknowledgement.
     onward.once('error', () => {
       underWay--;
       cut++;

@@ -2,20 +2,20 @@ import t from 'tap';
 
 import { createRestartPolicy } from '#workers/restart-policy.ts';
 
-t.test('who ends after a while is replaced at once, however often', (t) => {
+t.test('a worker that ends after a while is replaced at once, any number of times', (t) => {
   const patience = createRestartPolicy(2);
   for (let end = 0; end < 100; end++) t.equal(patience.ended(5000), 0);
   t.end();
 });
 
-t.test('who ends soon is replaced later each time, and in the end not at all', (t) => {
+t.test('a worker that ends soon is replaced later each time, and in the end not at all', (t) => {
   const patience = createRestartPolicy(2);
   const pauses = Array.from({ length: 6 }, () => patience.ended(4999));
   t.same(pauses, [0, 200, 400, 800, 1600, undefined]);
   t.end();
 });
 
-t.test('one that serves for a while lets those before it be forgotten', (t) => {
+t.test('a worker that serves for a while clears the failures before it', (t) => {
   const patience = createRestartPolicy(2);
   for (let end = 0; end < 5; end++) patience.ended(0);
   t.equal(patience.inSuccession(), 5);

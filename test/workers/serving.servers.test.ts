@@ -1,4 +1,5 @@
-// Several workers serve one store: what one is told all are told, whoever dies is replaced, and from outside they are one.
+// Several workers serve one store: a change at one shows at all, a dead worker is replaced, and from outside they are
+// one.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -18,7 +19,7 @@ const data = dataFolder(t);
 await larder('init', '--data', data);
 const commands = commandsOn(data);
 
-/** What the administrator's guide says to type. */
+/** The lines of the administrator's guide. */
 const [change, restart, ...looks] = examplesIn('administrator', 'Several workers', 1).flat();
 execFileSync('/bin/sh', ['-c', change!.replace('/var/lib/larder', data)]);
 const configured = readConfig(join(data, 'larder.toml')).http.workers;
@@ -39,19 +40,19 @@ t.test('they say that they serve when all of them do, and take turns', async (t)
   t.match((await ask('/readyz')).body, { status: 'ok', notices: [], workers: { serving: 2, wanted: 2 } });
   const turns: number[] = [];
   for (let turn = 0; turn < 6; turn++) turns.push(await workerOf((await ask('/healthz')).requestId));
-  // One that is slow to take what came before may be passed over.
+  // A worker that is slow to accept the last connection may be passed over.
   t.ok(turns.filter((worker, at) => worker !== turns[at - 1]).length >= 4, turns.join());
   for (const line of store.log().trim().split('\n')) t.doesNotThrow(() => void JSON.parse(line), line);
 });
 
-t.test('whoever is asked for the figures gives those of all', async (t) => {
+t.test('the metrics of any worker include those of all', async (t) => {
   t.same(await figures(healthz), [6]);
   t.same(await figures('larder_workers_serving'), [2]);
   t.same(await figures('larder_workers'), [2]);
   t.same(await figures('larder_accounts'), [1], 'what is the same for all is not added up');
 });
 
-t.test('what a command changes beside them is seen by the next request at each', async (t) => {
+t.test('the next request at each worker sees the change of a command beside them', async (t) => {
   const account = (await commands.json('account create --email ada@example.org --username ada --display-name Ada')) as {
     id: string;
   };
@@ -103,7 +104,7 @@ t.test('all of them are sealed, and all are given the key again', async (t) => {
   t.same(await figures('larder_sealed'), [0]);
 });
 
-t.test('one that hangs is given no more than one connection', async (t) => {
+t.test('a hanging worker gets at most one connection', async (t) => {
   const [, pid] = [...store.pids()][0]!;
   process.kill(pid, 'SIGSTOP');
   const asked = Array.from({ length: 8 }, () => ask('/healthz'));
@@ -118,7 +119,7 @@ t.test('one that hangs is given no more than one connection', async (t) => {
   );
 });
 
-t.test('one that is killed is replaced, and counts that were told do not go back', async (t) => {
+t.test('a killed worker is replaced, and reported counters do not go back', async (t) => {
   const [before = NaN] = await figures(healthz);
   const [first, second] = [...store.pids().values()];
   process.kill(second!, 'SIGSTOP');
@@ -136,7 +137,7 @@ t.test('one that is killed is replaced, and counts that were told do not go back
   await until(async () => (await ask('/readyz')).body.workers.serving === 2);
 });
 
-t.test('what one does for all is done once', async (t) => {
+t.test('work for all is done by one worker, once', async (t) => {
   await until(async () => (await figures('larder_job_runs{job="prove-records",task="prove-records"}'))[0] === 1);
   t.same(await figures('larder_job_runs{job="sweep-blobs",task="sweep-blobs"}'), [1]);
   t.match(await figures('larder_job_runs{job="keep-room",task="keep-room"}'), [Number], 'what each does for itself');
@@ -144,7 +145,7 @@ t.test('what one does for all is done once', async (t) => {
   t.equal(entries.length, 1);
 });
 
-t.test('commands on the host tell of all of them', async (t) => {
+t.test('commands on the host report all of them', async (t) => {
   t.same(looks, ['larder status', 'larder doctor']);
   t.match(
     (await commands.larder('status')).out,
@@ -154,7 +155,7 @@ t.test('commands on the host tell of all of them', async (t) => {
   t.match((await commands.larder('doctor')).out, /Server: served since \S+ by process \d+ with 2 of 2 workers/);
 });
 
-t.test('a stop finishes what is under way, and frees the store', async (t) => {
+t.test('a stop finishes current requests, and frees the store', async (t) => {
   const { port } = new URL(store.url);
   const uploading = connect({ port: Number(port), host: '127.0.0.1' });
   const form = '--f\r\ncontent-disposition: form-data; name="binary"; filename="a"\r\n\r\nhalf';

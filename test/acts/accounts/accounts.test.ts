@@ -1,4 +1,4 @@
-// What an operation and a command do to accounts and tokens is one act: the same rows, the same entry, the same refusal.
+// An operation and a command on accounts and tokens are one act: the same rows, the same entry, the same refusal.
 import t from 'tap';
 
 import type { Acts, Actor } from '#acts/act.ts';
@@ -20,7 +20,7 @@ t.test('an operation and a command do the same to an account and to its tokens',
     good: (await sessionsOfAda()).length,
   });
 
-  /** Lets ada have two tokens, does it, and tells what came of it. */
+  /** Lets ada have two tokens, runs the act, and returns the effect on both. */
   const after = async (doIt: () => Promise<unknown>) => {
     await root.post(`${account}/enable`);
     await root.post(`${account}/end-tokens`);
@@ -91,7 +91,7 @@ t.test('and refuse the same in the same words', async (t) => {
   );
 });
 
-t.test('an act refuses by itself what whoever asks for it looks at before', async (t) => {
+t.test('an act repeats the checks of its callers', async (t) => {
   const { beside, ids } = await startStore(t);
   const { acts, records, newId } = beside;
   const [by, moment] = [{ actor: 'test' }, '2026-03-01T12:00:00.000Z'];
@@ -145,6 +145,6 @@ t.test('an act refuses by itself what whoever asks for it looks at before', asyn
 export const doesNotCompile = ({ acts, by }: { acts: Acts; by: Actor }): unknown => [
   // @ts-expect-error -- an account is named by its id
   acts.do(enableAccount, by, {}),
-  // @ts-expect-error -- and more is to be said of one that is disabled
+  // @ts-expect-error -- a disabled account needs more fields
   acts.do(disableAccount, by, { id: 'ada' }),
 ];

@@ -1,4 +1,4 @@
-// The gate: what the policy asks approvals for is proposed and not done, until others have approved of exactly that.
+// The gate: a change under the policy is proposed and not done, until others have approved exactly that.
 import t from 'tap';
 
 import { itself } from '#acts/act.ts';
@@ -9,7 +9,7 @@ import { days, hours, minutes } from '#domain/clock.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages/packages.ts';
 
-/** ada publishes snap/hello with three revisions; what goes to stable waits for two of bob, carol and dave. */
+/** ada publishes snap/hello with three revisions; releases to stable wait for two of bob, carol and dave. */
 async function guarded(t: Parameters<typeof startStore>[0], rules = ['2 of B*, carol, dave for snap/*:*/stable']) {
   const store = await startStore(t);
   for (const one of ['carol', 'dave', 'erin']) await store.join(one);
@@ -81,7 +81,7 @@ t.test('a release waits for two others, and is done by the same request once the
   t.match(told(await release(2)), [403, /proposal 2/], 'and the next one waits anew');
 });
 
-t.test('of two rules for one channel the stricter one decides, whichever comes first', async (t) => {
+t.test('of two rules for one channel the stricter one decides, in any order', async (t) => {
   const rules = ['2 of B*, carol, dave for snap/*:*/stable', '1 of B* for snap/hello:*/stable'];
   for (const ordered of [rules, rules.toReversed()]) {
     const { store, release, approve } = await guarded(t, ordered);
@@ -94,7 +94,7 @@ t.test('of two rules for one channel the stricter one decides, whichever comes f
   }
 });
 
-t.test('what the policy does not name goes on as ever, and what cannot be done never waits', async (t) => {
+t.test('acts outside the policy are done at once, and an impossible act never waits', async (t) => {
   const { store, release } = await guarded(t);
   t.equal((await release(1, 'edge')).status, 200);
   t.equal((await release(1, 'stable/fix')).status, 200, 'a branch has a name of its own');
@@ -103,7 +103,7 @@ t.test('what the policy does not name goes on as ever, and what cannot be done n
   t.strictSame(await store.beside.records.proposals.list({ before: 1e9, openAt: undefined }, 10), []);
 });
 
-t.test('an approval falls when what it would change is changed, and not when other channels are', async (t) => {
+t.test('an approval lapses when its own channels change, and not when other channels change', async (t) => {
   const { store, release, approve } = await guarded(t, ['1 of B*, carol for snap/*:*/stable']);
   await release(1);
   await release(2);
@@ -148,7 +148,7 @@ t.test('the proposer rejects their own proposal, although the policy does not as
   await t.rejects(approve('bob', 1), { code: 'conflict', message: /is rejected already/ });
 });
 
-t.test('a rejected proposal stands until its time is over, and an expired one counts for nothing', async (t) => {
+t.test('a rejected proposal stays until it expires, and an expired one does not count', async (t) => {
   const { store, release, approve } = await guarded(t, ['1 of B*, carol for snap/*:*/stable']);
   await release(1);
   const login = { accountId: store.ids.bob, at: store.clock.now.toISOString() };
@@ -175,7 +175,7 @@ t.test('a policy that asks for less has to be approved by the one in force', asy
   t.equal((await release(1)).status, 200);
 });
 
-t.test('every door to a channel is held by the same gate, and closing one too', async (t) => {
+t.test('every path to a channel has the same gate, and closing one too', async (t) => {
   const { store, ada, approve } = await guarded(t, ['1 of B* for snap/*:*/stable']);
   const { id } = (await store.beside.records.packages.find('snap', 'hello')) ?? { id: '' };
   const doors = [
@@ -195,7 +195,7 @@ t.test('every door to a channel is held by the same gate, and closing one too', 
   }
 });
 
-t.test('what ended long ago is forgotten, but for the newest', async (t) => {
+t.test('old proposals are forgotten, except the newest', async (t) => {
   const { store, release } = await guarded(t);
   await release(1);
   await release(2);
@@ -206,7 +206,7 @@ t.test('what ended long ago is forgotten, but for the newest', async (t) => {
   t.match(await store.beside.records.proposals.find(2), { number: 2 });
 });
 
-t.test('whoever is asked himself needs another one for what he proposes', async (t) => {
+t.test('an approver who proposes needs the approval of another approver', async (t) => {
   const { release, approve } = await guarded(t, [`1 of B*, ${'A'.repeat(32)} for snap/*:*/stable`]);
   t.match(told(await release(1)), [403, /Who may approve: bob\./]);
   await t.rejects(approve('ada', 1), { code: 'forbidden', message: /yourself/ });
@@ -215,7 +215,7 @@ t.test('whoever is asked himself needs another one for what he proposes', async 
   t.equal((await release(1)).status, 200);
 });
 
-t.test('500 proposals of one account wait at a time, and those that have expired leave room', async (t) => {
+t.test('an account has at most 500 waiting proposals, and expired proposals do not count', async (t) => {
   const { store, release } = await guarded(t);
   const at = store.clock.now.toISOString();
   const endsAt = new Date(store.clock.now.getTime() + days(1)).toISOString();

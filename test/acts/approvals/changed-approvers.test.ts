@@ -1,5 +1,5 @@
-// Whoever changes an account could act as it. So after every act that changes an account, its roles or its credentials, its
-// approvals do not count for 72 hours, whoever does it.
+// Any administrator who changes an account could act as that account. So for 72 hours after an act that changes an
+// account, its roles or its credentials, the approvals of that account do not count.
 import t from 'tap';
 
 import { changeRole, createAccount, disableAccount, enableAccount } from '#acts/accounts/accounts.ts';
@@ -28,7 +28,7 @@ import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f';
 
-/** ada publishes snap/hello; bob, who has the role, approves of what goes to stable. */
+/** ada publishes snap/hello; bob has the role and approves releases to stable. */
 async function guarded(t: Parameters<typeof startStore>[0]) {
   const store = await startStore(t);
   const { ids, beside, clock } = store;
@@ -42,7 +42,7 @@ async function guarded(t: Parameters<typeof startStore>[0]) {
   const change = (work: Parameters<typeof records.change>[1]) =>
     records.change({ at: at(), actor: 'test', action: 'test', object: 'bob' }, work);
   const at = (): string => clock.now.toISOString();
-  /** bob as an approver who is left in peace, whatever the act before has done. */
+  /** Makes bob an approver with a quiet account again, after the act before. */
   const restore = async (): Promise<void> => {
     await change(async (tx) => {
       await tx.accounts.enable(ids.bob);
@@ -72,7 +72,7 @@ async function guarded(t: Parameters<typeof startStore>[0]) {
 
 type World = Awaited<ReturnType<typeof guarded>>;
 
-/** How an act changes bob's account; `by` is an administrator, and then bob himself. */
+/** How an act changes the account of bob. `by` is first an administrator, then bob. */
 type Doing = (world: World, by: Actor, bob: string) => Promise<unknown>;
 
 const session = (bob: string, at: string) => ({
@@ -236,7 +236,7 @@ const others: Record<string, string> = {
   end_tokens: 'approvals from before it do not count, and those after it need a new login',
 };
 
-t.test('every act on an account either keeps its approvals from counting, or says why not', (t) => {
+t.test('every act on an account either suspends its approvals, or states why not', (t) => {
   const isAbout = ({ on }: Act<never, unknown>): boolean => /^(account|agent|session)\//.test(on);
   const listed = new Set([...Object.values(changing).map(({ act }) => act.name), ...Object.keys(others)]);
   const missing = everyAct.filter((one) => isAbout(one) && !listed.has(one.name)).map(({ name }) => name);
@@ -304,7 +304,7 @@ t.test('one administrator cannot make an approver that counts at once', async (t
   const login = { accountId: mallory, at: store.clock.now.toISOString() };
   await t.rejects(acts.do(approveProposal, own, { number: 1, login }), { message: /Your approvals count from/ });
 
-  // The same of an administrator who gives themself the role and gives up the other one.
+  // The same for an administrator who takes the role themself and gives up the other one.
   await acts.do(changeRole, itself, { id: store.ids.bob, role: 'store-admin', remove: false });
   await change((tx) => tx.totpSecrets.set(store.ids.root, 'sealed', store.clock.now.toISOString()));
   await acts.do(changeRole, root, { id: store.ids.root, role: 'transfer-approver', remove: false });
@@ -316,7 +316,7 @@ t.test('one administrator cannot make an approver that counts at once', async (t
   await t.rejects(approve(), 'nor bob, who was just given store-admin');
 });
 
-t.test('a disabled account approves of nothing, and neither does a foreign one that is made an own one', async (t) => {
+t.test('a disabled account approves nothing, nor does a foreign account that becomes a local one', async (t) => {
   const { store, restore, approve, at, change } = await guarded(t);
   const { acts } = store.beside;
   const { bob } = store.ids;

@@ -1,4 +1,5 @@
-// Approvals that are signed off the host: with a key of one's own, over exactly what is proposed, and counted as long as both stand.
+// Approvals that are signed off the host: with the key of the approver, over exactly the proposed change, and valid
+// while both exist.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -21,7 +22,7 @@ import { sshKeyPair, sshSigned } from '#test/fixtures/accounts/ssh-keys.ts';
 
 const people = ['bob', 'carol', 'dave'];
 
-/** ada publishes snap/hello; those who approve have keys of their own, and a stick on which they sign. */
+/** ada publishes snap/hello. The approvers have keys of their own, and a stick for signing. */
 async function signing(t: Parameters<typeof startStore>[0], named = true) {
   const store = await startStore(t);
   for (const one of ['carol', 'dave']) await store.join(one);
@@ -98,7 +99,7 @@ t.test('a release waits for signatures, and nothing else counts as one', async (
   await t.rejects(approve('bob', 3, sign('bob', two)), { message: /^The signature does not match this proposal/ });
 });
 
-t.test('what was signed counts as long as the key does', async (t) => {
+t.test('a signed approval counts as long as the key does', async (t) => {
   const { acts, put, textOf, sign, approve, release, keyOf, idOf } = await signing(t);
   await put(['2 signed of bob, carol, dave for snap/*:*/stable']);
   await release(1);
@@ -119,7 +120,7 @@ t.test('what was signed counts as long as the key does', async (t) => {
 
 type Signing = Awaited<ReturnType<typeof signing>>;
 
-/** Registers a key of somebody, as if those whom the policy asks had approved. */
+/** Registers the key of an account, as if the approvers of the policy had agreed. */
 function registerKey({ store, idOf }: Signing, who: string, key: string): Promise<unknown> {
   const at = store.clock.now.toISOString();
   const entry = { at, actor: 'test', action: 'add_approver_key', object: `account/${idOf(who)}` };
@@ -131,7 +132,7 @@ function registerKey({ store, idOf }: Signing, who: string, key: string): Promis
 const registerAnother = (here: Signing) =>
   registerKey(here, 'bob', readSshKey(sshKeyPair(here.stick, 'another').publicKey)?.line ?? '');
 
-/** Registers bob's removed key again, and waits until approvals count from people whose keys have changed. */
+/** Registers the removed key of bob again, and waits until approvals after a key change count. */
 async function registerAgain(here: Signing, who: string): Promise<void> {
   await registerKey(here, who, here.keyOf('bob'));
   here.store.clock.advance(hours(73));
@@ -139,7 +140,7 @@ async function registerAgain(here: Signing, who: string): Promise<void> {
 
 type Event = (here: Signing) => Promise<unknown>;
 
-/** What may happen between bob's signature and the removal of the key that made it, and after the removal. */
+/** Events between the signature of bob and the removal of its key, and after the removal. */
 const aroundRemoval: Record<string, { before?: Event; after?: Event }> = {
   nothing: {},
   'a restart before': { before: ({ store }) => store.restart() },
@@ -150,7 +151,7 @@ const aroundRemoval: Record<string, { before?: Event; after?: Event }> = {
   'the same key for bob again after': { after: (here) => registerAgain(here, 'bob') },
 };
 
-t.test('a signature counts no more once its key was removed, whatever happens in between', async (t) => {
+t.test('a signature does not count after its key was removed, even if the key returns', async (t) => {
   for (const [what, { before, after }] of Object.entries(aroundRemoval)) {
     const here = await signing(t);
     const { acts, put, textOf, sign, approve, release, keyOf, idOf } = here;
@@ -166,7 +167,7 @@ t.test('a signature counts no more once its key was removed, whatever happens in
   }
 });
 
-t.test('who approved before signatures were asked for signs once more', async (t) => {
+t.test('an approver who approved before signatures were required signs as well', async (t) => {
   const { put, textOf, sign, approve, release } = await signing(t);
   await put(['1 of bob, carol for snap/*:*/stable']);
   t.notMatch(await release(1), /sign/);
@@ -177,7 +178,7 @@ t.test('who approved before signatures were asked for signs once more', async (t
   t.equal(await release(1), 'done');
 });
 
-t.test('whoever is asked without a signature may sign all the same', async (t) => {
+t.test('an approver may sign even if no signature is required', async (t) => {
   const { records, put, textOf, sign, approve, release, keyOf } = await signing(t);
   await put(['2 of bob, carol for snap/*:*/stable']);
   await release(1);
@@ -231,7 +232,7 @@ t.test('a key is of one person', async (t) => {
   });
 });
 
-t.test('a policy that nobody could sign for is not taken, nor one of a store without a name', async (t) => {
+t.test('a policy is refused if no approver could sign, or if the store has no name', async (t) => {
   const { acts, put, idOf, keyOf } = await signing(t);
   await acts.do(removeApproverKey, itself, { id: idOf('bob'), key: keyOf('bob') });
   const rule = '2 signed of bob, carol for snap/*:*/stable';
@@ -245,7 +246,7 @@ t.test('a policy that nobody could sign for is not taken, nor one of a store wit
   });
 });
 
-t.test('each part of what is proposed makes another text, and nothing in it hides anything', async (t) => {
+t.test('each part of a proposal changes the signed text, and no part hides another', async (t) => {
   const proposed = {
     number: 1,
     act: 'accept_transfer',

@@ -16,7 +16,7 @@ import { addRevision } from '#test/fixtures/packages/packages.ts';
 const keys = { bob: 'ssh-ed25519 AAAAB', carol: 'ssh-ed25519 AAAAC', dave: 'ssh-ed25519 AAAAD' };
 const roles = '2 for snap/*:*/stable';
 
-/** ada publishes snap/hello; bob, carol and dave have the role, two of them approve of what goes to stable. */
+/** ada publishes snap/hello; bob, carol and dave have the role, two of them approve releases to stable. */
 async function guarded(t: Parameters<typeof startStore>[0], rule: string) {
   const store = await startStore(t);
   for (const one of ['carol', 'dave']) await store.join(one);
@@ -54,7 +54,7 @@ async function guarded(t: Parameters<typeof startStore>[0], rule: string) {
   const isSigned = rule.includes('signed');
   const approve = async (who: 'bob' | 'carol' | 'dave', number: number): Promise<unknown> => {
     store.clock.advance(seconds(1));
-    // ssh-keygen is not here: what it would have signed is recorded as the act does it.
+    // ssh-keygen is not available here; the act records the text to sign.
     if (isSigned) {
       const approval = { number, accountId: idOf(who), at: at(), key: keys[who], signature: 'signature' };
       return change((tx) => tx.proposals.approve(approval));
@@ -71,7 +71,7 @@ interface Source {
   rule?: string;
   /** Takes the trust in bob away, by this source alone. */
   lose(world: World): Promise<unknown>;
-  /** What bob is told who approves after that; nothing if their approval counts. */
+  /** The message to bob after a later approval; undefined if the approval counts. */
   refuses?: RegExp;
 }
 
@@ -120,7 +120,7 @@ t.test('every source of trust in an approver has a row here', (t) => {
   t.end();
 });
 
-t.test('an approval given in the instant in which the sessions of its account ended counts', async (t) => {
+t.test('an approval in the same instant as the end of the sessions of its account counts', async (t) => {
   const { store, idOf, at } = await guarded(t, roles);
   await store.beside.acts.do(endTokens, itself, { id: idOf('bob'), moment: at(), issuedBefore: null });
   const { records } = store.beside;
@@ -174,7 +174,7 @@ for (const [name, { rule = roles, lose, refuses }] of Object.entries(sources)) {
   });
 }
 
-t.test('an approver whose approval does not count any more approves again, and only then', async (t) => {
+t.test('after an approval lapsed, the approver approves again before it counts', async (t) => {
   const world = await guarded(t, roles);
   const { release, approve } = world;
   await release(1);

@@ -1,4 +1,4 @@
-// What an operation and a command do to brands and their keys is one act: the same rows, the same entry, the same refusal.
+// An operation and a command on brands and their keys are one act: the same rows, the same entry, the same refusal.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -26,7 +26,7 @@ const refusalOf = (answer: Record<string, unknown>): object => {
 };
 const head = async ({ beside }: TestAppliance) => (await beside.records.audit.head())?.seq;
 
-t.test('a brand is called what it may be called, whoever says it', async (t) => {
+t.test('the name of a brand follows the same rules on every path', async (t) => {
   const store = await startNow(t);
   const ada = await store.as('ada');
   const named = await addBrand(store, 'ada');
@@ -55,13 +55,13 @@ t.test('a brand is called what it may be called, whoever says it', async (t) => 
   t.equal(await head(store), before, 'what is refused leaves nothing in the audit log');
 });
 
-t.test('a signing key is made, asked for and deleted alike', async (t) => {
+t.test('a signing key is made, requested and deleted alike', async (t) => {
   const store = await startNow(t);
   const ada = await store.as('ada');
   const brand = await addBrand(store, 'ada');
   const keys = `/v1/brand/${brand}/signing_key`;
   const { signingKeys } = store.beside.records;
-  /** What came of it, but for what no two keys have in common. */
+  /** The outcome, without the values that differ between two keys. */
   const after = async (doIt: () => Promise<unknown>) => {
     await doIt();
     const [row] = await signingKeys.list(brand);
@@ -105,7 +105,7 @@ t.test('a signing key is made, asked for and deleted alike', async (t) => {
   t.equal(await head(store), before, 'what is refused leaves nothing in the audit log');
 });
 
-t.test('assertions come in alike, and nothing of them when what they rest on changed meanwhile', async (t) => {
+t.test('assertions are imported alike on every path, and none if their prerequisites changed in between', async (t) => {
   const store = await startNow(t, trustingVectors(t));
   await addOnlineBrand(store, 'my-brand');
   await addSigningKey(store, 'my-brand', 'rsa4096-a', 'default');
@@ -151,7 +151,7 @@ t.test('assertions come in alike, and nothing of them when what they rest on cha
   t.same(db.prepare('SELECT * FROM assertions').all(), []);
 });
 
-t.test('a serial is given under what holds when it is written down', async (t) => {
+t.test('a serial follows the policy at the time of its signature', async (t) => {
   const store = await startNow(t);
   const id = await addBrand(store, 'ada');
   const ada = await store.as('ada');

@@ -1,5 +1,5 @@
-// What an operation and a command do to packages is one act: the same rows, the same entry, the same refusal. Two packages
-// that are alike are treated alike, the one by HTTP, the other one on the host.
+// An operation and a command on packages are one act: the same rows, the same entry, the same refusal. Two equal
+// packages are changed alike, one over HTTP, the other on the host.
 import t from 'tap';
 
 import type { Client, Reply, TestAppliance } from '#test/fixtures/appliance.ts';
@@ -9,7 +9,10 @@ import { command, newest, startNow } from '../ways.ts';
 
 const twins = ['one', 'two'] as const;
 
-/** Publishes two snaps, alike but for name and id: three revisions, one of them in two channels, and two collaborators. */
+/**
+ * Publishes two snaps, alike except for name and id: three revisions, one of them in two channels, and two
+ * collaborators.
+ */
 async function published(store: TestAppliance): Promise<Record<(typeof twins)[number], string>> {
   const ada = await store.as('ada');
   const ids = { one: '', two: '' };
@@ -30,7 +33,7 @@ async function published(store: TestAppliance): Promise<Record<(typeof twins)[nu
   return ids;
 }
 
-t.test('what is done to a package by HTTP and on the host comes to the same', async (t) => {
+t.test('an act on a package has the same effect over HTTP and on the host', async (t) => {
   const store = await startNow(t);
   await store.join('carol');
   const ids = await published(store);
@@ -39,7 +42,7 @@ t.test('what is done to a package by HTTP and on the host comes to the same', as
   const { bob, carol = '' } = store.ids;
   const quota = (packages: number, id = carol) => root.post(`/internal/v1/accounts/${id}/quota`, { packages });
 
-  /** What is told of one of the twins as if it were told of either, whoever did it and whenever. */
+  /** The description of one of the twins, without the name of the twin, the actor and the time. */
   const alike = (value: unknown): unknown =>
     JSON.parse(
       JSON.stringify(value)

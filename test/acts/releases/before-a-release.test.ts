@@ -16,7 +16,7 @@ import { askedOne, pushCharm, pushResource, servingCharms } from '#test/fixtures
 import { addRevision } from '#test/fixtures/packages/packages.ts';
 import { days } from '#domain/clock.ts';
 
-/** Acts whose reason speaks of releases or channels, and that are not tried here: why. */
+/** Acts with a reason about releases or channels that are not tried here, and why. */
 const elsewhere: Readonly<Record<string, string>> = {
   delete_image_manifest: 'test/operations/registry/deletions.test.ts says what stays',
   grant_to_devices:
@@ -95,7 +95,7 @@ async function released(t: Test) {
   return { store, ada, client, push, given, id, charmId };
 }
 
-t.test('what waits for no approval because a release follows gives devices nothing before that', async (t) => {
+t.test('an act without approval before a release gives devices nothing until the release', async (t) => {
   const { store, ada, client, push, given, id } = await released(t);
   const { acts, records } = store.beside;
   const by = { actor: store.ids.ada };

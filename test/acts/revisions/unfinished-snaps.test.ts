@@ -35,7 +35,7 @@ t.test('grade devel and confinement devmode are for beta and edge', async (t) =>
     t.notOk(riskProblem(finished, 'stable'), JSON.stringify(finished));
 });
 
-/** The image of a snap whose snap.yaml states that it is unfinished; as long as the image that it is made of. */
+/** The image of a snap with a snap.yaml that marks it as unfinished. It has the same length as the original image. */
 const unfinished = (name: string, revision: number): Buffer =>
   Buffer.from(snapOf(offered(name, revision)).toString('latin1').replace('grade: stable', 'grade: devel '), 'latin1');
 
@@ -64,7 +64,7 @@ function doorsInSource(): string[] {
     .sort();
 }
 
-/** Doors to the same acts that only close channels, or that put back what they held, which has a test of its own. */
+/** Doors to the same acts that only close channels, or that restore the earlier content. Another test covers these. */
 const others = ['operations/dashboard/close.ts', 'cli/transfers/settle.ts', 'transfers/accept/desk.ts'];
 
 type Site = Awaited<ReturnType<typeof askingSite>>;
@@ -141,7 +141,7 @@ async function releasing({ store, run }: Site): Promise<Door[]> {
   ];
 }
 
-/** The page that says what would change says it as well, and has no button for it. */
+/** The page with the changes of a release shows it as well, and has no button for it. */
 async function pressed(store: Site['store'], channel: string): Promise<Attempt> {
   const { browsers } = store.beside.authority;
   const session = await browsers.begin(store.ids.ada, { address: '127.0.0.1', requestId: 'x' });
@@ -156,7 +156,7 @@ async function pressed(store: Site['store'], channel: string): Promise<Attempt> 
   return { snap: 'hello', done, text: done ? '' : /its grade is[^<]*/.exec(preview)![0] + (await sent.text()) };
 }
 
-/** A file that is pushed with a wish for a channel; another snap each time, because a revision comes of it in any case. */
+/** A file that is pushed for a channel; another snap each time, because each push makes a revision. */
 function pushing({ store, run }: Site, place: string): Door[] {
   let pushes = 0;
   const next = (): { name: string; file: string; bytes: Buffer } => {
@@ -243,7 +243,7 @@ async function depot({ run }: Pick<Site, 'run'>, stick: string) {
   };
 }
 
-/** A transfer in which the source has it in a channel: the plan says that it cannot be. */
+/** A transfer from a source that has the revision in a channel. The plan says that it cannot be released. */
 async function carrying(site: Site, stick: string): Promise<Door[]> {
   const send = await depot(site, stick);
   const accepted = async (line: string): Promise<Attempt> => {
@@ -266,7 +266,7 @@ async function carrying(site: Site, stick: string): Promise<Door[]> {
   ];
 }
 
-t.test('a snap that an older release of larder let into stable stays there, and is not put back there', async (t) => {
+t.test('a snap that an older larder released to stable stays there, and is not restored there', async (t) => {
   const { store, run } = await askingSite(t, '');
   const send = await depot({ run }, folder(t));
   const accept = async (id: string): Promise<number> => (await run(`transfer accept ${id} --yes`)).code;

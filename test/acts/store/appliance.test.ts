@@ -1,4 +1,4 @@
-// What is done to the store as a whole, each by its command: what the audit log says of it.
+// Changes to the store as a whole, each by its command, and their entries in the audit log.
 import { hash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ async function done(line: string): Promise<string> {
 
 const person = { actor: /^cli:/, outcome: 'done' };
 
-t.test('what is done to the store as a whole stands in the audit log in the words of its act', async (t) => {
+t.test('the audit log names each change to the store as a whole by its act', async (t) => {
   const folder = t.testdir({ passphrase: 'correct horse battery\n' });
   const data = join(folder, 'data');
   await done(`init --data ${data} --admin-email ann@site.example`);

@@ -1,4 +1,4 @@
-// Undoing what was done with accounts, their tokens and their agents.
+// Undoing acts of accounts, their tokens and their agents.
 import { itself } from '#acts/act.ts';
 import { registerAgent, removeAgent } from '#acts/accounts/agents.ts';
 import { days, minutes } from '#domain/clock.ts';
@@ -270,7 +270,7 @@ function registerAgentOf({ store, name }: World, person: 'ada' | 'bob') {
   return store.beside.acts.do(registerAgent, itself, { username: name, accountId: store.ids[person], publicKey });
 }
 
-/** What the names of the agents of this case have behind the name of the case. */
+/** The suffixes of the agents of this case, after the name of the case. */
 async function agents({ store, name }: World): Promise<string[]> {
   const all = await store.beside.records.agents.list();
   return all.filter(({ username }) => username.startsWith(name)).map(({ username }) => username.slice(name.length + 1));

@@ -1,4 +1,4 @@
-// Undoing what was done with a brand: its models, serial policies and remodels. Each case has a model of its own.
+// Undoing acts of a brand: its models, serial policies and remodels. Each case has a model of its own.
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { status, type UndoRow, type World } from './world.ts';
 
@@ -56,11 +56,11 @@ const deleteKey = async (world: World, key = world.notes['key']!) =>
   world.ada.delete(`${brandAt(world)}/signing_key/${key}`);
 const addModel = (world: World) => world.ada.post(`${brandAt(world)}/model`, { name: world.name, series: '16' });
 
-/** Whether ada and bob, who administers it too, see the brand. */
+/** Whether ada and bob, another administrator, see the brand. */
 const isSeen = async (world: World): Promise<boolean[]> =>
   [await world.ada.get(brandAt(world)), await world.bob.get(brandAt(world))].map(({ status }) => status === 200);
 
-/** The same, and deletes the brand with what a case gave it. */
+/** The same, and deletes the brand with the objects of a case. */
 async function isSeenStill(world: World): Promise<boolean[]> {
   const seen = await isSeen(world);
   await deleteModel(world);

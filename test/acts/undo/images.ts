@@ -1,4 +1,4 @@
-// Undoing what was pushed to a registry of images: a tag, a manifest, a blob.
+// Undoing acts of an image registry: a tag, a manifest, a blob.
 import { itself } from '#acts/act.ts';
 import { sweepImages } from '#acts/images/unneeded-images.ts';
 import { after as later, days, timestamp } from '#domain/clock.ts';
@@ -75,7 +75,7 @@ const forget = ({ store }: World) => {
 };
 const imageAt = ({ name }: World): string => `/v1/charm/${name}/resources/image`;
 
-/** Asks for what deployments need to pull the image of the case. */
+/** Requests the credentials that deployments need to pull the image of the case. */
 async function handOut(world: World): Promise<Login> {
   const ada = await world.store.as('ada');
   const { body } = await ada.post(`${imageAt(world)}/oci-image/blob`, { 'image-digest': digestOfImage(world) });

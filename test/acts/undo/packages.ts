@@ -1,4 +1,4 @@
-// Undoing what was done with people and devices of a package.
+// Undoing acts of the people and devices of a package.
 import { days, minutes } from '#domain/clock.ts';
 import { addCollaborator, addRevision } from '#test/fixtures/packages/packages.ts';
 import { handOver, held, release, status, type UndoRow, type World } from './world.ts';

@@ -1,4 +1,4 @@
-// Undoing what was done with revisions and their releases.
+// Undoing acts of revisions and their releases.
 import { days } from '#domain/clock.ts';
 import { handOver, held, release, status, type UndoRow, type World } from './world.ts';
 import type { Client } from '#test/fixtures/appliance.ts';

@@ -1,4 +1,4 @@
-// Undoing what a site asks of others, and whom it believes.
+// Undoing acts of the requests of a site, and of its trusted sources.
 import { itself } from '#acts/act.ts';
 import { distrustSource, settleFloor, trustSource } from '#acts/sites/sites.ts';
 import { subscribe, unsubscribe } from '#acts/sites/subscriptions.ts';
@@ -127,13 +127,13 @@ function distrust({ store, name }: World) {
   return store.beside.acts.do(distrustSource, itself, { name });
 }
 
-/** Leaves in doubt what was accepted last of the source, as a restore does for each. */
+/** Marks the last accepted transfer of the source as doubtful, as a restore does for each source. */
 function doubtFloor({ store, name }: World) {
   const entry = { at: store.clock.now.toISOString(), actor: 'test', action: 'restore', object: 'appliance' };
   return store.beside.records.change(entry, (tx) => tx.transferSources.doubtFloor(name));
 }
 
-/** The sources of this case: what their names have behind the name of the case, key, scope, and whether their floor is certain. */
+/** The sources of this case: the suffix of the name, key, scope, and whether the floor is certain. */
 async function sources({ store, name }: World): Promise<unknown[]> {
   const all = await store.beside.records.transferSources.list();
   return all

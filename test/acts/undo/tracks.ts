@@ -1,4 +1,4 @@
-// Undoing what was done with tracks, and with the guardrails that allow them.
+// Undoing acts of tracks, and of the guardrails that allow them.
 import { days } from '#domain/clock.ts';
 import { handOver, held, release, status, type UndoRow, type World } from './world.ts';
 

@@ -1,4 +1,4 @@
-// What the rows of undoing acts are made of: an act, its undoing, and what may happen between.
+// The rows of undoing acts: an act, its undoing, and possible events between.
 import { Refusal } from '#domain/refusal.ts';
 import type { Client, startStore, TestAppliance } from '#test/fixtures/appliance.ts';
 
@@ -19,12 +19,12 @@ export interface World {
 }
 
 export interface UndoCase {
-  /** What happens between the act and its undoing. */
+  /** The event between the act and its undoing. */
   between: string;
   event?(world: World): Promise<unknown>;
   /** The status of the undoing; 200 if nothing else is said. */
   status?: number;
-  /** What is true afterwards. */
+  /** The expected state afterwards. */
   after(world: World): Promise<unknown>;
   equals: unknown;
 }

@@ -5,7 +5,7 @@ import { requestIds } from '#assertions/devices/request-ids.ts';
 const moment = new Date('2026-03-01T12:00:00Z');
 const later = (minutes: number): Date => new Date(moment.getTime() + minutes * 60_000);
 
-t.test('a request-id holds for an hour, in the store that gave it, as it was given', (t) => {
+t.test('a request-id is valid for an hour, unchanged, in its own store', (t) => {
   const ids = requestIds(Buffer.alloc(32, 1));
   const id = ids.make(moment);
   t.match(id, /^[\w-]{48}$/);

@@ -19,17 +19,17 @@ const valid = requests.valid[0]?.assertion ?? '';
 const imported = Object.entries(chain.assertions);
 const id = 'A'.repeat(64);
 
-/** An object of the same members whose order is another. */
+/** An object with the same members in another order. */
 const shuffled = (headers: Headers): Headers => Object.fromEntries(Object.entries(headers).reverse());
 
-t.test('what snapd wrote is read and written again byte for byte', (t) => {
+t.test('assertions of snapd are read and written back byte for byte', (t) => {
   for (const { name, assertion: text } of requests.valid) t.equal(joined(parseAssertion(text)), text, name);
   for (const [name, text] of imported) t.equal(joined(parseAssertion(text)), text, name);
   for (const { name, assertion: text } of chain.steps) t.equal(joined(parseAssertion(text)), text, name);
   t.end();
 });
 
-t.test('headers are written in the order snapd writes them, whatever order they come in', (t) => {
+t.test('headers are written in the order of snapd, in any order of the input', (t) => {
   const texts = [...requests.valid, ...chain.steps].map(({ name, assertion }) => [name, assertion] as const);
   for (const [name, text] of [...imported, ...texts]) {
     const { type, headers, body, content, signKeyId } = parseAssertion(text);
@@ -92,7 +92,7 @@ t.test('nested lists, maps and texts of several lines are written as snapd write
   t.end();
 });
 
-t.test('what is written is read again as it was', (t) => {
+t.test('a written assertion is read back unchanged', (t) => {
   const name = fc.stringMatching(/^[a-z](?:-?[a-z0-9]){0,5}$/);
   const text = fc.string({ unit: anyCharacter, maxLength: 12 }).filter((text) => !text.includes('\r'));
   const lines = fc.string({ unit: fc.constantFrom('\n', ' ', '-', ':', 'a'), maxLength: 8 });
@@ -153,7 +153,7 @@ t.test('a stream is what snapd prints: assertions with an empty line between the
   t.end();
 });
 
-t.test('a text that is no assertion is refused with a sentence that says why', (t) => {
+t.test('a text that is no assertion is refused with the reason', (t) => {
   const edge = (name: string) => requests['edge-cases'].find((one) => one.name === name)?.assertion ?? '';
   const [head = ''] = valid.split('\n\n');
   const reasons: [string | Uint8Array, RegExp][] = [
@@ -213,7 +213,7 @@ t.test('everything is bounded', (t) => {
   t.end();
 });
 
-t.test('what would change its meaning is never written', (t) => {
+t.test('an assertion that would change its meaning is never written', (t) => {
   const impossible: [Headers, RegExp][] = [
     [{ name: 'a\r' }, /carriage return/],
     [{ 'name: x\ntype': 'a' }, /header of the name/],

@@ -84,7 +84,7 @@ t.test('a signature is written as snapd writes it', (t) => {
   t.end();
 });
 
-t.test('a signature is read where snapd reads it, and judged as snapd judges it', (t) => {
+t.test('a signature is read and verified as in snapd', (t) => {
   const cases = requests['edge-cases'].filter(({ name }) => /^(?:sig-|tampered-|signed-by)/.test(name));
   for (const edge of cases) {
     if (['sig-empty', 'sig-two-final-newlines'].includes(edge.name)) continue;
@@ -106,7 +106,7 @@ function refuses(accepts: () => boolean): boolean {
   }
 }
 
-t.test('how a signature deviates from what snapd writes is said', (t) => {
+t.test('a signature that deviates from those of snapd is reported with the difference', (t) => {
   const reasons: Record<string, RegExp | undefined> = {
     'sig-issuer-hashed': undefined,
     'sig-issuer-unhashed': undefined,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { readTime, writeTime } from '#assertions/format/times.ts';
 
-t.test('a time is read as RFC 3339 says', (t) => {
+t.test('a time is read as in RFC 3339', (t) => {
   const times: [string, string][] = [
     ['2024-01-02T03:04:05Z', '2024-01-02T03:04:05.000Z'],
     ['2016-04-01T00:00:00.0Z', '2016-04-01T00:00:00.000Z'],
@@ -15,7 +15,7 @@ t.test('a time is read as RFC 3339 says', (t) => {
   t.end();
 });
 
-t.test('what is no time of the calendar is none', (t) => {
+t.test('a time outside the calendar is refused', (t) => {
   const none = [
     '',
     'never',

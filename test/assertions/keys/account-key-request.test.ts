@@ -52,7 +52,7 @@ t.test('times are written in UTC with whole seconds', async (t) => {
   t.match(made, /\nsince: 2025-06-30T21:59:59Z\nuntil: 2035-01-01T00:00:00Z\n/);
 });
 
-t.test('what must not be written is refused', async (t) => {
+t.test('an invalid request is never written', async (t) => {
   const refused: [Partial<typeof request> & { until?: Date; revision?: number }, RegExp][] = [
     [{ name: '' }, /the name must be/],
     [{ name: '1' }, /at least one letter/],

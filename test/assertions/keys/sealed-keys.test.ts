@@ -20,7 +20,7 @@ t.test('a sealed key opens with the master key for its owner', (t) => {
   t.end();
 });
 
-t.test('a sealed key opens for nobody else, and the fault names no secret', (t) => {
+t.test('a sealed key opens only with its passphrase, and the fault contains no secret', (t) => {
   const sealed = seal(masterKey, owner, privateKey);
   const faults: [Parameters<typeof open>, RegExp][] = [
     [[otherMasterKey, owner, sealed], /sealed under another master key/],

@@ -64,7 +64,7 @@ t.test('a sealed store signs nothing, also with keys it had open', async (t) => 
   await t.rejects(signer.sign(one.id, bytes), { message: /another master key/ }, 'it forgot what it had open');
 });
 
-t.test('a key that was removed signs no more', async (t) => {
+t.test('a removed key no longer signs', async (t) => {
   const { signer, state } = store();
   await signer.sign(one.id, bytes);
   state.keys.delete(one.id);

@@ -1,4 +1,4 @@
-// Bare node:http, reading a JSON body and answering the JSON it was given: what nothing built on it can beat.
+// Bare node:http, which reads a JSON body and answers the given JSON: the upper bound for everything built on it.
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

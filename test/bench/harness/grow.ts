@@ -14,13 +14,13 @@ import { snapDetails } from '#test/fixtures/records/filler.ts';
 
 const silent = pino({ level: 'silent' });
 
-/** Each package has so many revisions, of which two are released. */
+/** Each package has this many revisions; two are released. */
 const revisionsEach = 10;
 
 /**
- * Adds to the records of a data directory, which are a file in it, so many snaps, with what stands beside so many of them: a publisher for a hundred, and a brand, an export, a token,
- * credentials and an upload that waits for a person for each publisher, and an entry of the audit log for each package. Of what
- * is listed by pages there are more than one page in a small store too.
+ * Adds this many snaps to the records of a data directory, which are in a file, with related rows: a publisher for each
+ * hundred; a brand, an export, a token, credentials and an upload in manual review for each publisher; and an entry of
+ * the audit log for each package. A list with pages has more than one page in a small store too.
  */
 export async function grow(directory: string, packages: number): Promise<void> {
   const people = Math.max(150, Math.ceil(packages / 100));
@@ -32,7 +32,7 @@ export async function grow(directory: string, packages: number): Promise<void> {
     db.exec(numbered('people', people));
     db.exec(numbered('names', packages));
     db.exec(rows(new Date().toISOString(), people));
-    // The digests of all rows are made anew when the store is opened.
+    // The store computes the digests of all rows again when it is opened.
     db.exec(`DELETE FROM row_digest_tables WHERE of_table GLOB '(schema *'`);
   })();
   db.close();

@@ -14,9 +14,12 @@ export interface Load {
   /** Texts that take turns in the request, so that no two are the same. */
   turns?: Turns;
   connections: number;
-  /** The process that is to answer, where several have the port; others that take a connection are not asked. */
+  /** The process that is to answer, if several share the port; connections to others are closed unused. */
   answers?: number;
-  /** Whether the client sleeps until an answer comes; where that takes milliseconds it is right, and leaves a processor free. */
+  /**
+   * Whether the client sleeps until a response arrives. For responses of milliseconds that is right, and leaves a
+   * processor free.
+   */
   sleeps?: boolean;
 }
 
@@ -39,7 +42,10 @@ export interface Measured {
   failures: number;
 }
 
-/** What the client is told: first what it sends, then again and again for how many milliseconds or requests. */
+/**
+ * The input of the client: the requests to send once, then the requests to repeat, and for how many milliseconds or
+ * times.
+ */
 export type Order = { open: Load } | { slice: Bounds };
 
 /** A slice ends with whichever comes first. */
@@ -123,7 +129,7 @@ async function takenBy(pid: number, port: number, sockets: Socket[]): Promise<So
   return sockets.filter((socket) => open.has(ofServer.get(socket.localPort!) ?? '') || void socket.destroy());
 }
 
-/** What the descriptors of a process are of; one that is closed meanwhile is of nothing. */
+/** The files behind the descriptors of a process; undefined for a descriptor that was closed in between. */
 function openFiles(pid: number): Set<string> {
   const descriptors = `/proc/${String(pid)}/fd`;
   const files = readdirSync(descriptors).map((descriptor) => {

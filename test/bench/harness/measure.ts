@@ -1,4 +1,4 @@
-// What the benchmarks share: processes to measure, and how their figures are printed.
+// Common parts of the benchmarks: processes to measure, and the output of their figures.
 import { execFileSync, fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ export interface Client {
 export async function openLoad(load: Load): Promise<Client> {
   const child = fork(join(import.meta.dirname, 'load.ts'), { stdio: 'inherit' });
   const ended = gone(child, 'load.ts');
-  // Nobody hears of it whose slice is over.
+  // The slice is over; no caller waits for this.
   ended.catch(() => undefined);
   const ask = async <Told>(order: Order): Promise<Told> => {
     child.send(order);
@@ -63,7 +63,7 @@ export const median = (numbers: number[]): number => {
     : ((sorted[middle - 1] ?? NaN) + (sorted[middle] ?? NaN)) / 2;
 };
 
-/** Starts a module of this folder as a server; it sends what it wants to tell, such as its port, as its first message. */
+/** Starts a module of this folder as a server. Its first message carries its data, such as its port. */
 export async function startServer<Told>(
   module: string,
   ...args: string[]
@@ -81,7 +81,10 @@ export async function stopServer(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** Milliseconds that all threads of a process have run: what a request costs, whoever else uses the machine. */
+/**
+ * Milliseconds of processor time of all threads of a process. The cost of a request does not depend on other processes
+ * of the machine.
+ */
 export function processorTime({ pid }: { pid?: number | undefined }): number {
   const tasks = `/proc/${String(pid)}/task`;
   return readdirSync(tasks).reduce((sum, task) => {
@@ -90,7 +93,7 @@ export function processorTime({ pid }: { pid?: number | undefined }): number {
   }, 0);
 }
 
-/** Milliseconds that all processes of a server have run, those that have ended too. */
+/** Milliseconds of processor time of all processes of a server, including ended ones. */
 export function serverTime(server: PostgresServer): number {
   const first = `/proc/${String(server.pid())}`;
   // After the name of the program, which ends with the last bracket: the 14th and 15th field are those of the ended children.
@@ -101,7 +104,7 @@ export function serverTime(server: PostgresServer): number {
   return processesOf(server).reduce((sum, pid) => sum + processorTime({ pid }), ended);
 }
 
-/** The first process of a server, and those that it has started. */
+/** The first process of a server, and its child processes. */
 export function processesOf(server: PostgresServer): number[] {
   const pid = server.pid();
   const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'latin1')
@@ -116,7 +119,7 @@ export function pin(pid: number, processor: number): void {
   execFileSync('taskset', args, { stdio: 'ignore' });
 }
 
-/** What computes, and is known by its process; a PostgreSQL server is known by the first of several. */
+/** A measured process. A PostgreSQL server is given by its first process. */
 type Computing = { pid?: number | undefined } | PostgresServer;
 
 /** Says how busy the machine was from here on, apart from these processes: the share of all its processors that others had. */
@@ -144,7 +147,7 @@ export function watchMachine(...own: Computing[]): () => string {
   };
 }
 
-/** What something costs a process, in milliseconds. */
+/** The cost for a process, in milliseconds. */
 export interface Cost {
   /** Computed by the thread that runs the program. */
   main: number;
@@ -154,7 +157,7 @@ export interface Cost {
   wall: number;
 }
 
-/** What a process computes while `work` goes on; a thread that ends meanwhile is not counted. */
+/** The processor time of a process while `work` runs; a thread that ends in between is not counted. */
 export async function costTo(pid: number | undefined, work: () => Promise<unknown>): Promise<Cost> {
   const process = `/proc/${String(pid)}`;
   const ran = (thread: string): number => Number(readFileSync(`${thread}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
@@ -178,7 +181,7 @@ export const medianCost = (costs: Cost[]): Cost => ({
 /** The most resident memory that a process has had, in MiB. */
 export const peakMemory = (pid: number | undefined): number => memory(pid, 'VmHWM');
 
-/** What it has now. */
+/** The current memory. */
 export const residentMemory = (pid: number | undefined): number => memory(pid, 'VmRSS');
 
 const memory = (pid: number | undefined, what: 'VmHWM' | 'VmRSS'): number =>

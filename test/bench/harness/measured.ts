@@ -1,4 +1,4 @@
-// What is asked for in a measured store: something of every kind, made by the people to whom it belongs.
+// The requests to a measured store: an object of every kind, made by its owner.
 import { createHash } from 'node:crypto';
 import { cpSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,12 +15,12 @@ import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 import type { WritableStore } from '#test/fixtures/records/writable.ts';
 import { addMeasured } from './store.ts';
 
-/** Where things are, and who may ask for them. */
+/** The paths of objects, and the accounts that may request them. */
 export interface World {
   tokens: Record<'ada' | 'bob' | 'root', string>;
   ids: Record<'ada' | 'bob' | 'snap' | 'charm' | 'upload' | 'library' | 'pages', string>;
   icon: string;
-  /** Credentials of the charm's repository, and the digests of what is in it. */
+  /** Credentials of the repository of the charm, and the digests of its content. */
   login: Login;
   image: { manifest: string; blob: string };
 }
@@ -187,7 +187,7 @@ async function furnishBuilds(ada: Client): Promise<void> {
   must(await ada.post('/internal/v1/craft/buildsets', set), 'build');
 }
 
-/** What waits for approvals, as if the store asked for them. */
+/** Objects that wait for approvals, as if the store required them. */
 const furnishProposal = (store: TestAppliance): Promise<unknown> =>
   fill(store, (tx) =>
     tx.proposals.add({

@@ -8,7 +8,7 @@ import { changeConfig, readConfig } from '#configuration/config.ts';
 import { startPostgres, type PostgresServer } from '#test/fixtures/servers/postgres.ts';
 import { larder } from '#test/fixtures/processes/served.ts';
 
-/** A server with memory for what is measured, as one has that serves a store; nothing comes round there by itself. */
+/** A PostgreSQL server with enough memory for the measurement, like a real one, and without its periodic tasks. */
 export const startMeasuredServer = (): Promise<PostgresServer> =>
   startPostgres({ settings: ['shared_buffers = 256MB', 'max_wal_size = 4GB', 'autovacuum = off'] });
 

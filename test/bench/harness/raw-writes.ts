@@ -1,7 +1,7 @@
-// What a change of the store writes, written by plain statements: a database with the tables and the indexes of a store and
-// none of its triggers, one commit a change, each synced. It runs as a process of its own, beside the store that it is held
-// against, and measures so many changes each time it is told to. Asked over HTTP as a store is, it does the same change for
-// each request, and commits those together that wait: what nothing built on node:http can beat.
+// The writes of a change as plain statements: a database with the tables and the indexes of a store and none of its
+// triggers, one commit per change, each synced. It is a process of its own beside the measured store, and measures a
+// number of changes on request. Over HTTP it does the same change for each request, and commits waiting changes
+// together: the upper bound for everything built on node:http.
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ import SQLite from 'better-sqlite3';
 
 import type { Measured } from './load.ts';
 
-/** Which change, of which names one after the other; and the revision that is released. */
+/** The kind of change, the names for it in order, and the revision to release. */
 export interface RawWrites {
   change: 'register_name' | 'release';
   names: string[];

@@ -1,5 +1,5 @@
-// Two ways to serve one store, side by side: the same questions and the same changes, in slices of one run. What a request costs
-// shows everywhere; how many there are in a second only where each process has a processor, and the client another.
+// Two ways to serve one store, side by side: the same requests and the same changes, in slices of one run. The cost of
+// a request shows on every machine; the rate only if each process has a processor, and the client another.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -31,13 +31,16 @@ export interface Side {
   name: string;
   serving: readonly Serving[];
   /**
-   * The processors that it may have. Those that answer take turns on them, each with a client of its own beside it: who asks and who answers
-   * share a processor then, whether there is one of it or two.
+   * The processors for a side. The servers take turns on them, each with a client of its own. A client and its server
+   * share a processor then, for one server or two.
    */
   processors?: readonly number[];
-  /** Whether each of those that answer is asked from each of the processors, by clients that share them; otherwise from its own alone. */
+  /**
+   * Whether each server is called from each processor, by clients that share them. Else each server is called from its
+   * own processor only.
+   */
   spread?: boolean;
-  /** The server that has its records, where one does. */
+  /** The server of its records, if there is one. */
   server?: PostgresServer;
 }
 
@@ -91,7 +94,7 @@ export async function compare({ name, load, warmup, slice }: Work, sides: readon
     median(first.map((one, round) => of(second[round]!) / of(one))).toFixed(2);
   const [one, other] = sides;
   const server = other.server === undefined ? '' : `, ${ratio((slice) => slice.cost + slice.server)} with the server`;
-  // What a thread that answers can do in a second of a processor of its own, times how many there are.
+  // The requests per second of a serving thread with a processor of its own, times the number of threads.
   const most =
     (answeringOf(other) / answeringOf(one)) *
     median(first.map(({ answering }, at) => answering / second[at]!.answering));
@@ -106,7 +109,7 @@ export async function compare({ name, load, warmup, slice }: Work, sides: readon
 
 const answeringOf = ({ serving }: Side): number => serving.reduce((sum, { workers }) => sum + workers.length, 0);
 
-/** A client for each address, or for each of those that answer, which share the connections; warmed up. */
+/** A client for each address, or for each server, which share the connections; warmed up. */
 async function openLoads(side: Side, load: Work['load'], warmup: Bounds): Promise<Client[]> {
   const asked = clientsOf(side);
   const clients: Client[] = [];
@@ -122,7 +125,7 @@ async function openLoads(side: Side, load: Work['load'], warmup: Bounds): Promis
   return clients;
 }
 
-/** Whom a client asks, on which processor who answers runs, and on which one the client. */
+/** The address of a client, the processor of the server, and the processor of the client. */
 interface Asked {
   port: number;
   answers?: number;

@@ -2,7 +2,7 @@
 import { hours } from '#domain/clock.ts';
 import { startAppliance } from '#appliance/appliance.ts';
 
-// What comes round by itself, such as the weekly proof of the records, is no part of what a request costs.
+// Periodic tasks, such as the weekly proof of the records, are no part of the cost of a request.
 const jobsAfter = hours(1);
 const appliance = await startAppliance({ directory: process.argv[2] ?? '', listen: '127.0.0.1:0', jobsAfter });
 process.send?.({ port: Number(new URL(appliance.url).port) });

@@ -1,5 +1,4 @@
-// Large content goes through all that a bucket does with it, in a process of its own whose memory is counted; prints what came of it
-// as JSON.
+// Runs the whole life of large content in a bucket, in a process of its own, and prints the result with its memory as JSON.
 //   large-on-s3.ts DIRECTORY BYTES ADDRESS-AND-ACCESS
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -22,7 +21,7 @@ const size = Number(bytes);
 
 const steps: LargeOnS3['steps'] = [];
 async function step<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-  // From here on the highest is counted anew.
+  // Starts a new peak measurement.
   writeFileSync('/proc/self/clear_refs', '5');
   const [began, used] = [performance.now(), process.cpuUsage()];
   const result = await work();

@@ -1,4 +1,4 @@
-// What is of S3 alone; door.test.ts holds what every engine promises against it too.
+// Behaviour of the S3 engine only; door.test.ts checks the behaviour of every engine with it too.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -50,10 +50,10 @@ const MiB = 1024 * 1024;
 const GiB = 1024 * MiB;
 const all = { limit: 100 * MiB };
 const placeOf = (sha3_384: string): string => `sha3/${sha3_384.slice(0, 2)}/${sha3_384}`;
-/** What is not there after five seconds, and two more for a busy machine, is too late. */
+/** A response after more than five seconds, plus two for a busy machine, is too late. */
 const inTime = <Result>(work: Promise<Result>): Promise<Result> =>
   Promise.race([work, sleep(7000, undefined, { ref: false }).then(() => Promise.reject(new Error('too late')))]);
-/** What whoever administers the store is told of a server that does not tell the time. */
+/** The message to the administrator about a server without a clock. */
 const whyNot = (blobs: S3Blobs): Promise<string> =>
   blobs.clock().then(
     () => '',
@@ -101,7 +101,7 @@ t.test('memory for parts is used again, by one at a time, after no error, and no
   t.not(await memory.during(() => lent()), last);
 });
 
-t.test('an address is taken apart, or refused with what is wrong', async (t) => {
+t.test('an address is parsed, or refused with the mistake', async (t) => {
   const local = { endpoint: 'https://s3.site:8443', host: 's3.site:8443', bucket: 'blobs' };
   t.same(parseBucketAddress('https://s3.site:8443/blobs/larder/main'), { ...local, prefix: 'larder/main/' });
   t.same(parseBucketAddress('https://s3.site:8443/blobs/larder/'), { ...local, prefix: 'larder/' });
@@ -131,7 +131,7 @@ function isWell(t: Test, passage: Passage, size: number): void {
   t.same([passage.removed, passage.isLeft], [true, false]);
 }
 
-t.test('large content is sent in parts, and copied in parts, when it goes out of service and comes back', async (t) => {
+t.test('large content is sent in parts, and copied in parts for quarantine and restore', async (t) => {
   const sizes = { single: 5 * MiB, copied: 6 * MiB, copiedPart: 5 * MiB };
   const { blobs, server, address, places, beside } = await onS3(t, { sizes });
   const reader = await beside();
@@ -170,7 +170,7 @@ t.test('large content is sent in parts, and copied in parts, when it goes out of
   t.ok(blobs.traffic().bytesSent > 13 * MiB && reader.traffic().bytesReceived > 13 * MiB);
 });
 
-t.test('what was begun in parts and never ended is given up after a day', async (t) => {
+t.test('a multipart upload that never ended is abandoned after a day', async (t) => {
   const { blobs, server, address, beside } = await onS3(t);
   const where = { Bucket: server.bucket };
   await server.client.send(new CreateMultipartUploadCommand({ ...where, Key: `${address.prefix}sha3/ab/abandoned` }));
@@ -185,14 +185,17 @@ t.test('what was begun in parts and never ended is given up after a day', async 
 });
 
 const long = isLong ? { timeout: 3_600_000 } : { skip: 'LARDER_LONG=1 sends 6 GiB' };
-/** MiB of memory, a fifth more than was measured: while it is received, and at most afterwards, when nobody needs to tidy up. */
+/**
+ * MiB of memory, a fifth more than was measured: during the upload, and the maximum afterwards, before any garbage
+ * collection.
+ */
 const most = { receive: 272, else: 340 };
 
 t.test('six GiB pass through all that a bucket does with them, and memory does not grow with them', long, async (t) => {
   const { places, address, server, directory } = await onS3(t);
   const program = join(import.meta.dirname, 'large-on-s3.ts');
   const line = [program, directory, String(6 * GiB), JSON.stringify({ address, access: server.access })];
-  // Without the options by which the test runner follows its children, which take memory too.
+  // Without the options for child processes of the test runner, which take memory too.
   const child = spawn('/usr/bin/env', ['-u', 'NODE_OPTIONS', process.execPath, ...line], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -213,7 +216,7 @@ t.test('six GiB pass through all that a bucket does with them, and memory does n
   }
 });
 
-t.test('a list goes on where an answer ends', async (t) => {
+t.test('a list continues after the end of a response', async (t) => {
   const { blobs } = await onS3(t, { sizes: { listed: 3 } });
   const taken = [];
   for (let nth = 0; nth < 10; nth++) taken.push(await blobs.put(Buffer.from(`content ${nth}`), { id: `u${nth}` }));
@@ -223,7 +226,7 @@ t.test('a list goes on where an answer ends', async (t) => {
   );
 });
 
-t.test('the place of somebody else is refused, and nothing is changed there', async (t) => {
+t.test('the bucket folder of another store is refused, and nothing is changed there', async (t) => {
   const { beside, keys, read, write, remove, server } = await onS3(t);
   const mark = await read('larder-store.json');
   t.same(JSON.parse(mark.toString()), { larder: 1, store: 'store-of-ada' });
@@ -248,7 +251,7 @@ t.test('the place of somebody else is refused, and nothing is changed there', as
   });
 });
 
-t.test('what is wrong at the start is said in one sentence', async (t) => {
+t.test('each problem at the start is one sentence', async (t) => {
   const { beside, address, server } = await onS3(t);
   const { access } = server;
   const at = (endpoint: string) => ({ ...address, endpoint, host: endpoint.slice(7) });
@@ -271,7 +274,7 @@ t.test('what is wrong at the start is said in one sentence', async (t) => {
   }
 });
 
-t.test('whoever may read and not write is told so at the start', async (t) => {
+t.test('credentials that may read and not write are reported at the start', async (t) => {
   const server = await sharedSwift(root);
   const { beside, keys } = await onS3(t);
   const before = await keys();
@@ -290,11 +293,11 @@ t.test('whoever may read and not write is told so at the start', async (t) => {
   t.same(await keys(), before, 'and of the trial nothing is left');
 });
 
-t.test('what a bucket does by itself is told, and whether its server goes by another clock', async (t) => {
+t.test('the lifecycle rules of a bucket are reported, and a wrong clock of its server', async (t) => {
   const server = await sharedSwift(root);
   const bucket = 'larder-rules';
   await server.client.send(new CreateBucketCommand({ Bucket: bucket }));
-  // Swift knows no rules for what is old: in its place stands what S3 answers to this one question.
+  // Swift has no lifecycle rules. A stub of S3 answers this one request.
   let rules = '';
   const front = createServer((client) => {
     const onward = connect(server.port, '127.0.0.1');
@@ -357,7 +360,7 @@ t.test('what a bucket does by itself is told, and whether its server goes by ano
   t.match(await look(-600_000), { wrong: [/^its clock and the clock of this machine are 60\d seconds apart$/] });
 });
 
-t.test('the certificate of the server is held against the authority', async (t) => {
+t.test('the certificate of the server is verified with the authority', async (t) => {
   const folder = await temporaryFolder(t);
   const now = new Date();
   const [authority, other] = [await makeAuthority('of the server', now), await makeAuthority('of another one', now)];
@@ -380,7 +383,7 @@ t.test('the certificate of the server is held against the authority', async (t) 
   await t.rejects(open(authority.certificate), { message: /the server has no bucket larder-tests/ });
 });
 
-t.test('without its marker nothing is believed to be absent', async (t) => {
+t.test('without its marker no object counts as absent', async (t) => {
   const { blobs, keys, remove, write, read } = await onS3(t);
   const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
   const unknown = sha3(Buffer.from('never sent'));
@@ -484,7 +487,7 @@ t.test(
   },
 );
 
-/** What a front says in the place of the server: a status with a code of S3, or nothing, or cuts the connection. */
+/** The responses of a front instead of the server: a status with a code of S3, or nothing, or a cut connection. */
 type Said = [status: number, code: string] | 'cut' | undefined;
 
 /** A store that reaches its server through a front, which may answer in its place. */
@@ -507,31 +510,28 @@ async function fronted(t: Test, options: Partial<S3BlobsOptions> = {}) {
 }
 
 const busy: Said = [503, 'SlowDown'];
-/** Says it so often to those whom it is for, and then nothing any more. */
+/** Answers like this as often as given for matching requests, then passes them on. */
 const times =
   (count: number, said: Said, isFor: (request: IncomingMessage) => boolean) => (request: IncomingMessage) =>
     isFor(request) && count-- > 0 ? said : undefined;
 
-t.test(
-  'a server that wants to be asked less often is asked again, and where that is not enough it is told',
-  async (t) => {
-    const { front, blobs } = await fronted(t);
-    front.says = times(4, busy, ({ method }) => method === 'PUT');
-    const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
-    front.says = times(4, busy, ({ method }) => method === 'HEAD');
-    t.match(await blobs.stat(sha3_384), { size: 5 });
-    t.equal(blobs.trouble(), undefined);
-    front.says = () => busy;
-    const opened = t.rejects(inTime(blobs.open(sha3_384)), unavailable);
-    t.ok(await inTime(blobs.clock()), 'it answers, so the host is none that nobody should go to');
-    await opened;
-    t.match(blobs.trouble(), /^The server of the bucket has refused requests .*\(503 SlowDown\)/);
-    front.says = () => [503, 'ServiceUnavailable'];
-    t.equal(await inTime(whyNot(blobs)), 'the server has failed; check its log');
-  },
-);
+t.test('a server that asks for fewer requests is asked again later, and is reported if that fails', async (t) => {
+  const { front, blobs } = await fronted(t);
+  front.says = times(4, busy, ({ method }) => method === 'PUT');
+  const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
+  front.says = times(4, busy, ({ method }) => method === 'HEAD');
+  t.match(await blobs.stat(sha3_384), { size: 5 });
+  t.equal(blobs.trouble(), undefined);
+  front.says = () => busy;
+  const opened = t.rejects(inTime(blobs.open(sha3_384)), unavailable);
+  t.ok(await inTime(blobs.clock()), 'it answers, so the host is none that nobody should go to');
+  await opened;
+  t.match(blobs.trouble(), /^The server of the bucket has refused requests .*\(503 SlowDown\)/);
+  front.says = () => [503, 'ServiceUnavailable'];
+  t.equal(await inTime(whyNot(blobs)), 'the server has failed; check its log');
+});
 
-t.test('a bucket into which nothing may be written any more is told of, and gives what it has', async (t) => {
+t.test('a bucket that refuses writes is reported, and serves its blobs', async (t) => {
   const { front, blobs } = await fronted(t, { sizes: { single: 5 * MiB } });
   const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
   front.says = ({ method }) => (/^(?:PUT|POST)$/.test(method!) ? [403, 'AccessDenied'] : undefined);
@@ -586,7 +586,7 @@ t.test('credentials that are replaced are read again when the server refuses the
   t.equal(blobs.traffic().errors.size, 1);
 });
 
-t.test('those who read slowly keep nobody else waiting', async (t) => {
+t.test('slow readers do not delay other clients', async (t) => {
   const { blobs } = await onS3(t);
   const { sha3_384 } = await blobs.put(randomBytes(1000), { id: 'u1' });
   const slow: Readable[] = [];
@@ -619,40 +619,37 @@ t.test('a sending of large content outlives a server that is away for less than 
   );
 });
 
-t.test(
-  'a server that is slow with what it is sent serves many at once, and refuses all in time when it goes',
-  async (t) => {
-    const { front, blobs } = await fronted(t);
-    let [atOnce, most, isAway] = [0, 0, false];
-    const away = Promise.withResolvers<undefined>();
-    t.teardown(() => away.resolve(undefined));
-    front.says = async ({ method }) => {
-      if (method === 'PUT') {
-        most = Math.max(most, ++atOnce);
-        await sleep(3000);
-        atOnce--;
-      }
-      if (isAway) await away.promise;
-      return undefined;
-    };
-    const receive = (nth: number) => blobs.receive(from(Buffer.from(`content ${nth}`)), { id: `u${nth}`, ...all });
-    // As many as connections are kept for, and more.
-    const sent = Array.from({ length: 80 }, (_, nth) => receive(nth));
-    t.match(await inTime(blobs.stat((await sent[0]!).sha3_384)), { size: 9 });
-    t.ok(await inTime(blobs.clock()), 'and meanwhile it is known that it answers');
-    t.equal(new Set((await Promise.all(sent)).map(({ sha3_384 }) => sha3_384)).size, 80);
-    t.ok(most > 8 && most <= 32, `${most} at once`);
+t.test('a server with slow uploads serves many at once, and refuses all in time when it stops', async (t) => {
+  const { front, blobs } = await fronted(t);
+  let [atOnce, most, isAway] = [0, 0, false];
+  const away = Promise.withResolvers<undefined>();
+  t.teardown(() => away.resolve(undefined));
+  front.says = async ({ method }) => {
+    if (method === 'PUT') {
+      most = Math.max(most, ++atOnce);
+      await sleep(3000);
+      atOnce--;
+    }
+    if (isAway) await away.promise;
+    return undefined;
+  };
+  const receive = (nth: number) => blobs.receive(from(Buffer.from(`content ${nth}`)), { id: `u${nth}`, ...all });
+  // As many as connections are kept for, and more.
+  const sent = Array.from({ length: 80 }, (_, nth) => receive(nth));
+  t.match(await inTime(blobs.stat((await sent[0]!).sha3_384)), { size: 9 });
+  t.ok(await inTime(blobs.clock()), 'and meanwhile it is known that it answers');
+  t.equal(new Set((await Promise.all(sent)).map(({ sha3_384 }) => sha3_384)).size, 80);
+  t.ok(most > 8 && most <= 32, `${most} at once`);
 
-    const late = Array.from({ length: 80 }, (_, nth) => receive(100 + nth));
-    await until(() => Promise.resolve(atOnce === most));
-    isAway = true;
-    const told = (error: unknown): unknown => (error as { code?: string }).code ?? error;
-    const refusals = await Promise.all(late.map((one) => inTime(one).then(() => 'taken', told)));
-    t.same([...new Set(refusals)], [unavailable.code]);
-  },
-);
+  const late = Array.from({ length: 80 }, (_, nth) => receive(100 + nth));
+  await until(() => Promise.resolve(atOnce === most));
+  isAway = true;
+  const told = (error: unknown): unknown => (error as { code?: string }).code ?? error;
+  const refusals = await Promise.all(late.map((one) => inTime(one).then(() => 'taken', told)));
+  t.same([...new Set(refusals)], [unavailable.code]);
+});
 
-t.test('what one process takes in again another that removes what is old never takes away', async (t) => {
+t.test('a blob that one process receives again is not removed by the cleanup of another', async (t) => {
   let now = new Date('2026-05-04T03:00:00Z');
   const bytes = Buffer.from('hello');
   const sha3_384 = sha3(bytes);
@@ -772,7 +769,7 @@ t.test('without the server every call is refused within five seconds, and works 
   await works('after it was down');
 });
 
-t.test('another host goes on with what has come of an upload, and a third one ends it', async (t) => {
+t.test('another host continues an interrupted upload, and a third host completes it', async (t) => {
   const { blobs, beside, keys, places } = await onS3(t, { sizes: { single: 5 * MiB } });
   const bytes = randomBytes(13 * MiB + 7);
   /** So much of it comes, is flushed, and is left to others. */

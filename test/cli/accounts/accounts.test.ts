@@ -5,7 +5,7 @@ import { newStore } from '#test/cli/process.ts';
 
 const ada = "account create --email ada@example.org --username ada --display-name 'Ada Lovelace'";
 
-t.test('an account gets an id of its own, or keeps the one that it has in the online store', async (t) => {
+t.test('an account gets an id of its own, or keeps its id of the online store', async (t) => {
   const { json, larder } = await newStore(t);
   const made = await json("account create --email Ada@Example.ORG --username ada --display-name ' Ada Lovelace '");
   t.match(made, {
@@ -38,7 +38,7 @@ t.test('an account gets an id of its own, or keeps the one that it has in the on
   t.equal(out.split('\n').length, 6);
 });
 
-t.test('what is taken is named, and nothing is made', async (t) => {
+t.test('a taken name is named in the error, and no account is made', async (t) => {
   const { json, larder } = await newStore(t);
   await larder(`${ada} --id ada-lovelace`);
   const cases: [string, string][] = [

@@ -32,7 +32,7 @@ async function adasStore(t: Parameters<typeof newStore>[0]): Promise<AdaStore> {
 
 const setPassword = 'account password ada-lovelace --password-stdin';
 
-t.test('a password comes in on the standard input, and only its hash is kept', async (t) => {
+t.test('a password is read from the standard input, and only its hash is stored', async (t) => {
   const { withStdin, look } = await adasStore(t);
   t.match(await withStdin(setPassword, 'four words of ada\n'), {
     code: 0,
@@ -75,7 +75,7 @@ t.test('a password that cannot be meant is refused', async (t) => {
   t.equal(await look(({ records }) => records.passwords.find('ada-lovelace')), undefined);
 });
 
-t.test('one-time passwords are asked for, anew, and no more', async (t) => {
+t.test('one-time passwords are turned on, set up again, and turned off', async (t) => {
   const { json, larder, look } = await adasStore(t);
   const made = await json('account totp ada-lovelace');
   t.equal((made['recovery-codes'] as string[]).length, 10);
@@ -99,7 +99,7 @@ t.test('one-time passwords are asked for, anew, and no more', async (t) => {
   });
 });
 
-t.test('an invitation is a link that stands alone, and only its digest is kept', async (t) => {
+t.test('an invitation is a single link, and only its digest is stored', async (t) => {
   const { json, larder, look } = await adasStore(t);
   const first = await larder('account invite ada-lovelace');
   t.match(first, {
@@ -121,7 +121,7 @@ t.test('an invitation is a link that stands alone, and only its digest is kept',
   });
 });
 
-t.test('a new password ends the tokens of the account when that is asked for', async (t) => {
+t.test('a new password ends the tokens of the account on request', async (t) => {
   const { json, withStdin, look } = await adasStore(t);
   const { macaroon } = (await json('token issue --account ada-lovelace')) as { macaroon: string };
   const isGood = () =>

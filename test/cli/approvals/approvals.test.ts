@@ -9,7 +9,7 @@ import { askingSite, configure, password } from '#test/fixtures/accounts/approve
 import { addRevision } from '#test/fixtures/packages/packages.ts';
 import { until } from '#test/fixtures/until.ts';
 
-t.test('a release from the host waits for two people, and root is none of them', async (t) => {
+t.test('a release from the host waits for two people, and root is not one of them', async (t) => {
   const { store, run, judge } = await askingSite(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
@@ -41,7 +41,7 @@ t.test('a release from the host waits for two people, and root is none of them',
   t.match(await run('approval list --all --json'), { out: /"state":"done".*"may-approve":\[\]/ });
 });
 
-t.test('nobody approves whose account others have just changed, and it is shown', async (t) => {
+t.test('an approval of a recently changed account does not count, and this is shown', async (t) => {
   const { store, run, judge } = await askingSite(t, 'releases = ["1 of B, C for snap/*:*/stable"]');
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
@@ -75,7 +75,7 @@ t.test('the file alone does not lower the policy', async (t) => {
   t.match(await run('approval policy'), { out: /^No change needs approval\./ });
 });
 
-t.test('a policy that nobody could meet is not taken into force', async (t) => {
+t.test('a policy that no approver could meet is refused', async (t) => {
   const store = await startStore(t);
   const problem = async (section: string): Promise<string> => {
     writeFileSync(join(store.directory, 'larder.toml'), `[approvals]\n${section}\n`);
@@ -91,7 +91,7 @@ t.test('a policy that nobody could meet is not taken into force', async (t) => {
   );
 });
 
-t.test('a policy in force that can no longer be met is a problem, and still holds everything back', async (t) => {
+t.test('a policy in force that cannot be met is a problem, and still holds all changes', async (t) => {
   const { store, run } = await askingSite(t, 'releases = ["2 of B, C for snap/*:*/stable"]');
   const problems = async () =>
     ((await store.anyone.get('/readyz')).body as { problems: string[] }).problems.filter((one) => /approval/.test(one));
@@ -115,7 +115,7 @@ t.test('a policy in force that can no longer be met is a problem, and still hold
   await until(async () => (await problems()).length === 0);
 });
 
-t.test('what is pushed with channels waits for its approval after its review, and is released by it', async (t) => {
+t.test('a push to channels waits for approval after its review, and the approval releases it', async (t) => {
   const { store, judge } = await askingSite(t, 'releases = ["1 of B, C for snap/*:*/stable"]');
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'tiny-app' });

@@ -1,4 +1,4 @@
-// What a registered key is for, from the command line; judged by snapd's own library where that is installed.
+// The uses of a registered key from the command line, verified with the library of snapd if it is installed.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -90,7 +90,7 @@ t.test('a model, a validation set and a system user are signed as devices take t
   t.match(await store.larder('assertion export model 16 my-brand saw'), { code: 1, err: /no assertion/ });
 });
 
-t.test('a serial is signed for the device that asked for it', async (t) => {
+t.test('a serial is signed for the device of the request', async (t) => {
   const store = await registered(t);
   const device = vectorKey('rsa2048-a');
   const request = await signAssertion(vectorSigner(), device.id, {
@@ -110,7 +110,7 @@ t.test('a serial is signed for the device that asked for it', async (t) => {
   t.match(await store.larder(`${line} --serial 0003`), { code: 1, err: /changed after it was signed/ });
 });
 
-t.test('another brand signs a serial from the command line where the model lets it', async (t) => {
+t.test('another brand signs a serial from the command line if the model allows it', async (t) => {
   const store = await registered(t);
   await store.json('account create --email vault@example.org --username vault --display-name Vault --id vault');
   await store.json('brand create --account vault --name Vault');
@@ -134,7 +134,7 @@ t.test('another brand signs a serial from the command line where the model lets 
   );
 });
 
-t.test('what cannot be signed is refused with its reason', async (t) => {
+t.test('an assertion that cannot be signed is refused with the reason', async (t) => {
   const store = await registered(t);
   t.match(await sign(store, 'model', { ...model, 'brand-id': 'acme' }), {
     error: /the header brand-id is "acme", but must be "my-brand"/,

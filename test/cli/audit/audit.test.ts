@@ -19,7 +19,7 @@ async function world(t: { teardown(work: () => unknown): unknown }): Promise<str
   return data;
 }
 
-t.test('the log says who did what, can be written out, and is proved whole', async (t) => {
+t.test('the log has actors and acts, can be exported, and is proved to be intact', async (t) => {
   const data = await world(t);
   const listed = await larder(`audit list --data ${data}`);
   t.equal(listed.code, 0);
@@ -46,7 +46,7 @@ t.test('the log says who did what, can be written out, and is proved whole', asy
   t.match(await larder(`audit export --data ${data} ${file}`), { code: 1 }, 'a file that is there is not overwritten');
 });
 
-t.test('a log that was changed is not good, and the exit code says so', async (t) => {
+t.test('a changed log is invalid, with its exit code', async (t) => {
   const data = await world(t);
   const db = new SQLite(join(data, 'larder.db'));
   db.exec(`DROP TRIGGER audit_is_append_only_update; UPDATE audit SET actor = 'bob' WHERE seq = 1`);
@@ -60,7 +60,7 @@ t.test('a log that was changed is not good, and the exit code says so', async (t
 const verdict = async (line: string): Promise<{ good: boolean; problems: string[]; 'begun-anew': unknown[] }> =>
   JSON.parse((await larder(`audit verify ${line} --json`)).out) as never;
 
-t.test('a data directory that was put back as a whole is seen by the head that a backup holds', async (t) => {
+t.test('a data directory that was restored as a whole is detected by the head in a backup', async (t) => {
   const data = await world(t);
   const [earlier, monday] = [join(data, '../earlier'), join(data, '../monday.tar')];
   cpSync(data, earlier, { recursive: true });
@@ -85,7 +85,7 @@ t.test('a data directory that was put back as a whole is seen by the head that a
   });
 });
 
-t.test('a database that was put back by hand is told, until somebody goes on with it', async (t) => {
+t.test('a database that was restored by hand is reported, until an administrator accepts it', async (t) => {
   const data = await world(t);
   const kept = join(data, '../larder.db');
   copyFileSync(join(data, 'larder.db'), kept);
@@ -118,7 +118,7 @@ t.test('a database that was put back by hand is told, until somebody goes on wit
 });
 
 t.test(
-  'a backup that is restored names what it leaves behind, where the newest seal was kept with the keys',
+  'a restored backup names the entries that it leaves behind, if the newest seal was kept with the keys',
   async (t) => {
     const data = await world(t);
     const monday = join(data, '../monday.tar');
@@ -150,7 +150,7 @@ t.test(
   },
 );
 
-t.test('a report tells of a time: who did what, what left the host, and whether the log is whole', async (t) => {
+t.test('a report covers a period: acts and actors, exports, and whether the log is intact', async (t) => {
   const data = await world(t);
   const place = join(data, '..');
   const hostile = `<script>alert(1)</script>`;

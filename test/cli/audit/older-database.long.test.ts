@@ -42,7 +42,7 @@ t.test('a copy of the database without its write-ahead log is noticed by doctor 
   t.notMatch((await copied.larder('audit verify')).out, /older/, 'what people have accepted is no problem any more');
 });
 
-t.test('a job notes what was done over HTTP, and a log that did not grow costs no write', async (t) => {
+t.test('a job notes the changes over HTTP, and a log without new entries costs no write', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   t.equal((await ada.post('/v1/snap', { name: 'hello' })).status, 200);
@@ -59,7 +59,7 @@ t.test('a job notes what was done over HTTP, and a log that did not grow costs n
   t.match(JSON.parse(readFileSync(seal, 'utf8')), { seq: head.seq, last: undefined }, 'a newer seal needs no note');
 });
 
-t.test('a note that somebody else wrote is no note of this store', async (t) => {
+t.test('a note with a foreign signature is ignored', async (t) => {
   const { data, larder } = await newStore(t);
   const seal = join(data, 'audit.seal');
   const kept = JSON.parse(readFileSync(seal, 'utf8')) as object;

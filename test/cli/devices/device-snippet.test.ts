@@ -1,4 +1,4 @@
-// The lines that point a device here, run as they are printed by a shell with a `snap` that notes what it is told.
+// The lines that set up a device for this store, run as printed by a shell with a `snap` that records its arguments.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -85,7 +85,7 @@ t.test('the printed lines are run on a device, and it has all that it needs', as
   }
 });
 
-t.test('where there is an authority a device comes to trust it, character by character', async (t) => {
+t.test('with an authority, a device comes to trust it, character by character', async (t) => {
   const directory = join(folder(t), 'data');
   t.match(await larder(`init --data ${directory} --base-url https://localhost:8443`), { code: 0 });
   const beside = await openStore({ directory });

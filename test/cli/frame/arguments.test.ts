@@ -19,7 +19,7 @@ const read = (...args: string[]) =>
   readArguments(example, args, world) as CommandCall<{ since: { type: 'string'; value: string; summary: string } }>;
 const idIn = (...args: string[]): unknown => Object.entries(read(...args).positionals)[0]?.[1];
 
-t.test('an id in base64url that begins with dashes is taken for an id', (t) => {
+t.test('an id in base64url that begins with dashes is read as an id', (t) => {
   const digest = 'f'.repeat(63);
   t.equal(idIn(`-${digest}`), `-${digest}`);
   t.equal(idIn(`--${digest}`), `--${digest}`);
@@ -34,7 +34,7 @@ t.test('an id in base64url that begins with dashes is taken for an id', (t) => {
   t.end();
 });
 
-t.test('a name that is nearly right is answered with the one that is meant', async (t) => {
+t.test('a misspelt name is answered with the intended one', async (t) => {
   const { larder, json } = await newBrandStore(t);
   await json('account create --email ada@example.org --username ada --display-name Ada --id ada-id');
   await json('package register snap/hello --account ada-id');

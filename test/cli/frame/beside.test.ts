@@ -1,10 +1,10 @@
-// Commands beside a serving process: what they change shows on its next request.
+// Commands beside a serving process: their changes show on the next request.
 import t from 'tap';
 import { largeTest } from '#test/fixtures/large.ts';
 import { openStore } from '#test/fixtures/records/writable.ts';
 import { newStore, serve } from '#test/cli/process.ts';
 
-t.test('a token that is ended beside the server lets nobody in from the next request on', async (t) => {
+t.test('a token that a command revokes is refused from the next request on', async (t) => {
   const { data, json, larder } = await newStore(t);
   const { url } = await serve(t, data);
   await json('account create --email ada@example.org --username ada --display-name Ada --id ada-id');

@@ -1,4 +1,4 @@
-// What holds for every command of larder.
+// Rules for every command of larder.
 import t from 'tap';
 import { Readable } from 'node:stream';
 import { readArguments } from '#cli/frame/arguments.ts';
@@ -9,7 +9,7 @@ import { larder, words } from '#test/cli/world.ts';
 const world = { stdout: { write: () => true }, stderr: { write: () => true }, stdin: Readable.from([]), env: {} };
 
 for (const { name, load } of groups.flatMap(({ commands }) => commands)) {
-  t.test(`'${name}' is declared as it is listed, and tells about itself`, async (t) => {
+  t.test(`'${name}' is declared as it is listed, and describes itself`, async (t) => {
     const command = await load();
     t.equal(command.name, name);
     t.match(name, /^[a-z-]+(?: [a-z-]+)?$/);
@@ -72,7 +72,7 @@ t.test('help for programs is one JSON document', async (t) => {
   t.strictSame(JSON.parse((await larder('version --json --help')).out), one);
 });
 
-t.test('version says the release', async (t) => {
+t.test('version prints the release', async (t) => {
   t.match(await larder('version'), { code: 0, out: new RegExp(`^larder ${release} \\(Node 24`), err: '' });
   t.match(JSON.parse((await larder('--json version')).out), {
     version: release,
@@ -81,7 +81,7 @@ t.test('version says the release', async (t) => {
   t.strictSame(await larder('--version'), await larder('version'));
 });
 
-t.test('a file that is not there, or that holds nothing, is named before anything else is asked for', async (t) => {
+t.test('a missing or empty file is named before any question', async (t) => {
   t.match(await larder('restore /nowhere/missing.tar --data /nowhere/data'), {
     code: 1,
     err: /^larder: cannot read \/nowhere\/missing\.tar: there is no folder \/nowhere; /,

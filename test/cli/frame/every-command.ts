@@ -1,8 +1,8 @@
-// Runs the first example of every command, one after the other within this process, in a store to which something has
-// happened; prints a line of JSON for each. It is a process of its own, because what happens lasts: the directory is full,
-// descriptors are out, the user is another.
+// Runs the first example of every command, one after the other within this process, in a store with a problem; prints a
+// line of JSON for each. It is a process of its own, because the problem lasts: the directory is full, descriptors are
+// out, the user is another.
 //
-// every-command.ts STATE DATA PLACE: the data directory, and a folder in which the files that commands name are looked for.
+// every-command.ts STATE DATA PLACE: the data directory, and the folder of the files that commands name.
 import { closeSync, existsSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -15,7 +15,7 @@ import { words } from '#test/cli/world.ts';
 
 const [state = '', data = '', place = ''] = process.argv.slice(2);
 
-/** What is to be there while commands run, and an end of it. */
+/** The condition of the machine while commands run, and a function that ends it. */
 type State = () => () => void;
 
 /** Writes until there is no room for another byte. */
@@ -47,7 +47,7 @@ const leave =
     };
   };
 
-/** Makes this process one of a user to whom the data directory belongs, and nothing in it. */
+/** Makes this process one of a user who owns the data directory, and no file in it. */
 const become = (): (() => void) => {
   if (process.getuid?.() !== 0) return () => undefined;
   process.setgroups?.([]);

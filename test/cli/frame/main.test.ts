@@ -7,7 +7,7 @@ import { runtimeProblem } from '#cli/frame/runtime.ts';
 
 const main = join(import.meta.dirname, '../../../src/main.ts');
 
-/** Starts larder; with `deaf`, nobody reads its standard output. */
+/** Starts larder; with `deaf`, its standard output is not read. */
 async function start(
   args: string[],
   {
@@ -27,7 +27,7 @@ async function start(
   return { code, out, err };
 }
 
-t.test('the exit code says how it went', async (t) => {
+t.test('the exit code shows the outcome', async (t) => {
   t.match(await start(['version']), { code: 0, out: /^larder \d/, err: '' });
   t.match(await start(['help', '--json']), { code: 0, out: /^\{.*\}\n$/, err: '' });
   t.match(await start(['vresion']), {
@@ -37,7 +37,7 @@ t.test('the exit code says how it went', async (t) => {
   });
 });
 
-t.test('who starts it nicer than it makes itself is left at that', async (t) => {
+t.test('a process that was started with lower priority keeps it', async (t) => {
   const data = t.testdir();
   t.match(await start(['init', '--data', join(data, 'store')]), { code: 0 });
   const nice = async (line: string[]) => start(line, { program: ['nice', '-n', '15', process.execPath] });
@@ -48,7 +48,7 @@ t.test('a reader that has read enough is no failure', async (t) => {
   t.strictSame(await start(['help'], { deaf: true }), { code: 0, out: '', err: '' });
 });
 
-t.test('an answer that does not fit on its disk is a failure, and said', async (t) => {
+t.test('output that does not fit on its disk is a failure, and reported', async (t) => {
   const full = openSync('/dev/full', 'w');
   t.teardown(() => closeSync(full));
   t.match(await start(['version'], { stdout: full }), {
@@ -64,7 +64,7 @@ t.test('an answer that does not fit on its disk is a failure, and said', async (
   );
 });
 
-t.test('a Node that is too old is refused with the one that is needed', async (t) => {
+t.test('a Node that is too old is refused with the required version', async (t) => {
   t.equal(runtimeProblem(process.versions), undefined);
   const needed = 'Node 24 is needed (Node-API 10 or later); this is Node 20.20.2';
   t.equal(runtimeProblem({ node: '20.20.2', napi: '9' }), needed);

@@ -1,4 +1,4 @@
-// What root's commands write outside of a data directory that is another user's: on a stick, or in root's home.
+// Files that commands of root write outside of the data directory of another user: on a stick, or in the home of root.
 import t from 'tap';
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const ownersBelow = (path: string): number[] => [
 ];
 
 t.test(
-  'root backs up and carries out to where the store’s user may not write',
+  'root backs up and exports to places that the user of the store may not write',
   { skip: withoutOthers() },
   async (t) => {
     const { data, larder } = await newStore(t);
@@ -55,7 +55,7 @@ t.test(
   },
 );
 
-largeTest('what root restores belongs to whoever owns the directory', { skip: withoutOthers() }, async (t) => {
+largeTest('files that root restores belong to the owner of the directory', { skip: withoutOthers() }, async (t) => {
   const { data, larder } = await newStore(t);
   const place = folder(t);
   chmodSync(place, 0o700);
@@ -69,7 +69,7 @@ largeTest('what root restores belongs to whoever owns the directory', { skip: wi
   t.strictSame(ownersBelow(target), [larderUser]);
 });
 
-t.test('why a file cannot be written is said without a word of the system’s own', async (t) => {
+t.test('a file that cannot be written is reported without the error text of the system', async (t) => {
   const { data, larder } = await newStore(t);
   const place = folder(t);
   writeFileSync(join(place, 'file'), '');

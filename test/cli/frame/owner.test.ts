@@ -3,7 +3,7 @@ import { chownSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { becomeOwner, suspendRoot } from '#cli/frame/owner.ts';
 
-/** A process of this user, and what it did about that. */
+/** The user of this process, and its calls to change that. */
 function processOf(user: number, { unknown = false } = {}) {
   const did: [string, ...unknown[]][] = [];
   const note =
@@ -27,7 +27,7 @@ function processOf(user: number, { unknown = false } = {}) {
   };
 }
 
-/** A data directory of somebody who is not root, even where root runs the tests. */
+/** A data directory of a user other than root, even if root runs the tests. */
 function ownedFolder(t: Test, content = {}): { data: string; uid: number; gid: number } {
   const data = t.testdir(content);
   if (process.getuid?.() === 0) chownSync(data, 1234, 2345);
@@ -57,7 +57,7 @@ t.test('root becomes the owner of the data directory, groups before user', async
   );
 });
 
-t.test('the owner stays who he is, and another user is refused', async (t) => {
+t.test('the owner runs as the owner, and another user is refused', async (t) => {
   const { data, uid } = ownedFolder(t, { file: '' });
   const owner = processOf(uid);
   becomeOwner(data, owner);
@@ -78,7 +78,7 @@ t.test('the owner stays who he is, and another user is refused', async (t) => {
   t.throws(() => becomeOwner(join(data, 'file/below'), owner), { name: 'Failure', message: /^there is no store in / });
 });
 
-t.test('root sets his rights aside, and takes them up for one piece of work at a time', async (t) => {
+t.test('root drops its privileges, and takes them back for one piece of work at a time', async (t) => {
   const { data, uid, gid } = ownedFolder(t);
   const root = processOf(0);
   const asCaller = suspendRoot(data, root);

@@ -101,7 +101,7 @@ t.test('the data directory is the option, else the environment, else /var/lib/la
   t.equal(await data('shelf pack --data x/../y'), `${process.cwd()}/y`, 'a relative one from here');
 });
 
-t.test('a wrong command line is refused with what was meant', async (t) => {
+t.test('a wrong command line is refused with the intended one', async (t) => {
   const cases: [string, string][] = [
     ['shlef pack', "there is no command 'shlef pack'; did you mean 'shelf pack'?"],
     ['shelf pakc x', "there is no command 'shelf pakc'; did you mean 'shelf pack'?"],
@@ -141,7 +141,7 @@ t.test('a wrong command line is refused with what was meant', async (t) => {
   for (const [line, message] of cases) t.equal(await error(line), `larder: ${message}`);
 });
 
-t.test('who got a command line wrong is shown the right one, with an example', async (t) => {
+t.test('a wrong command line is answered with the right one, and an example', async (t) => {
   const { err } = await larder('shelf pack one', { groups });
   t.equal(
     err,
@@ -155,7 +155,7 @@ More: larder help shelf pack
   t.match((await larder('zebra', { groups })).err, "'larder help' lists the commands.");
 });
 
-t.test('whoever names no command is shown which there are', async (t) => {
+t.test('without a command, the list of commands is shown', async (t) => {
   const { code, out, err } = await larder('', { groups });
   t.equal(code, 2);
   t.equal(out, '');
@@ -175,7 +175,7 @@ t.test('help for the first of two words lists what may follow', async (t) => {
   t.match(await larder('zebra --help', { groups }), { code: 2, err: /there is no command 'zebra'/ });
 });
 
-t.test('the help of a command tells all of its record', async (t) => {
+t.test('the help of a command shows all of its record', async (t) => {
   const { out } = await larder('help shelf pack', { groups });
   t.equal(
     out,
@@ -212,7 +212,7 @@ Example
   );
 });
 
-t.test('a failure is one sentence and its own exit code, in JSON too', async (t) => {
+t.test('a failure is one sentence with its own exit code, in JSON too', async (t) => {
   const cause = new Error('disk gone', { cause: new Error('EIO') });
   const cases: [unknown, number, string, string][] = [
     [new Failure('The name is taken.'), 1, 'The name is taken.', 'failed'],
@@ -242,7 +242,7 @@ t.test('a failure is one sentence and its own exit code, in JSON too', async (t)
   }
 });
 
-t.test('LARDER_DEBUG=1 shows where a failure came from', async (t) => {
+t.test('LARDER_DEBUG=1 shows the place of a failure in the code', async (t) => {
   const options = {
     groups: listed(failing(new Error('lost', { cause: new Error('gone') }))),
     env: { LARDER_DEBUG: '1' },

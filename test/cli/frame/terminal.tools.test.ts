@@ -64,7 +64,7 @@ t.test('Ctrl-C and Ctrl-D at a question end the command, and nothing was done', 
   }
 });
 
-t.test('what shuts somebody out is asked first; yes does it, anything else does not', withPython, async (t) => {
+t.test('a command that shuts an account out asks first; only yes confirms it', withPython, async (t) => {
   const { data, json } = await newStore(t);
   await json('account create --id ada-lovelace --email ada@example.org --username ada --display-name Ada');
   const disabled = async (): Promise<unknown> =>
@@ -96,7 +96,7 @@ t.test('what shuts somebody out is asked first; yes does it, anything else does 
 });
 
 t.test(
-  'what scripts do without a person goes on where nobody is at the terminal, and asks where somebody is',
+  'a command for scripts runs without a question, and asks if a person is at the terminal',
   withPython,
   async (t) => {
     const { data } = await newStore(t);
@@ -181,23 +181,19 @@ t.test(
   },
 );
 
-t.test(
-  'in a narrow window the bar stays on its line, and the help is broken where the window ends',
-  withPython,
-  async (t) => {
-    const { data } = await newStore(t);
-    const { screen } = await atTerminal(['verify', '--data', data], { columns: 20 });
-    const bars = plain(screen)
-      .split(/[\r\n]/)
-      .filter((line) => line.includes(' ['));
-    t.ok(bars.length > 0);
-    for (const line of bars) t.ok(line.length < 20, line);
-    const narrow = plain((await atTerminal(['help', 'init'], { columns: 60 })).screen).split('\n');
-    const examples = narrow.indexOf('Examples');
-    for (const line of narrow.slice(0, examples)) t.ok(line.length <= 60, line);
-    t.ok(Math.max(...narrow.slice(0, examples).map(({ length }) => length)) > 40);
-  },
-);
+t.test('in a narrow window the bar stays on its line, and the help is wrapped', withPython, async (t) => {
+  const { data } = await newStore(t);
+  const { screen } = await atTerminal(['verify', '--data', data], { columns: 20 });
+  const bars = plain(screen)
+    .split(/[\r\n]/)
+    .filter((line) => line.includes(' ['));
+  t.ok(bars.length > 0);
+  for (const line of bars) t.ok(line.length < 20, line);
+  const narrow = plain((await atTerminal(['help', 'init'], { columns: 60 })).screen).split('\n');
+  const examples = narrow.indexOf('Examples');
+  for (const line of narrow.slice(0, examples)) t.ok(line.length <= 60, line);
+  t.ok(Math.max(...narrow.slice(0, examples).map(({ length }) => length)) > 40);
+});
 
 t.test('colours are for terminals that want them', withPython, async (t) => {
   t.match((await atTerminal(['help'])).screen, colour);
@@ -210,7 +206,7 @@ t.test('colours are for terminals that want them', withPython, async (t) => {
   t.notMatch((await start(t, ['help']).ended).out, colour);
 });
 
-t.test('the log of a server is text at a terminal and JSON elsewhere, unless it is said', withPython, async (t) => {
+t.test('the log of a server is text at a terminal and JSON elsewhere, unless it is set', withPython, async (t) => {
   const { data } = await newStore(t);
   const serve = ['serve', '--data', data, '--listen', '127.0.0.1:0'];
   const until = (sees: string) => ({ steps: [{ sees, types: '\x03' }] });

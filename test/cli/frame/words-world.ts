@@ -44,14 +44,14 @@ export async function store(t: Parameters<typeof newStore>[0]): Promise<{ data: 
   return { data, place };
 }
 
-/** What every command says in a state; `before` is run in a shell first, in a world of mounts of its own. */
+/** The output of every command in a state; `before` runs in a shell first, in a mount namespace of its own. */
 export function everyCommand(
   state: string,
   { data, place }: { data: string; place: string },
   before = '',
 ): Outcome[] | undefined {
   const program = [process.execPath, join(import.meta.dirname, 'every-command.ts'), state, data, place];
-  // All of them run in one process, where each that cannot open the database leaves two descriptors open until it ends.
+  // All of them run in one process. Each that cannot open the database leaves two descriptors open until its end.
   const within =
     before === ''
       ? ['bash', '-c', 'ulimit -n 400; exec "$@"', 'bash', ...program]

@@ -28,7 +28,7 @@ function mounted(t: Parameters<typeof folder>[0], from: string): { data: string;
   return { data: join(mount, 'data'), place: join(mount, 'place'), before };
 }
 
-t.test('on a full disk, and on one that can only be read', async (t) => {
+t.test('errors are plain on a full disk, and on a read-only disk', async (t) => {
   const { data } = await store(t);
   const { before, ...full } = mounted(t, data);
   const outcomes = everyCommand('full', full, before);

@@ -1,4 +1,4 @@
-// Whatever has happened to the machine under it, no command says it in the words of the system or of SQLite.
+// In any state of the machine, no command prints the error texts of the system or of SQLite.
 import t from 'tap';
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';

@@ -9,7 +9,7 @@ import t from 'tap';
 import { folder } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 
-t.test('what another registry needs is printed so that it can be taken as it is, and stays the same', async (t) => {
+t.test('the settings for another registry are printed ready for use, and stay the same', async (t) => {
   const data = join(folder(t), 'data');
   await larder(`init --data ${data} --base-url https://store.internal`);
   t.match(await larder(`registry settings --data ${data}`), { code: 1, err: /names no other registry/ });

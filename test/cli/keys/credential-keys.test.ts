@@ -8,7 +8,7 @@ import { newWrappingKey, readMasterKey, readSiteKey } from '#data/secrets.ts';
 import { folder, newStore, type NewStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 
-/** A store whose keys are credentials, and no files of its own any more; the folder with the credentials. */
+/** A store with its keys as credentials, and no key files of its own; the folder with the credentials. */
 async function store(t: Parameters<typeof newStore>[0]): Promise<NewStore & { credentials: string }> {
   const made = await newStore(t);
   const credentials = folder(t);
@@ -18,7 +18,7 @@ async function store(t: Parameters<typeof newStore>[0]): Promise<NewStore & { cr
   return { ...made, credentials };
 }
 
-t.test('a command without the site key says how systemd gives it the key', async (t) => {
+t.test('a command without the site key explains how systemd provides the key', async (t) => {
   const { data, larder, credentials } = await store(t);
   t.match(await larder('status'), {
     code: 1,
@@ -29,7 +29,7 @@ t.test('a command without the site key says how systemd gives it the key', async
   t.match(await withEnvironment('doctor', env), { out: /ok +Signing key: the signing master key is there/ });
 });
 
-t.test('a backup with its keys holds those that are credentials', async (t) => {
+t.test('a backup with its keys contains keys that are credentials', async (t) => {
   const { data, credentials } = await store(t);
   const place = folder(t);
   writeFileSync(join(place, 'passphrase'), 'a passphrase of ada\n');
@@ -62,7 +62,7 @@ t.test('the keys of the serving service come last', (t) => {
   t.end();
 });
 
-t.test('what is there and no key is refused, wherever it is', (t) => {
+t.test('a file that is no key is refused, in any place', (t) => {
   const [directory, service] = [folder(t), folder(t)];
   const places = { directory, service, credentials: undefined, masterKeyFile: undefined };
   writeFileSync(join(service, 'larder-site-key'), 'short');

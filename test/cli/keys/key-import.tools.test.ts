@@ -1,4 +1,4 @@
-// The signing key of a site's former store comes in, and what it signs here is believed as it was there.
+// The signing key of the former store of a site is imported, and its signatures here are trusted like those there.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -101,7 +101,7 @@ t.test('a key that gpg has exported signs here as it did at the former store', {
   });
 });
 
-t.test('a key is read as it was written, and refused with what to do about it', { skip }, (t) => {
+t.test('a key is read unchanged, and refused with the remedy', { skip }, (t) => {
   const pem = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
   for (const type of ['pkcs1', 'pkcs8'] as const)
     t.ok(readSecretKey(String(pem.export({ format: 'pem', type }))).equals(pem), type);
@@ -119,7 +119,7 @@ t.test('a key is read as it was written, and refused with what to do about it', 
   fc.assert(
     fc.property(fc.nat(letters.length - 1), fc.constantFrom('A', 'z', '\n', '-', '=', ''), (at, letter) => {
       try {
-        // Whatever else stands behind the key, such as its owner, is not read.
+        // Further fields behind the key, such as its owner, are not read.
         return readSecretKey(letters.with(at, letter).join('')).equals(right);
       } catch (error) {
         return error instanceof Refusal;

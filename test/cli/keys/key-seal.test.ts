@@ -9,7 +9,7 @@ import { newBrandStore } from '#test/cli/brands/brand-store.ts';
 import { serve } from '#test/cli/process.ts';
 import { until } from '#test/fixtures/until.ts';
 
-t.test('a key under a passphrase comes back with that passphrase alone, from the text as it was written', (t) => {
+t.test('a key under a passphrase is restored with that passphrase alone, from the same text', (t) => {
   const key = Buffer.alloc(32, 7);
   const text = wrapWithPassphrase(key, 'correct horse battery');
   t.same(unwrapWithPassphrase(text, 'correct horse battery'), key);
@@ -30,7 +30,7 @@ t.test('a key under a passphrase comes back with that passphrase alone, from the
   t.end();
 });
 
-t.test('a store whose key is under a passphrase is sealed until it gets that', async (t) => {
+t.test('a store with its key under a passphrase is sealed until it gets the passphrase', async (t) => {
   const store = await newBrandStore(t);
   const { data, larder, file } = store;
   const passphrase = file('passphrase', 'correct horse battery\n');

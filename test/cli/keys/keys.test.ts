@@ -15,7 +15,7 @@ import { newBrandStore, several, type BrandStore } from '#test/cli/brands/brand-
 t.setTimeout(600_000);
 const judge = requestedJudge();
 
-/** What snapd's own library says of a request for a key of the vectors' brand. */
+/** Checks that the library of snapd accepts a request for a key of the brand of the vectors. */
 function snapdTakes(t: Test, request: string, name: string): void {
   if (judge === undefined) return;
   const { status, stderr } = judge(request, '-strict', '-account', 'my-brand', '-name', name);
@@ -26,7 +26,7 @@ const { id } = vectorKey('rsa4096-a');
 const statusOf = async ({ json }: BrandStore, name: string): Promise<string | undefined> =>
   (await json('key list --brand my-brand')).keys.find((key: { name: string }) => key.name === name).status;
 
-t.test('a key is asked for, comes back registered, and is revoked', async (t) => {
+t.test('a key is requested, imported as registered, and revoked', async (t) => {
   const store = await newBrandStore(t);
   const { json, larder, file } = store;
   t.equal(await statusOf(store, 'default'), 'new');
@@ -62,7 +62,7 @@ t.test('a key is asked for, comes back registered, and is revoked', async (t) =>
   t.equal(await statusOf(store, 'default'), 'revoked');
 });
 
-t.test('a brand, its key and the request for it are made in one run, or none of them', async (t) => {
+t.test('a brand, its key and its request are made in one run, or none of them', async (t) => {
   const { json, larder, files } = await newBrandStore(t);
   await json('account create --email acme@example.org --username acme --display-name Acme --id acme');
   await json('account create --email here@example.org --username here --display-name Here');
@@ -90,7 +90,7 @@ t.test('a brand, its key and the request for it are made in one run, or none of 
   t.match(await larder('key list --brand acme'), { out: /serials +requested/ });
 });
 
-t.test('what cannot be believed is refused with its reason, and nothing of it is taken in', async (t) => {
+t.test('an untrusted assertion is refused with the reason, and nothing of it is imported', async (t) => {
   const store = await newBrandStore(t);
   const { larder, json, file } = store;
   const good = several('brand-account-key', 'brand-account', 'store-account-key');

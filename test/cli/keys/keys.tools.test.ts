@@ -1,4 +1,4 @@
-// The script of a folder that is carried out registers a key and brings back what is imported.
+// The script of an exported request folder registers a key and brings back the assertions to import.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { newBrandStore, type BrandStore } from '#test/cli/brands/brand-store.ts'
 
 const judge = snapdMissing().length === 0 ? buildJudge() : undefined;
 
-/** What snapd's own library says of a request for a key of the vectors' brand. */
+/** Checks that the library of snapd accepts a request for a key of the brand of the vectors. */
 function snapdTakes(t: Test, request: string, name: string): void {
   if (judge === undefined) return;
   const { status, stderr } = judge(request, '-strict', '-account', 'my-brand', '-name', name);
@@ -31,7 +31,7 @@ const statusOf = async ({ json }: BrandStore, name: string): Promise<string | un
 
 const skip = withoutPrograms('python3');
 
-t.test('the folder that is carried out registers the key and brings back what is imported', { skip }, async (t) => {
+t.test('the request folder registers the key and brings back the assertions to import', { skip }, async (t) => {
   const store = await newBrandStore(t);
   const { larder, json, files } = store;
   const out = join(files, 'carry');
@@ -128,7 +128,7 @@ async function onlineStore(t: { teardown(work: () => unknown): void }): Promise<
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, registered };
 }
 
-/** Runs a script as a person would, but without a terminal: what would be typed comes from the standard input. */
+/** Runs a script like a person, but without a terminal: the typed text comes from the standard input. */
 async function python(
   t: { teardown(work: () => unknown): void },
   script: string,

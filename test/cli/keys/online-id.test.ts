@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { newStore } from '#test/cli/process.ts';
 
-t.test('a key of a brand whose id this store made is not requested by mistake', async (t) => {
+t.test('a key of a brand with an id from this store is not requested by mistake', async (t) => {
   const store = await newStore(t);
   const made = await store.json('account create --email ada@example.org --username ada --display-name Ada');
   const { id } = made as { id: string };
@@ -19,7 +19,7 @@ t.test('a key of a brand whose id this store made is not requested by mistake', 
   });
 });
 
-t.test('of a brand with its online id nothing is said', async (t) => {
+t.test('a brand with its online id gives no warning', async (t) => {
   const store = await newStore(t);
   await store.json('account create --email acme@example.org --username acme --display-name Acme --id acme');
   t.match(

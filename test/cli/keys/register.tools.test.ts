@@ -8,7 +8,7 @@ import t from 'tap';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 
 t.test(
-  'register.py logs in, registers and fetches, and says why where it cannot',
+  'register.py logs in, registers and fetches, and reports the reason of a failure',
   { skip: withoutPrograms('python3') },
   async (t) => {
     const tests = spawn('python3', [join(import.meta.dirname, 'register_test.py'), '-v'], {

@@ -1,4 +1,4 @@
-// larder package import: snaps come in from another store with their assertions, and are here what they are there.
+// larder package import: snaps of another store are imported with their assertions, and keep their ids and revisions.
 import {
   appendFileSync,
   chmodSync,
@@ -38,7 +38,7 @@ import { folder, newStore, start, withoutOthers } from '#test/cli/process.ts';
 
 t.setTimeout(600_000);
 
-/** A store that trusts the made-up online store, and a stick with what was carried out of that. */
+/** A store that trusts the made-up online store, and a stick with files from that store. */
 async function world(t: Test) {
   const store = await newStore(t);
   const [stick, files] = [folder(t), folder(t)];
@@ -52,7 +52,7 @@ async function world(t: Test) {
   return { ...store, stick, file, records: beside.records };
 }
 
-t.test('a snap comes in under the id, name, publisher and number that it has there', async (t) => {
+t.test('a snap is imported with its id, name, publisher and revision number', async (t) => {
   const { json, larder, stick, records } = await world(t);
   const hello = offered('hello-on', 12, { developer: 'helper' });
   const { snap } = await download(stick, hello);
@@ -112,7 +112,7 @@ t.test('a snap comes in under the id, name, publisher and number that it has the
   t.match(await larder('verify'), { code: 0 });
 });
 
-t.test('older and newer revisions come in one after the other, with gaps, and the newest is released', async (t) => {
+t.test('older and newer revisions are imported in turn, with gaps, and the newest is released', async (t) => {
   const { json, larder, stick, records } = await world(t);
   for (const revision of [30, 7]) await download(stick, offered('hello-on', revision));
   t.match(await json(`package import ${stick} --release stable`), {
@@ -136,7 +136,7 @@ t.test('older and newer revisions come in one after the other, with gaps, and th
   t.ok(await records.revisions.find(id, 7));
 });
 
-largeTest('what cannot come in is told with its reason, and keeps out nothing else', async (t) => {
+largeTest('a snap that cannot be imported is reported with the reason, and the others are imported', async (t) => {
   const { json, larder, stick, file, records } = await world(t);
   await larder('account create --id ada --email ada@example.org --username ada --display-name Ada');
   await larder('package register snap/named-no --account ada');
@@ -279,7 +279,7 @@ t.test('other bytes under a number that is here are refused, and the same bytes 
   t.equal(row?.revision, 1);
 });
 
-t.test('what was pushed here under the right number gets its assertions', async (t) => {
+t.test('a revision that was pushed here under its right number gets its assertions', async (t) => {
   const { json, larder, stick, records } = await world(t);
   await larder('account create --id maker --email maker@example.org --username maker --display-name Maker');
   const one = offered('tiny-app', 1);
@@ -292,7 +292,7 @@ t.test('what was pushed here under the right number gets its assertions', async 
 });
 
 largeTest(
-  'its publisher is an account of that store, with which nobody is let in here before he gets one',
+  'the imported publisher keeps its id, without a login here until an administrator gives it one',
   async (t) => {
     const { json, larder, stick, records } = await world(t);
     await larder('account create --email bob@example.org --username maker --display-name Bob');
@@ -335,7 +335,7 @@ largeTest(
   },
 );
 
-t.test('a number that is made here is above those of which only an assertion is here', async (t) => {
+t.test('a revision number that is made here is higher than the numbers that only have an assertion here', async (t) => {
   const { json, larder, stick } = await world(t);
   await larder('account create --id maker --email maker@example.org --username maker --display-name Maker');
   const { assert } = await download(stick, offered('tiny-app', 41));
@@ -344,7 +344,7 @@ t.test('a number that is made here is above those of which only an assertion is 
   t.match(await json(`package push ${snapPath('app-xz')}`), { revision: 42 });
 });
 
-t.test('bytes whose number an imported assertion says are not pushed under another', async (t) => {
+t.test('content with a revision number in an imported assertion is not pushed under another number', async (t) => {
   const { json, larder, stick } = await world(t);
   await larder('account create --id maker --email maker@example.org --username maker --display-name Maker');
   const { assert, snap } = await download(stick, offered('tiny-app', 5));
@@ -357,7 +357,7 @@ t.test('bytes whose number an imported assertion says are not pushed under anoth
   t.match(await json(`package import ${stick}`), { revisions: [{ revision: 5 }], refused: [] }, 'which is the way');
 });
 
-t.test('a package of another publisher here is left to him', async (t) => {
+t.test('a package of another publisher here stays with that publisher', async (t) => {
   const { json, larder, stick } = await world(t);
   const one = offered('tiny-app', 5);
   await larder('account create --id bob --email bob@example.org --username bob --display-name Bob');
@@ -399,7 +399,7 @@ t.test('a package that changed hands there changes hands here, with the newest o
   });
 });
 
-t.test('keys, accounts, models and sets of others come in where a root vouches for them, else not', async (t) => {
+t.test('foreign keys, accounts, models and sets are imported if a root vouches for them, else not', async (t) => {
   const { json, file, records } = await world(t);
   const model = await made('ada', 'ada', 'model', {
     series: '16',
@@ -452,7 +452,7 @@ t.test('a file that is changed between the look and the taking is not taken', as
   t.match(await larder('package import'), { code: 2, err: /name the snaps/ });
 });
 
-t.test("what the administrator's guide says of it is typed as it stands", async (t) => {
+t.test("the lines of the administrator's guide about imports work unchanged", async (t) => {
   const { larder, json, stick } = await world(t);
   const hello = offered('hello-on', 12);
   await download(stick, hello);

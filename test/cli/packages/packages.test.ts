@@ -66,7 +66,7 @@ t.test('a name or an id that is taken is refused as register_name does', async (
   t.match(await json('package register charm/hello --account bob-id'), { name: 'hello' }, 'another namespace');
 });
 
-t.test('what cannot be registered is refused with what was meant', async (t) => {
+t.test('a name that cannot be registered is refused with the mistake', async (t) => {
   const { larder } = await newStore(t);
   await people(larder);
   const cases: [string, number, string][] = [
@@ -88,7 +88,7 @@ t.test('what cannot be registered is refused with what was meant', async (t) => 
   });
 });
 
-t.test('what a disabled account publishes is listed by its user name and e-mail address as by its id', async (t) => {
+t.test('packages of a disabled account are listed by its user name, its e-mail address and its id', async (t) => {
   const { larder, json } = await newStore(t);
   const { id } = (await json('account create --username zoe --email Zoe@example.com --display-name Zoe')) as {
     id: string;

@@ -5,7 +5,7 @@ import { startStore } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages/packages.ts';
 import { commandsOn } from '#test/cli/process.ts';
 
-t.test('the history tells who put what into which channel, and what was there before', async (t) => {
+t.test('the history shows the actor, the channel, and the revision before and after', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
@@ -72,7 +72,7 @@ t.test('an administrator releases, closes and looks without a second tool', asyn
   }
 });
 
-t.test('the table of channels is the one that publishing tools print', async (t) => {
+t.test('the table of channels has the form that publishing tools print', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
@@ -107,7 +107,8 @@ latest   amd64   stable     -          -           -
   );
   await release(3, 'stable');
   await release(3, 'edge', { percentage: 33.6, paused: true });
-  // By commands, whose clock goes: a branch that was opened by the store's own clock, which stands, has ended by theirs.
+  // By commands, which have a running clock. The clock of the store stands still, so the branch has ended only for
+  // commands.
   for (const branch of ['candidate/one', 'candidate/two', 'edge/fix', 'edge/fix --progressive 50']) {
     const revision = branch.includes('--') ? 3 : 2;
     t.equal((await larder(`release snap/hello ${revision} ${branch}`)).code, 0, branch);

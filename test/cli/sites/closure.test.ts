@@ -1,4 +1,4 @@
-// larder closure, and what doctor says of it: what is missing here for what is released.
+// larder closure, and its part of doctor: the packages that released packages need and that are missing here.
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -42,7 +42,7 @@ async function doctorSays({ directory }: TestAppliance, what: string): Promise<u
 
 const amd64 = { architectures: ['amd64'] };
 
-t.test('the base of an app, snapd, and who shares content with it are named until they are here', async (t) => {
+t.test('the base of an app, snapd, and its content providers are named until they are here', async (t) => {
   const store = await startStore(t, servingSnaps);
   t.same(await missing(store), { code: 0, missing: [] }, 'where nothing is released nothing is missing');
   t.match(await doctorSays(store, 'Closure'), { level: 'well' });
@@ -127,7 +127,7 @@ t.test('a model names its gadget, kernel, base and snaps; a charm its resources,
   t.match(JSON.stringify(await missing(store)), /"kind":"resource","name":"with-image:image"/);
 });
 
-t.test('doctor holds the store assertion against where the store is', async (t) => {
+t.test('doctor compares the store assertion with the address of the store', async (t) => {
   const trusts = trusting(t, trusted);
   const store = await startStore(t, (text) => servingSnaps(trusts(text)));
   t.match(await doctorSays(store, 'Store assertion'), { level: 'notice', says: /is missing/ });
@@ -143,7 +143,7 @@ t.test('doctor holds the store assertion against where the store is', async (t) 
   t.match(await doctorSays(store, 'Store assertion'), { level: 'well' });
 });
 
-t.test('doctor holds what is served against what devices were given to trust', async (t) => {
+t.test('doctor compares the served snaps with the assertions that devices trust', async (t) => {
   const port = await freePort();
   const at = (host: string) => (text: string) =>
     servingSnaps(text)
@@ -171,7 +171,7 @@ t.test('doctor holds what is served against what devices were given to trust', a
 });
 
 t.test(
-  'what is wished for by set, model or subscription is looked for by track, with the wish that mends it',
+  'missing snaps of a set, model or subscription are looked up by track, with the subscription that adds them',
   async (t) => {
     const store = await startStore(t, servingSnaps);
     await released(store, 'snap', 'pc', { details: { ...amd64, base: 'core24', type: 'gadget' } });

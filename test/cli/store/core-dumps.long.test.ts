@@ -1,4 +1,4 @@
-// What a crash leaves behind.
+// Files that a crash leaves.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { folder, newStore, serve } from '#test/cli/process.ts';
 const isLinux = existsSync('/proc/self/coredump_filter');
 const skip = !isLinux && 'only Linux says what goes into a core dump';
 
-t.test('a server keeps its memory out of core dumps, however it was started', { skip }, async (t) => {
+t.test('a server keeps its memory out of core dumps, for every kind of start', { skip }, async (t) => {
   const { data, larder } = await newStore(t);
   const { child } = await serve(t, data);
   t.match(readFileSync(`/proc/${String(child.pid)}/coredump_filter`, 'latin1'), /^0+\n$/);
@@ -21,7 +21,7 @@ t.test('a server keeps its memory out of core dumps, however it was started', { 
   t.match(await larder('doctor'), { out: /ok +Core dumps: a crash leaves nothing of the memory/ });
 });
 
-t.test('doctor warns of a server whose crash would leave keys in a file', { skip }, async (t) => {
+t.test('doctor warns of a server that would leave keys in a core file', { skip }, async (t) => {
   const { data, larder, json } = await newStore(t);
   const { child } = await serve(t, data);
   const limits = (core: string) => spawnSync('prlimit', ['--pid', String(child.pid), `--core=${core}`]).status === 0;
@@ -44,7 +44,7 @@ t.test('doctor warns of a server whose crash would leave keys in a file', { skip
   return undefined;
 });
 
-t.test('what is not known is not warned of', (t) => {
+t.test('an unknown setting gives no warning', (t) => {
   t.equal(leavesMemory(2 ** 30), undefined);
   t.end();
 });
@@ -52,7 +52,7 @@ t.test('what is not known is not warned of', (t) => {
 const pattern = isLinux ? readFileSync('/proc/sys/kernel/core_pattern', 'latin1') : '|';
 const elsewhere = /[|/]/.test(pattern) && 'core dumps of this machine go elsewhere';
 
-t.test('the core dump of a crashed server holds no key', { skip: skip || elsewhere }, async (t) => {
+t.test('the core dump of a crashed server contains no key', { skip: skip || elsewhere }, async (t) => {
   const { data } = await newStore(t);
   const place = folder(t);
   const main = join(import.meta.dirname, '../../../src/main.ts');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { folder, newStore, serve } from '#test/cli/process.ts';
 import { larder, words } from '#test/cli/world.ts';
 
-t.test('a first store is made in a folder of its own, and the lines that are printed can be typed', async (t) => {
+t.test('a first store is made in a new folder, and the printed lines work', async (t) => {
   const other = await newStore(t);
   const before = await other.json('package list');
   const home = join(folder(t), 'try it');
@@ -30,7 +30,7 @@ t.test('a first store is made in a folder of its own, and the lines that are pri
   t.match(found.out, /stable +0\.1 +1/, 'the release that a printed line makes');
 });
 
-t.test('a folder that is in use stays as it is, and nothing is left of a demo that fails', async (t) => {
+t.test('a folder in use stays unchanged, and a failed demo leaves nothing', async (t) => {
   const home = folder(t);
   writeFileSync(join(home, 'mine'), 'mine');
   t.match(await larder(`demo ${home}`), { code: 1, err: /is not empty; name a new folder: 'larder demo FOLDER'/ });

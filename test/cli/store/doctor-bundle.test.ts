@@ -1,4 +1,4 @@
-// larder doctor --bundle: what a support bundle holds, and what it must never hold.
+// larder doctor --bundle: the required and the forbidden content of a support bundle.
 import t, { type Test } from 'tap';
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ async function filesOf(file: string): Promise<Record<string, string>> {
 /** A file as JSON. */
 const read = (files: Record<string, string>, name: string) => JSON.parse(files[`larder-bundle/${name}`] ?? 'null');
 
-/** A text as it stands, in hex, and in base64 wherever it begins within a longer text. */
+/** A text itself, in hex, and in base64 at any offset within a longer text. */
 function formsOf(canary: string): string[] {
   const bytes = Buffer.from(canary);
   const inBase64 = [0, 1, 2].map((shift) => {
@@ -55,7 +55,7 @@ function holdsNone(t: Test, bundle: Buffer, canaries: Readonly<Record<string, st
   }
 }
 
-t.test('a bundle of a served store holds figures of each kind, and no name, address or secret', async (t) => {
+t.test('a bundle of a served store has metrics of each kind, and no name, address or secret', async (t) => {
   const { data, larder: on, json } = await newStore(t);
   const names = {
     email: 'zephyrine.quill@bundle-canary.example',
@@ -103,7 +103,7 @@ t.test('a bundle of a served store holds figures of each kind, and no name, addr
   t.equal(statSync(file).mode & 0o777, 0o600);
   const bundle = readFileSync(file);
   const files = await filesOf(file);
-  await t.test('each kind of content is there', (t) => holds(t, files));
+  await t.test('each kind of content is included', (t) => holds(t, files));
 
   const db = new SQLite(join(data, 'larder.db'), { readonly: true });
   const head = db.prepare('SELECT hash FROM audit ORDER BY seq DESC LIMIT 1').pluck().get() as string;
@@ -227,7 +227,7 @@ t.test('a bundle of a store that cannot be opened is written all the same, witho
   holdsNone(t, readFileSync(second), { any: 'canary' });
 });
 
-t.test('nothing is written before somebody has seen the list, nor over a file that is there', async (t) => {
+t.test('the bundle is written only after a person has seen its list, and never over an existing file', async (t) => {
   const { data, larder: on } = await newStore(t);
   const file = join(folder(t), 'bundle.tar');
   t.match(await on(`doctor --bundle ${file}`), { code: 2, err: /add --yes to confirm/ }, 'a script has to say --yes');
@@ -282,7 +282,7 @@ t.test('every setting is shown, shown as set, or left out as a secret', (t) => {
   t.end();
 });
 
-t.test('a figure with a label or a name of somebody else is left out', (t) => {
+t.test('a metric with a label or a name that larder does not know is left out', (t) => {
   const page = [
     'larder_packages 3',
     'larder_x{operation="metrics",status="200"} 1',

@@ -1,4 +1,4 @@
-// larder doctor: every examination is told of, whatever is wrong with the store.
+// larder doctor: every check is reported, in any state of the store.
 import t from 'tap';
 import { chmodSync, chownSync, copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const findingsOf = async ({ json }: NewStore): Promise<Finding[]> =>
 const finding = async (store: NewStore, what: string): Promise<Finding | undefined> =>
   (await findingsOf(store)).find((one) => one.what === what);
 
-t.test('every examination is told of, in whatever state the store is', async (t) => {
+t.test('every check is reported, in any state of the store', async (t) => {
   const whole = [
     'Owner',
     'Permissions',
@@ -88,7 +88,7 @@ t.test('every examination is told of, in whatever state the store is', async (t)
   }
 });
 
-t.test('what hangs on something wrong says so and does not pass for well', async (t) => {
+t.test('checks that depend on a failed check say so and do not pass', async (t) => {
   const store = await newStore(t);
   writeFileSync(join(store.data, 'larder.toml'), '[http]\nlisten = 7\n');
   t.match(await finding(store, 'Configuration'), {
@@ -104,7 +104,7 @@ t.test('what hangs on something wrong says so and does not pass for well', async
   t.match(await finding(store, 'Configuration'), { level: 'wrong', says: /there is no such file/, mend: undefined });
 });
 
-t.test('files of somebody else in the data directory are named, with the line that mends it', async (t) => {
+t.test('foreign files in the data directory are named, with the command that repairs it', async (t) => {
   if (process.getuid?.() !== 0) {
     t.comment('only root can make files of somebody else');
     return;
@@ -119,7 +119,7 @@ t.test('files of somebody else in the data directory are named, with the line th
   });
 });
 
-t.test('a credential that cannot be exchanged is told, with the key that is missing', async (t) => {
+t.test('a credential that cannot be exchanged is reported, with the missing key', async (t) => {
   const store = await newStore(t);
   const file = join(store.data, 'larder.toml');
   const text = readFileSync(file, 'utf8');
@@ -158,7 +158,7 @@ t.test("another store's site.key is refused by every command, named by fingerpri
   t.match(await finding(mine, 'Site key'), { level: 'well', says: new RegExp(wanted) });
 });
 
-t.test('records without a check of the key are asked by what is sealed in them', async (t) => {
+t.test('records without a key check are checked by their sealed values', async (t) => {
   const [mine, other] = [await newStore(t), await newStore(t)];
   t.match(await mine.larder('token issue --account larder-admin'), { code: 0 });
   const db = new SQLite(join(mine.data, 'larder.db'));
@@ -171,7 +171,7 @@ t.test('records without a check of the key are asked by what is sealed in them',
   t.match(await mine.larder('status'), { code: 1, out: /Problem\s+This site\.key is of another store/ });
 });
 
-t.test('a store whose database is gone is not taken for a new one', async (t) => {
+t.test('a store without its database is not taken for a new one', async (t) => {
   const store = await newStore(t);
   const file = join(store.data, 'larder.db');
   for (const [bring, word] of [

@@ -67,7 +67,7 @@ t.test('init makes a store with everything that serving it takes', async (t) => 
   ]);
 });
 
-t.test('on a disk that is smaller than what is kept free on it, init says that nothing can be uploaded', async (t) => {
+t.test('if the disk is smaller than its reserve, init says that uploads are impossible', async (t) => {
   const data = join(folder(t), 'small');
   const program = [
     process.execPath,
@@ -98,7 +98,7 @@ t.test('on a disk that is smaller than what is kept free on it, init says that n
   t.notMatch(large.out, 'The whole disk');
 });
 
-t.test('nobody but the owner can read what init makes, and nobody can write the keys', async (t) => {
+t.test('only the owner can read the files of init, and the keys are read-only', async (t) => {
   const data = join(folder(t), 'data');
   const { code, out, err } = await start(t, ['init', '--data', data]).ended;
   t.strictSame([code, err], [0, '']);
@@ -131,7 +131,7 @@ t.test('each command that init prints names the data directory, by an option as 
   }
 });
 
-t.test('where the server listens follows from the base URL, unless it is said', async (t) => {
+t.test('the listen address follows from the base URL, unless it is given', async (t) => {
   const cases: [string, string, string][] = [
     ['', 'http://127.0.0.1:8080', '127.0.0.1:8080'],
     ['--base-url http://127.0.0.1:9000', 'http://127.0.0.1:9000', '127.0.0.1:9000'],
@@ -159,7 +159,7 @@ t.test('wrong options are refused before anything is made', async (t) => {
   }
 });
 
-t.test('a directory with a store, or with anything else, is left as it is', async (t) => {
+t.test('a directory with a store, or with any file, stays unchanged', async (t) => {
   const { data } = await newStore(t);
   const files = () => readdirSync(data).map((name) => [name, readFileSync(join(data, name), 'hex')]);
   const before = files();
@@ -233,7 +233,7 @@ t.test('while one init is at work another one is refused', async (t) => {
   t.match(await larder(`init --data ${data}`), { code: 0 });
 });
 
-t.test('what root makes in a directory of another user belongs to that user', { skip: withoutOthers() }, async (t) => {
+t.test('files of root in a directory of another user belong to that user', { skip: withoutOthers() }, async (t) => {
   const data = folder(t);
   chownSync(data, 1234, 1234);
   const { code, err } = await start(t, ['init', '--data', data]).ended;
@@ -246,7 +246,7 @@ t.test('what root makes in a directory of another user belongs to that user', { 
   }
 });
 
-t.test('with an https address init makes the certificates, and says what publishers and devices need', async (t) => {
+t.test('with an https address init makes certificates, and names the steps for clients', async (t) => {
   const data = join(folder(t), 'data');
   const { code, out } = await larder(`init --data ${data} --base-url https://store.example.internal`);
   t.equal(code, 0);
@@ -256,7 +256,7 @@ t.test('with an https address init makes the certificates, and says what publish
   t.match(readConfig(join(data, 'larder.toml')), { http: { listen: '0.0.0.0:443' } });
 });
 
-t.test("the site's own certificate is taken where it stands, when clients will accept it", async (t) => {
+t.test("the site's own certificate is used in its place, if clients will accept it", async (t) => {
   const now = new Date();
   const authority = await makeAuthority('The site', now);
   const server = await makeServerCertificate(authority, ['store.example.internal'], now);
@@ -321,7 +321,7 @@ t.test("the site's own certificate is taken where it stands, when clients will a
   });
 });
 
-t.test('a new store listens where its base URL leads', async (t) => {
+t.test('a new store listens at its base URL', async (t) => {
   for (const [baseUrl, listen] of [
     ['http://[::1]:9090', '[::1]:9090'],
     ['http://127.0.0.5', '127.0.0.5:8080'],

@@ -1,4 +1,5 @@
-// What a process that serves says of itself in its next answer. Why a store is not served says test/faults/not-served.servers.test.ts.
+// The state that a serving process reports in its next response. test/faults/not-served.servers.test.ts has the reasons
+// of a store that is not served.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -14,7 +15,7 @@ t.setTimeout(300_000);
 const says = async (store: NewStore, command: 'doctor' | 'status'): Promise<string> =>
   (await store.larder(command)).out.replaceAll(/\s+/g, ' ');
 
-t.test('a reload that was refused shows in the next answer, and one that was accepted too', async (t) => {
+t.test('a refused reload shows in the next status, and so does an accepted one', async (t) => {
   const store = await newStore(t);
   const server = await serve(t, store.data);
   const file = join(store.data, 'larder.toml');
@@ -32,7 +33,7 @@ t.test('a reload that was refused shows in the next answer, and one that was acc
   await server.ended;
 });
 
-t.test('while another program holds the database, the store is not ready', async (t) => {
+t.test('while another program locks the database, the store is not ready', async (t) => {
   const store = await newStore(t);
   const server = await serve(t, store.data);
   const ready = async (): Promise<{ code: number; problems: string[] }> => {

@@ -1,4 +1,5 @@
-// A PostgreSQL server on which another role holds the lock that changes need: the store says so, and how to close the database.
+// A PostgreSQL server with the lock for changes held by another role: the store reports it, and how to close the
+// database.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -11,7 +12,7 @@ import { commandsOn, folder, serve } from '#test/cli/process.ts';
 
 t.setTimeout(300_000);
 
-t.test('a lock that a foreign role holds makes the store not ready, and its name is shown', async (t) => {
+t.test('a lock of a foreign role makes the store not ready, and its name is shown', async (t) => {
   const server = await startPostgres({ access: ['local all all trust'] });
   t.teardown(server.end);
   for (const role of ['ada', 'eve']) await server.ask(`CREATE ROLE ${role} LOGIN`);

@@ -41,7 +41,7 @@ const migrationsAfter = (last: string): string[] =>
 const upgradesIn = async ({ json }: NewStore): Promise<{ details: { migrations: string[] } }[]> =>
   ((await json('audit list --action upgrade')) as { entries: { details: { migrations: string[] } }[] }).entries;
 
-t.test('records of an older release are brought up to date by whatever opens them first, which says so', async (t) => {
+t.test('records of an older release are upgraded by the first command that opens them, which reports it', async (t) => {
   const store = await storeOn(t);
   await server.ask(beforeLicenses, store.database);
   const first = await store.larder('account list');
@@ -73,7 +73,7 @@ t.test('of two hosts that start at once each change of the tables is made by one
   t.match(await other.larder('audit verify'), { code: 0 });
 });
 
-t.test('an older release leaves records alone that a newer one has written, whichever command it is', async (t) => {
+t.test('an older release leaves records of a newer one unchanged, in every command', async (t) => {
   const store = await storeOn(t);
   await server.ask("INSERT INTO migrations (name) VALUES ('9999-what-comes-later')", store.database);
   const refusal =

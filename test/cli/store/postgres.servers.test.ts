@@ -1,4 +1,4 @@
-// Commands on a store whose records are on a PostgreSQL server.
+// Commands on a store with its records on a PostgreSQL server.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
@@ -61,7 +61,7 @@ interface StoreOfAda extends NewStore {
   configuration: string;
 }
 
-/** A store whose records ada has on a server. */
+/** A store of ada with its records on a server. */
 async function storeOfAda(t: Test, on = server): Promise<StoreOfAda> {
   const store = commandsOn(join(folder(t), 'data'));
   const [database, file] = [await newDatabase(on), passwordFile(t)];
@@ -110,12 +110,12 @@ t.test('a store is made on the server that is named, and served from it, and com
   });
 });
 
-t.test('what was cut from the audit log is told, and accepted by whoever looked into it', async (t) => {
+t.test('a cut of the audit log is reported, and accepted by an administrator after a check', async (t) => {
   const store = await storeOfAda(t);
   t.match(await store.larder(makeBob), { code: 0 });
   await server.ask(`CREATE DATABASE before TEMPLATE ${store.database} OWNER ada`);
   t.match(await store.larder(makeBob.replaceAll('bob', 'eve')), { code: 0 });
-  // Whoever serves seals the log when it ends.
+  // Each serving process seals the log at its end.
   const { child, ended } = await serve(t, store.data);
   child.kill('SIGTERM');
   await ended;
@@ -195,7 +195,7 @@ t.test('the password may be a credential of systemd, and is read again for every
   });
 });
 
-t.test('what keeps a store from its records is one sentence, with what to do, and changes nothing', async (t) => {
+t.test('a problem with the records is one sentence, with the remedy, and changes nothing', async (t) => {
   const store = await storeOfAda(t);
   const good = readFileSync(store.configuration, 'utf8');
   const fresh = join(folder(t), 'data');
@@ -210,7 +210,7 @@ t.test('what keeps a store from its records is one sentence, with what to do, an
       t.match(err, oneLine);
     }
     t.notOk(existsSync(fresh));
-    // Both tell how the store is, and this is how.
+    // Both report the state of the store.
     for (const line of ['status', 'doctor']) {
       const { code, out } = await store.larder(line);
       t.match({ code, out: out.replaceAll(/\s+/g, ' ') }, { code: 1, out: why }, line);
@@ -251,91 +251,85 @@ t.test('what keeps a store from its records is one sentence, with what to do, an
   t.match(await init('--postgres-password-file x'), { code: 2, err: /name that too/ });
 });
 
-t.test(
-  'a server that does not answer is waited for, which a person is told, and then why nothing was done',
-  async (t) => {
-    const store = await storeOfAda(t);
-    const fresh = join(folder(t), 'data');
-    const address = 'postgres://ada@/x?host=/nowhere';
-    const given = `--postgres '${address}' --postgres-password-file ${store.passwordFile}`;
-    changeConfig(store.configuration, { 'records.postgres': address });
-    const other = await storeOfAda(t);
-    changeConfig(other.configuration, { 'records.postgres': 'postgres://ada@127.0.0.1:1/x?sslmode=disable' });
-    const lines = [
-      'account list',
-      'status',
-      'verify',
-      `init --data ${fresh} ${given}`,
-      `account list --data ${other.data}`,
-    ];
-    const why = /no server listens there; check that PostgreSQL runs/;
-    const doctor = store.larder('doctor');
-    const serving = start(t, ['serve', '--data', store.data, '--listen', '127.0.0.1:0']);
-    const waiting = /^larder: the database x at \S+ does not respond yet; waiting for it\nlarder: [^\n]*\n$/;
-    await Promise.all(
-      lines.map(async (line) => {
-        const { code, err } = await store.larder(line);
-        t.match({ code, err }, { code: 1, err: why }, line);
-        t.match(err, waiting, line);
-      }),
+t.test('a silent server is waited for with a message, and then the command fails with the reason', async (t) => {
+  const store = await storeOfAda(t);
+  const fresh = join(folder(t), 'data');
+  const address = 'postgres://ada@/x?host=/nowhere';
+  const given = `--postgres '${address}' --postgres-password-file ${store.passwordFile}`;
+  changeConfig(store.configuration, { 'records.postgres': address });
+  const other = await storeOfAda(t);
+  changeConfig(other.configuration, { 'records.postgres': 'postgres://ada@127.0.0.1:1/x?sslmode=disable' });
+  const lines = [
+    'account list',
+    'status',
+    'verify',
+    `init --data ${fresh} ${given}`,
+    `account list --data ${other.data}`,
+  ];
+  const why = /no server listens there; check that PostgreSQL runs/;
+  const doctor = store.larder('doctor');
+  const serving = start(t, ['serve', '--data', store.data, '--listen', '127.0.0.1:0']);
+  const waiting = /^larder: the database x at \S+ does not respond yet; waiting for it\nlarder: [^\n]*\n$/;
+  await Promise.all(
+    lines.map(async (line) => {
+      const { code, err } = await store.larder(line);
+      t.match({ code, err }, { code: 1, err: why }, line);
+      t.match(err, waiting, line);
+    }),
+  );
+  t.notOk(existsSync(fresh));
+  t.match(await doctor, { code: 1, out: why });
+  const { code, err } = await serving.ended;
+  t.match({ code, err }, { code: 1, err: why });
+  t.match(err, /^\{"level":"warn",.*does not respond yet; waiting for it"\}\nlarder: [^\n]*\n$/);
+});
+
+t.test('a server with an untrusted certificate gets no password, and is told from a server without TLS', async (t) => {
+  const keys = folder(t);
+  const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'];
+  const names = ['-addext', 'subjectAltName=DNS:localhost', '-keyout', 'key.pem', '-out', 'cert.pem'];
+  execFileSync('openssl', [...made, ...names], { cwd: keys, stdio: 'ignore' });
+  const own = await startPostgres({
+    listen: true,
+    access: ['local all all trust', 'hostssl all ada 127.0.0.1/32 scram-sha-256'],
+    files: { 'key.pem': join(keys, 'key.pem'), 'cert.pem': join(keys, 'cert.pem') },
+    settings: ['ssl = on', `ssl_cert_file = 'cert.pem'`, `ssl_key_file = 'key.pem'`],
+  });
+  t.teardown(own.end);
+  await own.ask(makeAda);
+  await own.ask('CREATE DATABASE larder OWNER ada');
+  const file = passwordFile(t);
+  const data = join(folder(t), 'data');
+  const init = (host: string, more = '') =>
+    larder(
+      `init --data ${data} --postgres 'postgres://ada@${host}:${String(own.port)}/larder?${more}' --postgres-password-file ${file}`,
     );
-    t.notOk(existsSync(fresh));
-    t.match(await doctor, { code: 1, out: why });
-    const { code, err } = await serving.ended;
-    t.match({ code, err }, { code: 1, err: why });
-    t.match(err, /^\{"level":"warn",.*does not respond yet; waiting for it"\}\nlarder: [^\n]*\n$/);
-  },
-);
+  const authority = `sslrootcert=${join(keys, 'cert.pem')}`;
+  for (const [refused, why] of [
+    [
+      await init('localhost'),
+      /no trusted authority has signed its certificate; name the authority with sslrootcert=FILE$/m,
+    ],
+    [await init('127.0.0.1', authority), /its certificate is not for the name 127\.0\.0\.1$/m],
+    [
+      await init('localhost', 'sslrootcert=/none.pem'),
+      /cannot read \/none\.pem, which the address of PostgreSQL names/,
+    ],
+    [
+      await init('localhost', 'sslmode=disable'),
+      /does not admit the user ada from this machine; add a rule to its pg_hba\.conf$/m,
+    ],
+  ] as const) {
+    t.match(refused, { code: 1, err: why });
+    t.match(refused.err, oneLine);
+    t.notOk(existsSync(data));
+  }
+  const trusted = await init('localhost', authority);
+  t.equal(trusted.code, 0, trusted.err);
+  t.match(await larder(`account list --data ${data}`), { code: 0 });
+});
 
-t.test(
-  'a server whose certificate nobody here trusts gets no password, and is told from one without any',
-  async (t) => {
-    const keys = folder(t);
-    const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'];
-    const names = ['-addext', 'subjectAltName=DNS:localhost', '-keyout', 'key.pem', '-out', 'cert.pem'];
-    execFileSync('openssl', [...made, ...names], { cwd: keys, stdio: 'ignore' });
-    const own = await startPostgres({
-      listen: true,
-      access: ['local all all trust', 'hostssl all ada 127.0.0.1/32 scram-sha-256'],
-      files: { 'key.pem': join(keys, 'key.pem'), 'cert.pem': join(keys, 'cert.pem') },
-      settings: ['ssl = on', `ssl_cert_file = 'cert.pem'`, `ssl_key_file = 'key.pem'`],
-    });
-    t.teardown(own.end);
-    await own.ask(makeAda);
-    await own.ask('CREATE DATABASE larder OWNER ada');
-    const file = passwordFile(t);
-    const data = join(folder(t), 'data');
-    const init = (host: string, more = '') =>
-      larder(
-        `init --data ${data} --postgres 'postgres://ada@${host}:${String(own.port)}/larder?${more}' --postgres-password-file ${file}`,
-      );
-    const authority = `sslrootcert=${join(keys, 'cert.pem')}`;
-    for (const [refused, why] of [
-      [
-        await init('localhost'),
-        /no trusted authority has signed its certificate; name the authority with sslrootcert=FILE$/m,
-      ],
-      [await init('127.0.0.1', authority), /its certificate is not for the name 127\.0\.0\.1$/m],
-      [
-        await init('localhost', 'sslrootcert=/none.pem'),
-        /cannot read \/none\.pem, which the address of PostgreSQL names/,
-      ],
-      [
-        await init('localhost', 'sslmode=disable'),
-        /does not admit the user ada from this machine; add a rule to its pg_hba\.conf$/m,
-      ],
-    ] as const) {
-      t.match(refused, { code: 1, err: why });
-      t.match(refused.err, oneLine);
-      t.notOk(existsSync(data));
-    }
-    const trusted = await init('localhost', authority);
-    t.equal(trusted.code, 0, trusted.err);
-    t.match(await larder(`account list --data ${data}`), { code: 0 });
-  },
-);
-
-t.test('doctor tells how the server is set, and who can read the password', async (t) => {
+t.test('doctor reports the settings of the server, and the readers of the password', async (t) => {
   const store = await storeOfAda(t);
   const said = async (): Promise<{ level: string; says: string; mend?: string } | undefined> => {
     const { findings } = (await store.json('doctor')) as { findings: { what: string; level: string; says: string }[] };
@@ -387,7 +381,7 @@ t.test('doctor tells how the server is set, and who can read the password', asyn
   Date.now = now;
 });
 
-t.test('a server is judged by all that it says of itself, what is wrong first', (t) => {
+t.test('the reply of a server is checked as a whole, and the most important problem is named first', (t) => {
   const place = 'the database larder at db:5432';
   const good: ServerState = {
     version: '15.8',

@@ -19,43 +19,40 @@ const exchange = (url: string, macaroon: string) =>
     body: JSON.stringify({ macaroon }),
   });
 
-t.test(
-  'who waits for the store hears when it is served; after kill -9 it serves again what was acknowledged',
-  async (t) => {
-    const { data, larder: run, json } = await newStore(t);
-    const { id } = (await json(
-      "account create --email ada@example.org --username ada --display-name 'Ada Lovelace'",
-    )) as { id: string };
-    const { macaroon } = (await json(`token issue --account ${id}`)) as { macaroon: string };
-    const headers = { authorization: `Macaroon ${macaroon}`, 'content-type': 'application/json' };
-    t.match(await run('ready --timeout 1s'), { code: 7, out: 'The store is not served yet.\n' });
-    const { child, says, ended } = start(t, ['serve', '--data', data, '--listen', '127.0.0.1:0']);
-    t.match(await run(`ready --process ${child.pid}`), { code: 0, out: /^The store is served since 2/ });
-    const [, first = ''] = await says(/"url":"([^"]+)"/);
-    t.match(await run('ready --timeout 1s --json'), { code: 0, out: /"ready":true/ });
-    const registered = await fetch(`${first}/v1/snap`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ name: 'hello' }),
-    });
-    t.equal(registered.status, 200);
-    child.kill('SIGKILL');
-    t.match(await ended, { signal: 'SIGKILL' });
-    t.match(await run(`ready --process ${child.pid}`), {
-      code: 1,
-      err: /^larder: process \d+ has ended, and does not serve/,
-    });
-    t.match(await run('ready --timeout 1s'), { code: 7 });
+t.test('a client waits until the store is served; after kill -9 it serves the acknowledged data again', async (t) => {
+  const { data, larder: run, json } = await newStore(t);
+  const { id } = (await json(
+    "account create --email ada@example.org --username ada --display-name 'Ada Lovelace'",
+  )) as { id: string };
+  const { macaroon } = (await json(`token issue --account ${id}`)) as { macaroon: string };
+  const headers = { authorization: `Macaroon ${macaroon}`, 'content-type': 'application/json' };
+  t.match(await run('ready --timeout 1s'), { code: 7, out: 'The store is not served yet.\n' });
+  const { child, says, ended } = start(t, ['serve', '--data', data, '--listen', '127.0.0.1:0']);
+  t.match(await run(`ready --process ${child.pid}`), { code: 0, out: /^The store is served since 2/ });
+  const [, first = ''] = await says(/"url":"([^"]+)"/);
+  t.match(await run('ready --timeout 1s --json'), { code: 0, out: /"ready":true/ });
+  const registered = await fetch(`${first}/v1/snap`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ name: 'hello' }),
+  });
+  t.equal(registered.status, 200);
+  child.kill('SIGKILL');
+  t.match(await ended, { signal: 'SIGKILL' });
+  t.match(await run(`ready --process ${child.pid}`), {
+    code: 1,
+    err: /^larder: process \d+ has ended, and does not serve/,
+  });
+  t.match(await run('ready --timeout 1s'), { code: 7 });
 
-    const { url } = await serve(t, data);
-    const { results } = (await (await fetch(`${url}/v1/snap`, { headers })).json()) as { results: { name: string }[] };
-    t.strictSame(
-      results.map(({ name }) => name),
-      ['hello'],
-      'without anybody doing anything',
-    );
-  },
-);
+  const { url } = await serve(t, data);
+  const { results } = (await (await fetch(`${url}/v1/snap`, { headers })).json()) as { results: { name: string }[] };
+  t.strictSame(
+    results.map(({ name }) => name),
+    ['hello'],
+    'without anybody doing anything',
+  );
+});
 
 /** Sends the beginning of an upload; `finish` sends the rest, and gives the answer. */
 async function slowUpload(url: string): Promise<{ finish: () => Promise<{ status: number; body: string }> }> {
@@ -84,7 +81,7 @@ async function slowUpload(url: string): Promise<{ finish: () => Promise<{ status
   };
 }
 
-t.test('it serves until it is told to stop, and finishes the requests under way', async (t) => {
+t.test('it serves until it is stopped, and finishes the current requests', async (t) => {
   const { data } = await newStore(t);
   const { url, child, ended, err, says } = await serve(t, data, '--json');
 
@@ -186,7 +183,7 @@ t.test('SIGHUP makes a good configuration count, and a bad one is refused with i
   await says(/"keys":\["uploads\.reserve"\],"msg":"changed, but only a restart makes it count"/);
 });
 
-t.test('what cannot be served is refused with a sentence', async (t) => {
+t.test('a store that cannot be served is refused with a sentence', async (t) => {
   const { data } = await newStore(t);
   const none = await larder(`serve --data ${data}/none`);
   t.match(none, { code: 1, err: /^larder: there is no store in .*; 'larder init --data .*' makes one\n$/ });

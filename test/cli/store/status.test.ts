@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { folder, newStore, serve } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 
-t.test('status tells on one screen how a store is, served or not', async (t) => {
+t.test('status fits on one screen, for a served and an unserved store', async (t) => {
   const data = join(folder(t), 'data');
   await larder(`init --data ${data}`);
   const { code, out } = await larder(`status --data ${data}`);
@@ -22,7 +22,7 @@ t.test('status tells on one screen how a store is, served or not', async (t) => 
   });
 });
 
-t.test('doctor finds a new store well, to be backed up some day, and names what is wrong with another', async (t) => {
+t.test('doctor finds no problem in a new store, recommends a backup, and names the problems of another', async (t) => {
   const data = join(folder(t), 'data');
   await larder(`init --data ${data}`);
   const first = await larder(`doctor --data ${data}`);

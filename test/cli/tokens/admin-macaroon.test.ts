@@ -46,7 +46,7 @@ t.test('one is added beside the others', async (t) => {
   t.equal(auth(data).store_admin_macaroon_sha3_384, digest(first));
 });
 
-t.test('it stands for a store administrator', async (t) => {
+t.test('it represents a store administrator', async (t) => {
   const { data, json, larder } = await newStore(t);
   await larder('account create --email ada@example.org --username ada --display-name Ada --id ada-id');
   t.match(await larder('admin-macaroon --account ada-id'), {
@@ -78,7 +78,7 @@ t.test('when the configuration cannot be changed the old credential stays good',
   t.strictSame(readdirSync(data).sort(), before.map(([name]) => name).sort());
 });
 
-t.test('where credentials are not exchanged that is said', async (t) => {
+t.test('if credentials are not exchanged, the command says so', async (t) => {
   const { data, larder } = await newStore(t);
   const configuration = join(data, 'larder.toml');
   writeFileSync(
@@ -102,7 +102,7 @@ t.test('a credential that was replaced is refused at the next request, without a
   };
   const old = readFileSync(file, 'utf8');
   t.equal(await exchange(old), 200);
-  // As by an editor: the server is not told.
+  // As by an editor, without a reload of the server.
   changeConfig(join(data, 'larder.toml'), { 'auth.store_admin_macaroon_sha3_384': 'a'.repeat(96) });
   t.equal(await exchange(old), 401);
   t.notMatch(err(), /configuration reloaded/);

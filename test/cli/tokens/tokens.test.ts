@@ -11,7 +11,7 @@ interface Issued {
   'valid-until': string;
 }
 
-t.test('a token stands alone on the standard output, so that a script can take it', async (t) => {
+t.test('a token is alone on the standard output, for scripts', async (t) => {
   const { larder } = await newStore(t);
   const { code, out, err } = await larder('token issue --account larder-admin');
   t.equal(code, 0);
@@ -19,7 +19,7 @@ t.test('a token stands alone on the standard output, so that a script can take i
   t.match(err, /^A token of larder-admin \(admin\), valid until \d{4}-\S+Z; its session is [0-9a-f-]{36}\.\n$/);
 });
 
-t.test('it is narrowed by what is asked for, and not otherwise', async (t) => {
+t.test('a token is narrowed by the given limits only', async (t) => {
   const { data, json, larder } = await newStore(t);
   const whole = (await json('token issue --account larder-admin')) as Issued;
   t.same(Object.keys(whole), ['macaroon', 'session-id', 'valid-until']);
@@ -103,7 +103,7 @@ t.test('no token lasts longer than the configuration lets it', async (t) => {
   t.ok(life > 47 * 3600_000 && life <= 48 * 3600_000, until);
 });
 
-t.test('with a clock that was set back it begins at the latest time seen, and the problem is said', async (t) => {
+t.test('with a clock that was set back it begins at the latest known time, and the problem is reported', async (t) => {
   const { data, larder } = await newStore(t);
   const later = new Date(Date.now() + 3 * 24 * 3600_000).toISOString();
   const store = await openStore({ directory: data });

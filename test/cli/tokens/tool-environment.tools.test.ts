@@ -14,8 +14,9 @@ const run = promisify(execFile);
 const skip = withoutPrograms('python3', 'curl');
 
 /**
- * How craft-store's clients begin: addresses and credentials out of the environment, decoded as they do it; then whoami,
- * the registration of a name, and what it says of it. snapcraft's on-prem client writes the scheme small.
+ * The start of the clients of craft-store: they read addresses and credentials from the environment and decode them;
+ * then follow whoami, the registration of a name, and its description. The on-prem client of snapcraft writes the
+ * scheme in lower case.
  */
 const client = `
 import base64, json, os, sys, urllib.error, urllib.request
@@ -64,7 +65,7 @@ async function served(t: Test): Promise<NewStore & { url: string; bob: string }>
 }
 
 t.test(
-  "snapcraft and charmcraft find a publisher's token in the lines, and it allows what it was issued for",
+  'snapcraft and charmcraft find the token of a publisher in the lines, and it has the permissions of its issue',
   { skip },
   async (t) => {
     const store = await served(t);

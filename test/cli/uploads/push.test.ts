@@ -30,7 +30,7 @@ async function world(t: Parameters<typeof newStore>[0]) {
   return { ...store, place, file, records: beside.records };
 }
 
-/** What pushing left in the records: rows and entries, but for what differs from push to push. */
+/** The rows and entries of a push in the records, without the values that differ from push to push. */
 async function leftBy({ records }: Pick<Awaited<ReturnType<typeof world>>, 'records'>, name: string, revision: number) {
   const { id } = (await records.packages.find('snap', name))!;
   const { createdAt, ...row } = (await records.revisions.find(id, revision))!;
@@ -78,7 +78,7 @@ t.test('a snap is pushed and released while nothing serves, with its rows and en
   t.same(await readdir(join(store.data, 'blobs/tmp')), []);
 });
 
-t.test('a push says which icon is not used, and why', async (t) => {
+t.test('a push reports an unused icon, with the reason', async (t) => {
   const store = await world(t);
   const snap = squashfsImage({ 'meta/snap.yaml': "name: tiny-app\nversion: '1'\n", 'meta/gui/icon.png': 'GIF89a' });
   const path = store.file('a.snap', snap);
@@ -143,7 +143,7 @@ t.test('of two who push the same at once one gets a revision', async (t) => {
   t.match(both.find(({ code }) => code === 1)?.err, /is revision 1 of snap\/[\w-]+ already; release it with/);
 });
 
-t.test('what waits for a person is no revision, and nothing is released', async (t) => {
+t.test('an upload in manual review is no revision, and nothing is released', async (t) => {
   const { json, larder } = await world(t);
   await larder('package manual-review snap/tiny-app on');
   const waits = await larder(`package push ${snapPath('app-xz')} --release stable`);
@@ -153,7 +153,7 @@ t.test('what waits for a person is no revision, and nothing is released', async 
   t.match(await json(`review approve ${id}`), { revision: 1 });
 });
 
-t.test('what cannot be pushed is refused with what to do, before anything is kept', async (t) => {
+t.test('a push that cannot succeed is refused with the remedy, before anything is stored', async (t) => {
   const { data, json, larder, file, place, records } = await world(t);
   mkdirSync(join(place, 'folder'));
   const other = file('other.charm', charm('other'));

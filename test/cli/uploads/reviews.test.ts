@@ -1,4 +1,5 @@
-// larder package manual-review, larder review, larder guardrail: what a store administrator decides beside a serving store.
+// larder package manual-review, larder review, larder guardrail: decisions of a store administrator beside a serving
+// store.
 import t from 'tap';
 
 import { approveUpload } from '#acts/uploads/reviews.ts';
@@ -12,7 +13,7 @@ const json = (store: TestAppliance) => async (line: string) => {
   return JSON.parse(out || err);
 };
 
-t.test('an upload waits for a person, who approves it', async (t) => {
+t.test('an upload waits for manual review, and a person approves it', async (t) => {
   const store = await startStore(t);
   const [run, ask] = [on(store), json(store)];
   const ada = await store.as('ada');
@@ -83,7 +84,7 @@ t.test('the store and a person who approve do the same', async (t) => {
   });
 });
 
-t.test('of several who settle an upload at once one does it, and the others are told', async (t) => {
+t.test('of several administrators who settle an upload at once one does it, and the others are told', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/charm', { name: 'hello' });
@@ -113,7 +114,7 @@ t.test('of several who settle an upload at once one does it, and the others are 
   );
 });
 
-t.test('a person rejects an upload with a sentence, or approves what is there already', async (t) => {
+t.test('a person rejects an upload with a reason, or approves an earlier one', async (t) => {
   const store = await startStore(t);
   const [run, ask] = [on(store), json(store)];
   const ada = await store.as('ada');
@@ -135,7 +136,7 @@ t.test('a person rejects an upload with a sentence, or approves what is there al
   t.match(await run('package manual-review charm/nothing on'), { code: 1, err: /There is no package charm\/nothing/ });
 });
 
-t.test('what is pushed for a resource waits for a person as well', async (t) => {
+t.test('a push for a resource goes to manual review as well', async (t) => {
   const store = await startStore(t);
   const [run, ask] = [on(store), json(store)];
   const ada = await store.as('ada');

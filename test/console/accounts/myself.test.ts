@@ -1,4 +1,4 @@
-// What somebody does to himself in the console: his name, his password, his one-time passwords, his tokens and his logins.
+// The own account in the console: name, password, one-time passwords, tokens and logins.
 import { execFileSync } from 'node:child_process';
 
 import t from 'tap';
@@ -20,7 +20,7 @@ const { records } = store.beside;
 let ada = await store.visit('ada');
 const codeOf = (secret: Buffer): string => codeAt(secret, Math.floor(store.clock.now.getTime() / seconds(30)));
 
-t.test('is for everybody who is logged in, and about nobody else', async (t) => {
+t.test('is for every logged-in account, and shows only that account', async (t) => {
   for (const page of [here, `${here}/password`, `${here}/one-time-passwords`, `${here}/new-token`]) {
     t.equal((await store.visitor().open(page)).status, 401, page);
     t.equal((await ada.open(page)).status, 200, page);
@@ -178,7 +178,7 @@ t.test('one-time passwords are in force once a first code has come', async (t) =
   t.equal((await store.visitor().logIn('ada')).status, 200);
 });
 
-t.test('a password is changed by whoever knows the old one', async (t) => {
+t.test('a password is changed with the old one', async (t) => {
   const address = `${here}/password`;
   const page = await ada.open(address);
   const typed = { password, 'new-password': better, again: better };
@@ -202,7 +202,7 @@ t.test('a password is changed by whoever knows the old one', async (t) => {
   ada = await store.visit('ada');
 });
 
-t.test('whoever guesses the old password is put off like one who guesses at the door', async (t) => {
+t.test('wrong guesses of the old password are delayed like guesses at the login', async (t) => {
   const address = `${here}/password`;
   const page = await ada.open(address);
   const typed = { password: 'wrong', 'new-password': better, again: better };

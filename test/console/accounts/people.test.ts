@@ -1,4 +1,5 @@
-// People and tokens in the console: who is there, who is invited, whose tokens there are, and how all of that is ended.
+// Accounts and tokens in the console: the list of accounts, invitations, the tokens of an account, and how each is
+// ended.
 import t from 'tap';
 
 import { days } from '#domain/clock.ts';
@@ -24,7 +25,7 @@ t.test('people and tokens', async (t) => {
   const hrefs = (page: Page): string[] =>
     [...page.html.matchAll(/href="([^"]*)"/g)].map(([, href = '']) => href.replaceAll('&amp;', '&'));
 
-  await t.test('are for those who administer the store', async (t) => {
+  await t.test('are for administrators of the store', async (t) => {
     for (const page of pages) {
       t.equal((await store.visitor().open(page)).status, 401, page);
       t.match(await ada.open(page), { status: 403, text: /Only a store administrator may do this/ }, page);
@@ -34,7 +35,7 @@ t.test('people and tokens', async (t) => {
     t.match(await root.open('/console/people/nobody'), { status: 404, text: /no account with the id/ });
   });
 
-  await t.test('somebody is invited, sets a password, and logs in', async (t) => {
+  await t.test('a person is invited, sets a password, and logs in', async (t) => {
     const page = await root.open('/console/people');
     const typed = {
       username: 'carol',
@@ -119,7 +120,7 @@ t.test('people and tokens', async (t) => {
     t.equal((await records.people.find(rootId))?.linkUntil, null);
   });
 
-  await t.test('whoever is shut out is out, and who is let in again is in', async (t) => {
+  await t.test('a disabled account is logged out, and an enabled one can log in', async (t) => {
     const bob = await store.visit('bob');
     await (await store.as('bob')).post('/v1/snap', { name: 'bobs' });
     const asked = await root.open(`/console/people/${bobId}/disable`);
@@ -151,7 +152,7 @@ t.test('people and tokens', async (t) => {
     });
   });
 
-  await t.test('roles are given and taken by who proves himself once more', async (t) => {
+  await t.test('roles are given and taken by an administrator who logs in again first', async (t) => {
     const page = `/console/people/${bobId}`;
     const role = `${page}/role`;
     const shown = await root.open(page);
@@ -203,7 +204,7 @@ t.test('people and tokens', async (t) => {
     );
   });
 
-  await t.test('tokens say whose they are and what they may do, and end at once', async (t) => {
+  await t.test('tokens show their owner and permissions, and are revoked at once', async (t) => {
     const allowed = {
       permissions: ['package-view' as const],
       channels: ['*/edge'],
@@ -237,14 +238,14 @@ t.test('people and tokens', async (t) => {
     t.equal((await root.send(asked, address)).status, 200, 'who is late finds it ended');
   });
 
-  await t.test('those that end soon stand first', async (t) => {
+  await t.test('tokens that expire soon are first', async (t) => {
     for (const ttl of [86_400, 20 * 86_400, 40 * 86_400]) await store.as('bob', { ttl });
     const { text } = await root.open('/console/people/tokens?show=ending&account=bob');
     t.match(text, /2026-03-02 12:00 UTC.*2026-03-21 12:00 UTC/);
     t.notMatch(text, /2026-04-10/);
   });
 
-  await t.test('what somebody wrote is text, and lists have fifty a page', async (t) => {
+  await t.test('user input is shown as text, and lists have fifty rows a page', async (t) => {
     await records.change(entry('accounts'), async (tx) => {
       for (let at = 0; at < 51; at++) {
         const username = `many${String(at).padStart(2, '0')}`;

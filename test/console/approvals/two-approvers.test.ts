@@ -14,7 +14,7 @@ import { startConsole, type ConsoleStore, type Visitor } from '#test/console/wor
 
 const own = 'four words of mallory';
 
-/** ada publishes snap/hello; two people with the role approve of what goes to stable. */
+/** ada publishes snap/hello; two people with the role approve releases to stable. */
 async function guarded(t: Parameters<typeof startConsole>[0]) {
   const store = await startConsole(t);
   const { acts } = store.beside;
@@ -83,7 +83,7 @@ t.test('approvers that one administrator makes in a browser do not count for 72 
     t.match(page.text, /Your account was changed\. Your approvals count again from/);
     t.notMatch(page.html, /value="approve"/);
   }
-  // The same through the interface, where no page is in the way.
+  // The same over the interface, without a page.
   for (const [at, { secret }] of made.entries()) {
     const id = at === 0 ? 'mallory-id' : 'mullory-id';
     const { token } = await store.beside.authority.issue({ accountId: id }, { actor: id });

@@ -1,4 +1,5 @@
-// What waits: uploads, proposals, invites, offers and key requests; who sees which of them, and what a form of each does.
+// Pending items: uploads, proposals, invites, offers and key requests; the readers of each, and the effect of its
+// forms.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -29,7 +30,7 @@ type Test = Parameters<typeof startConsole>[0];
 
 const waiting = '/console/waiting';
 
-/** A store in which uploads of snap/tiny-app wait for root. */
+/** A store with uploads of snap/tiny-app that wait for root. */
 async function reviewing(t: Test) {
   const store = await startConsole(t);
   const ada = await store.as('ada');
@@ -45,7 +46,7 @@ async function reviewing(t: Test) {
 const counted = async (store: ConsoleStore, action: string): Promise<number> =>
   (await store.beside.records.audit.list(0, 10_000)).filter((one) => one.action === action).length;
 
-t.test('an upload is seen by those whom it concerns, and approved once, whoever presses first', async (t) => {
+t.test('an upload is seen by its publisher and reviewers, and approved once, by the first of them', async (t) => {
   const { store, ada, push } = await reviewing(t);
   const root = await store.visit('root');
   t.match(await root.open(waiting), { status: 200, text: /Nothing waits for you\..*No upload waits\./ });
@@ -81,7 +82,7 @@ t.test('an upload is seen by those whom it concerns, and approved once, whoever 
   t.match((await root.open(waiting)).text, /Nothing waits for you\./);
 });
 
-t.test('an upload is rejected with a sentence, which its publisher finds, whatever stands in it', async (t) => {
+t.test('an upload is rejected with a reason, which its publisher sees as text', async (t) => {
   const { store, push } = await reviewing(t);
   const address = `${waiting}/uploads/${await push()}`;
   const root = await store.visit('root');
@@ -120,7 +121,7 @@ t.test('an upload and its revision say which icon is not used, and why', async (
   t.match((await root.open('/console/packages/snap/tiny-app/revisions/1')).text, notice);
 });
 
-t.test('an upload leads to the component that was pushed with it, whose own review may reject it', async (t) => {
+t.test('an upload links to its component, and the review of the component may reject it', async (t) => {
   const store = await startConsole(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'tiny-app' });
@@ -139,7 +140,7 @@ t.test('an upload leads to the component that was pushed with it, whose own revi
   t.match((await visitor.open(`${waiting}/uploads/${words}`)).text, /The file is text, but a component is a squashfs/);
 });
 
-t.test('what is written in an upload is text, and what it wants is told', async (t) => {
+t.test('values of an upload are shown as text, with its requested interfaces', async (t) => {
   const store = await startConsole(t);
   const ada = await store.as('ada');
   await ada.post('/v1/charm', { name: 'juggler' });
@@ -170,7 +171,7 @@ t.test('what is written in an upload is text, and what it wants is told', async 
   t.notMatch(page.html, /<script>|<i>/);
 });
 
-t.test('the list goes on after fifty, and stays short', async (t) => {
+t.test('the list continues after fifty, and stays short', async (t) => {
   const { store, ada, push } = await reviewing(t);
   await push();
   const one = (await ada.get('/v1/snap/tiny-app')).body.metadata.id as string;
@@ -202,7 +203,7 @@ t.test('the list goes on after fifty, and stays short', async (t) => {
   t.match(await root.open(`${waiting}?uploads=nonsense`), { status: 400, text: /cursor does not belong/ });
 });
 
-/** ada publishes snap/hello, stable of which waits for bob, who has the role. */
+/** ada publishes snap/hello; its channel stable waits for bob, a member of the role. */
 async function asking(t: Test, people = '1') {
   const store = await startConsole(t);
   for (const one of ['carol', 'dave']) await store.join(one);
@@ -222,7 +223,7 @@ async function asking(t: Test, people = '1') {
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
   for (const number of [1, 2]) await addRevision(store, id, number);
   const release = (revision: number) => ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision }]);
-  /** Logs somebody in who has both, and says his next code. */
+  /** Logs an account in with both factors, and returns the next code. */
   const withBoth = async (person: string): Promise<[Visitor, () => string]> => {
     await store.setPassword(person);
     const secret = await store.setTotp(person);
@@ -274,7 +275,7 @@ t.test('a proposal is approved with password and one-time password alone', async
   t.match((await bob.open(proposal)).text, /The changes were carried out\./);
 });
 
-t.test('proposals go on after fifty, for whom they concern', async (t) => {
+t.test('proposals continue after fifty, for their approvers', async (t) => {
   const { store, ada, release, withBoth } = await asking(t);
   const { id } = (await ada.get('/v1/snap/hello')).body.metadata as { id: string };
   for (let number = 3; number <= 51; number++) await addRevision(store, id, number);
@@ -328,7 +329,7 @@ t.test('a proposal that the policy wants signed takes a signature as a browser s
   t.equal((await release(1)).status, 200);
 });
 
-t.test('a proposal is rejected with a sentence', async (t) => {
+t.test('a proposal is rejected with a reason', async (t) => {
   const { store, release, withBoth } = await asking(t);
   await release(1);
   const [bob, code] = await withBoth('bob');
@@ -345,7 +346,7 @@ t.test('a proposal is rejected with a sentence', async (t) => {
   t.match(await bob.open(`${waiting}/proposals/none`), { status: 404 });
 });
 
-t.test('whoever has no one-time password yet is told so, and what is changed meanwhile falls', async (t) => {
+t.test('an approver without one-time passwords is told so, and a proposal lapses if its object changes', async (t) => {
   const { store, release, withBoth } = await asking(t);
   await release(1);
   const plain = await store.visit('bob');
@@ -361,7 +362,7 @@ t.test('whoever has no one-time password yet is told so, and what is changed mea
   t.match(fell.text, /The proposal is no longer valid, because its object has changed since then/);
 });
 
-t.test('invites and offers are answered in the list, once, by whom they are for', async (t) => {
+t.test('invites and offers are answered in the list, once, by the invited account', async (t) => {
   const store = await startConsole(t);
   const ada = await store.as('ada');
   for (const name of ['hello', 'other', 'third', 'fourth']) await ada.post('/v1/bin', { name });

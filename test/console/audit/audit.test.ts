@@ -1,4 +1,4 @@
-// The audit log on its page: who may look, what it shows of whom, how it is searched and paged, and whether it is whole.
+// The audit log on its page: its readers, the entries for each reader, search and pages, and the result of its check.
 import t from 'tap';
 
 import { itself } from '#acts/act.ts';
@@ -31,7 +31,7 @@ t.test('the audit log in the console', async (t) => {
     t.match((await carol.open('/console')).html, /href="\/console\/audit"/);
   });
 
-  await t.test('says whether it is whole, and gives its head', async (t) => {
+  await t.test('shows whether it is intact, and its head', async (t) => {
     t.match((await root.open('/console/audit')).text, /not been verified yet/);
     await store.beside.acts.do(recordRecordsCheck, itself, {
       result: { at: at(), problems: 0, pages: 0, rows: 0 },
@@ -45,7 +45,7 @@ t.test('the audit log in the console', async (t) => {
     t.match(page.text, /Last seal entry \d+, of 2026-03-01 12:00 UTC/);
   });
 
-  await t.test('is searched by who, what, to what and when, and every text in it is text', async (t) => {
+  await t.test('is searched by actor, act, object and time, and every text in it is text', async (t) => {
     await records.change({ ...entry(`snap/${nasty}`), details: { why: nasty } }, async (tx) => {
       await tx.accounts.update({ ...(await tx.accounts.find(store.ids.bob))!, displayName: nasty });
     });

@@ -6,7 +6,7 @@ import { codeAt } from '#identity/credentials/totp.ts';
 import { password } from '#test/identity/world.ts';
 import { startConsole } from '#test/console/world.ts';
 
-t.test('somebody logs in, looks around and logs out', async (t) => {
+t.test('a person logs in, looks around and logs out', async (t) => {
   const store = await startConsole(t);
   const ada = store.visitor();
   const door = await ada.open('/console');
@@ -31,7 +31,7 @@ t.test('somebody logs in, looks around and logs out', async (t) => {
   t.equal(ada.cookie, '');
 });
 
-t.test('a session that is over is over, whoever brings its cookie', async (t) => {
+t.test('an ended session stays ended, for any holder of its cookie', async (t) => {
   const store = await startConsole(t);
   const ada = await store.visit('ada');
   const { cookie } = ada;
@@ -103,7 +103,7 @@ t.test('a token that is called Console is a token all the same', async (t) => {
   t.same(called.map(({ kind }) => kind).sort(), ['console', 'token']);
 });
 
-t.test('who has one-time passwords is asked for them, and each is good once', async (t) => {
+t.test('an account with one-time passwords has to give one, and each is valid once', async (t) => {
   const store = await startConsole(t);
   const secret = await store.setTotp('ada');
   const ada = store.visitor();
@@ -139,7 +139,7 @@ t.test('a form is taken from our own page alone', async (t) => {
   t.equal(foreign.cookie, '');
 });
 
-t.test('what was typed before a session ended comes back after logging in', async (t) => {
+t.test('a form typed before the end of a session returns after the login', async (t) => {
   const store = await startConsole(t);
   const ada = await store.visit('ada');
   const page = await ada.open('/console');
@@ -151,7 +151,7 @@ t.test('what was typed before a session ended comes back after logging in', asyn
   t.match(await ada.send(back, '/console/log-out'), { status: 200, text: /You have logged out/ });
 });
 
-t.test('nobody is led out of the store', async (t) => {
+t.test('the login never leads out of the store', async (t) => {
   const store = await startConsole(t);
   for (const to of [
     'https://elsewhere.example/',

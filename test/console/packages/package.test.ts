@@ -82,7 +82,7 @@ t.test('a package', async (t) => {
     t.match(text, /latest\/candidate amd64 Revision 2 for 20 % Nothing ada/);
   });
 
-  await t.test('shows each text that somebody stored as text', async (t) => {
+  await t.test('shows each stored text as text', async (t) => {
     const { html, text } = await atHome.open(here);
     t.notMatch(html, /<b>|href="javascript:|href="mailto:/);
     t.match(html, /href="https:\/\/example\.com\/\?a=1&amp;b=%222%22" rel="noreferrer noopener"/);
@@ -91,7 +91,7 @@ t.test('a package', async (t) => {
     t.notMatch(revision.html, /<b>/);
   });
 
-  await t.test('shows one track where somebody asks for it', async (t) => {
+  await t.test('shows a single track on request', async (t) => {
     await (await store.as('root')).post('/internal/v1/packages/snap/hello/guardrails', { pattern: '[0-9]+' });
     await ada.post('/v1/snap/hello/tracks', [{ name: '2' }]);
     t.match(await atHome.open(here), { text: /Nothing is released in 2\./ });
@@ -135,7 +135,7 @@ t.test('a package', async (t) => {
     t.notMatch(all.html, /class="drawing bar full"/, 'that all hold a revision is nothing to be warned of');
   });
 
-  await t.test('has revisions, each with what is known of it', async (t) => {
+  await t.test('has revisions, each with its known facts', async (t) => {
     const two = await atHome.open(`${here}/revisions/2`);
     t.match(two.text, /snap\/hello, revision 2 Version <b>"bold"<\/b> 'x', in latest\/candidate, latest\/edge\/fix/);
     t.match(two.text, /SHA3-384 0{95}2/);
@@ -201,7 +201,7 @@ t.test('a package', async (t) => {
     t.ok(html.length < 150_000, `${html.length} characters`);
   });
 
-  await t.test('tells of what was deleted, and of what is signed', async (t) => {
+  await t.test('shows deleted revisions, and signed ones', async (t) => {
     const again = await store.visit('ada');
     const text = `type: snap-revision\nsnap-id: ${marked}\n`;
     await store.beside.records.change({ at, actor: 'test', action: 'sign', object: 'x' }, async (tx) => {

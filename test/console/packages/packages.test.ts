@@ -12,11 +12,11 @@ t.test('packages are looked for', async (t) => {
   const [adaAtHome, bobAtHome, root] = [await store.visit('ada'), await store.visit('bob'), await store.visit('root')];
   const here = '/console/packages';
 
-  await t.test('nobody sees them before logging in', async (t) => {
+  await t.test('without a login, no package is shown', async (t) => {
     t.match(await store.visitor().open(here), { status: 401, text: /Log in/ });
   });
 
-  await t.test('where nothing is, the page says how to begin', async (t) => {
+  await t.test('without packages, the page says how to begin', async (t) => {
     t.match(await adaAtHome.open(here), { status: 200, text: /no package yet.*snapcraft register NAME/ });
     t.match(await root.open(here), { status: 200, text: /larder package register snap\/NAME --account ID/ });
   });
@@ -26,7 +26,7 @@ t.test('packages are looked for', async (t) => {
   const others = await register(bob, 'snap', 'pumps');
   await addRevision(store, hello, 7, { version: '1.2<b>' });
 
-  await t.test('a publisher sees his own, and those that he collaborates on', async (t) => {
+  await t.test('a publisher sees own packages, and those of collaborations', async (t) => {
     t.match(await adaAtHome.open(here), { text: /harbour.*hello/ });
     t.notMatch(await adaAtHome.open(here), { text: /pumps/ });
     t.match(await bobAtHome.open(here), { text: /pumps/ });
@@ -36,12 +36,12 @@ t.test('packages are looked for', async (t) => {
     t.match(await adaAtHome.open(here), { text: /harbour.*hello.*pumps snap bob/ });
   });
 
-  await t.test('an administrator sees all, or his own', async (t) => {
+  await t.test('an administrator sees all packages, or only own ones', async (t) => {
     t.match(await root.open(here), { text: /All packages of this store.*harbour.*hello.*pumps/ });
     t.match(await root.open(`${here}?of=own`), { text: /no package yet/i });
   });
 
-  await t.test('what a package has is told with it, and no text becomes markup', async (t) => {
+  await t.test('the facts of a package are listed with it, and no text becomes markup', async (t) => {
     await ada.patch('/v1/snap/hello', { title: `Grüße <b>"to"</b> 'all'` });
     await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision: 7 }]);
     const { html, text } = await adaAtHome.open(here);
@@ -65,7 +65,7 @@ t.test('packages are looked for', async (t) => {
     t.match(await root.open(`${here}?q=%22%3E%3Cb%3E`), { html: /value="&quot;&gt;&lt;b&gt;"/ });
   });
 
-  await t.test('what makes no sense is refused', async (t) => {
+  await t.test('a meaningless filter is refused', async (t) => {
     t.match(await root.open(`${here}?namespace=shoe`), { status: 400, text: /no namespace 'shoe'/ });
     t.match(await root.open(`${here}?cursor=x`), { status: 400, text: /cursor does not belong/ });
     t.match(await root.open(`${here}?q=${'x'.repeat(101)}`), { status: 400 });

@@ -1,4 +1,4 @@
-// What publishers change of a package in the console beside its releases: what is said of it, its tracks, who works on it.
+// Changes by publishers in the console beside releases: description, tracks, collaborators.
 import t from 'tap';
 
 import { addRevision } from '#test/fixtures/packages/packages.ts';
@@ -6,7 +6,7 @@ import { startConsole } from '#test/console/world.ts';
 
 const marked = `<b>"bold"</b> 'x'`;
 
-t.test('what publishers change of a package', async (t) => {
+t.test('changes by publishers to a package', async (t) => {
   const store = await startConsole(t);
   const ada = await store.as('ada');
   const admin = await store.as('root');
@@ -32,13 +32,13 @@ t.test('what publishers change of a package', async (t) => {
     t.match(await root.open(describe), { status: 200 }, 'whoever administers the store acts as its publisher');
   });
 
-  await t.test('is described, by what was changed on the page and nothing else', async (t) => {
+  await t.test('is described, and only the fields that were changed on the page are written', async (t) => {
     const page = await atHome.open(describe);
     const other = await root.open(describe);
     const said = { title: marked, website: 'https://example.com/a\nhttps://example.com/b', source: 'git' };
     t.match(await atHome.send(page, describe, said), { status: 200, text: /The description is changed/ });
     t.match(await metadata(), { title: marked, summary: null, links: { source: ['git'] }, website: /\/a$/ });
-    // What was on his page is older than what she said, and he has changed something else.
+    // The page of bob is older than the change by ada, and bob has changed another field.
     t.match(await root.send(other, describe, { summary: 'It greets' }), { status: 200 });
     t.match(await metadata(), { title: marked, summary: 'It greets', links: { website: [/a$/, /b$/] } });
     const again = await atHome.open(describe);
@@ -54,7 +54,7 @@ t.test('what publishers change of a package', async (t) => {
     t.match(await metadata(), { title: null, summary: null, description: 'One\ntwo', private: true, links: {} });
   });
 
-  await t.test('is said no sooner than it may be', async (t) => {
+  await t.test('refuses an invalid description, and shows the typed values again', async (t) => {
     const page = await atHome.open(describe);
     const refused = await atHome.send(page, describe, { contact: 'javascript:alert(1)', title: 'kept' });
     t.match(refused, { status: 400, text: /not an address that begins with https/ });
@@ -105,7 +105,7 @@ t.test('what publishers change of a package', async (t) => {
     t.notMatch((await atHome.open(`${tracks}/latest`)).html, /\/delete"/, 'latest belongs to every package');
   });
 
-  await t.test('is worked on by whom its publisher invites', async (t) => {
+  await t.test('has the collaborators that its publisher invites', async (t) => {
     const page = await atHome.open(people);
     t.match(page.text, /ada publishes this package.*There are no collaborators yet\. Invite one below/);
     t.match(await atHome.send(page, people, { email: 'nobody@example.com' }), {

@@ -9,12 +9,12 @@ import { startConsole, textOf, type ConsoleStore, type Page, type Visitor } from
 
 type Test = Parameters<typeof startIdentity>[0];
 
-/** How many each list holds beside what is there already: more than fit on a page. */
+/** The number of rows for each list, beside the existing ones: more than a page. */
 const many = 53;
 const numbered = (at: number): string => String(at).padStart(2, '0');
 const entry = { at: '2026-03-01T12:00:00.000Z', actor: 'test', action: 'grow', object: 'x' };
 
-/** A store in which every list is longer than a page, and no two columns of one are in the same order. */
+/** A store with every list longer than a page, and no two columns of a list in the same order. */
 async function full(t: Test): Promise<{ store: ConsoleStore; root: Visitor }> {
   const store = await startConsole(t, (text) =>
     text.replace('# snap = false', 'snap = true').replace('# remember = false', 'remember = true'),
@@ -77,7 +77,7 @@ interface Cells {
   values: string[];
 }
 
-/** What a list holds, by its columns, from its first page to its last. */
+/** The rows of a list, by its columns, from its first page to its last. */
 async function wholeList(root: Visitor, address: string, caption: string): Promise<Map<string, string[]>> {
   const all = new Map<string, string[]>();
   for (let next: string | undefined = address; next !== undefined;) {
@@ -109,7 +109,7 @@ function columnsOf(table: string): Cells[] {
   }));
 }
 
-/** What a cell is sorted by: a moment, a number or a size, or its first word. */
+/** The sort key of a cell: a time, a number or a size, or its first word. */
 function valueOf(cell: string): string | number {
   const moment = /datetime="([^"]+)"/.exec(cell)?.[1];
   if (moment !== undefined) return moment;

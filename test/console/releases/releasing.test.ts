@@ -22,7 +22,7 @@ t.test('a revision is released', async (t) => {
     );
   const preview = (query: string) => atHome.open(`${form}?${query}`);
 
-  await t.test('after the page has said what changes', async (t) => {
+  await t.test('after the page has shown the changes', async (t) => {
     t.match(await atHome.open(form), { status: 200, text: /Choose a revision and channels/ });
     const page = await preview('revision=1&channels=edge%2C+latest%2Fstable');
     t.match(page.text, /This is a preview\. Nothing has changed yet/);
@@ -66,7 +66,7 @@ t.test('a revision is released', async (t) => {
     });
   });
 
-  await t.test('what cannot be done is said before, and refused', async (t) => {
+  await t.test('an impossible release is reported in advance, and refused', async (t) => {
     const cannot: [query: string, says: RegExp][] = [
       ['revision=9&channels=edge', /'hello' has no revision 9/],
       ['revision=1&channels=2.0/edge', /'hello' has no track '2.0'; it has latest/],
@@ -104,7 +104,7 @@ t.test('a revision is released', async (t) => {
     t.same(await held(), ['latest/stable amd64 2', 'latest/beta amd64 2', 'latest/edge/fix arm64 3']);
   });
 
-  await t.test('nobody else may, nor without the form of our own page', async (t) => {
+  await t.test('no other account may, nor any form of another page', async (t) => {
     const page = await preview('revision=2&channels=candidate');
     const bob = await store.visit('bob');
     t.match(await bob.open(`${form}?revision=2&channels=candidate`), { status: 404 });
@@ -153,7 +153,7 @@ t.test('a charm is released with its resources', async (t) => {
   t.match(done.text, /export CHARMCRAFT_STORE_API_URL=/);
 });
 
-t.test('what the policy holds waits, and is done when it is approved of', async (t) => {
+t.test('a release under the policy waits, and is done after its approval', async (t) => {
   const store = await startConsole(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };

@@ -1,4 +1,4 @@
-// The front page: what somebody sees who looks after the store, and somebody who publishes in it.
+// The front page: for administrators of the store, and for publishers.
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -7,7 +7,7 @@ import { days, minutes } from '#domain/clock.ts';
 import { larder } from '#test/cli/world.ts';
 import { startConsole } from '#test/console/world.ts';
 
-t.test('whoever looks after the store sees what is wrong first, and what mends it', async (t) => {
+t.test('an administrator sees problems first, with their remedies', async (t) => {
   const store = await startConsole(t, (text) => text.replace('# scrub_rate = "20 MiB"', 'scrub_rate = 0'));
   const root = await store.visit('root');
   const early = await root.open('/console');
@@ -56,7 +56,7 @@ t.test('the requests of an hour are drawn, and forgotten after it', async (t) =>
   t.notMatch((await root.open('/console')).html, /x="216"/, 'what was five minutes before is over an hour ago');
 });
 
-t.test('whoever publishes sees what is theirs, and nothing of the store', async (t) => {
+t.test('a publisher sees own packages, and no settings of the store', async (t) => {
   const store = await startConsole(t);
   const bob = await store.visit('bob');
   const page = await bob.open('/console');
@@ -67,7 +67,7 @@ t.test('whoever publishes sees what is theirs, and nothing of the store', async 
   t.match((await bob.open('/console')).text, /A token ends soon/);
 });
 
-t.test('a browser that comes to the store without a word finds the ways to go on', async (t) => {
+t.test('a browser at the root of the store finds links to its pages', async (t) => {
   const store = await startConsole(t);
   const page = await store.visitor().open('/');
   t.match(page, { status: 200, text: /Log in .* Documents/ });

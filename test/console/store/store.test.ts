@@ -1,4 +1,4 @@
-// What an administrator sees of the store itself: storage, settings, backups, devices, brands.
+// The store as an administrator sees it: storage, settings, backups, devices, brands.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -11,7 +11,7 @@ import { startConsole } from '#test/console/world.ts';
 
 const addresses = ['storage', 'settings', 'backups', 'devices', 'brands'].map((name) => `/console/${name}`);
 
-t.test('an administrator sees how the store is furnished, and nobody else', async (t) => {
+t.test('only an administrator sees the settings and parts of the store', async (t) => {
   const store = await startConsole(t);
   const [root, bob] = [await store.visit('root'), await store.visit('bob')];
   for (const address of addresses) {
@@ -20,7 +20,7 @@ t.test('an administrator sees how the store is furnished, and nobody else', asyn
   }
 });
 
-t.test('what fills the disk', async (t) => {
+t.test('the use of the disk', async (t) => {
   const store = await startConsole(t);
   const root = await store.visit('root');
   t.match((await root.open('/console/storage')).text, /No publisher has pushed a package yet/);
@@ -42,7 +42,7 @@ t.test('what fills the disk', async (t) => {
   );
 });
 
-t.test('settings in their own words, with what has changed since the start', async (t) => {
+t.test('settings have their own names, and changes since the start are marked', async (t) => {
   const store = await startConsole(t);
   const root = await store.visit('root');
   const before = await root.open('/console/settings');
@@ -57,7 +57,7 @@ t.test('settings in their own words, with what has changed since the start', asy
   t.match(page.text, /older_than_days 31 changed since the start/);
 });
 
-t.test('devices, where they are remembered', async (t) => {
+t.test('devices, if they are recorded', async (t) => {
   const store = await startConsole(t);
   const root = await store.visit('root');
   t.match((await root.open('/console/devices')).text, /devices\.snap = true/);
@@ -112,7 +112,7 @@ t.test('brands, with how far their keys have come', async (t) => {
   t.equal((await (await store.visit('carol')).open(`/console/brands/${brand}`)).status, 404);
 });
 
-t.test('backups, and what proves that all is whole', async (t) => {
+t.test('backups, and the checks of the whole store', async (t) => {
   const store = await startConsole(t);
   const root = await store.visit('root');
   t.match(await root.open('/console/backups'), {

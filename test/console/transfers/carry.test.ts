@@ -1,4 +1,4 @@
-// Carrying: what came in is looked at, let in, thrown away and put back, in the console and over HTTP, once each.
+// Transfers: each is previewed, accepted, discarded and restored, in the console and over HTTP, once each.
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -24,7 +24,7 @@ const carry = '/console/carry';
 const counted = async (store: ConsoleStore, action: string): Promise<number> =>
   (await store.beside.records.audit.list(0, 10_000)).filter((one) => one.action === action).length;
 
-t.test('who oversees the store sees what is carried, and what to do first', async (t) => {
+t.test('an administrator sees the transfers, and the first step to take', async (t) => {
   const store = await startConsole(t, (text) => text.replace(/^# ?expected_days = .*$/m, 'expected_days = 30'));
   t.equal((await store.visitor().open(carry)).status, 401, 'nobody');
   const ada = await store.visit('ada');
@@ -49,7 +49,7 @@ t.test('who oversees the store sees what is carried, and what to do first', asyn
   t.match((await bob.open(carry)).text, /has subscriptions to 51 packages/);
 });
 
-t.test('a transfer is looked at, let in once, and its releases are put back once', async (t) => {
+t.test('a transfer is previewed, accepted once, and its releases are rolled back once', async (t) => {
   const { store, bring } = await receiving(t);
   const id = await bring(12);
   const address = `${carry}/transfers/${id}`;
@@ -100,7 +100,7 @@ t.test('a transfer is looked at, let in once, and its releases are put back once
   t.equal(await counted(store, 'withdraw_transfer'), 1);
 });
 
-t.test('what is carried to the online store stands there with the line to type', async (t) => {
+t.test('an export to the online store is shown with the command to run', async (t) => {
   const store = await startConsole(t);
   const brand = await addBrand(store, 'ada');
   await addSigningKey(store, brand, 'rsa4096-a', 'models');
@@ -145,7 +145,7 @@ t.test('a transfer is thrown away once', async (t) => {
   t.match((await client.post(`${other}/discard`)).body, { status: 'discarded' });
 });
 
-/** Bob, who has logged in with a one-time password, and approves the first proposal. */
+/** bob logs in with a one-time password, and approves the first proposal. */
 async function approver(store: ConsoleStore) {
   await store.setPassword('bob');
   const secret = await store.setTotp('bob');
@@ -161,7 +161,7 @@ async function approver(store: ConsoleStore) {
   return { bob, approve };
 }
 
-t.test('where the policy asks somebody, it waits, and whoever wanted it lets it in once more', async (t) => {
+t.test('if the policy requires approvals, a transfer waits, and is accepted again afterwards', async (t) => {
   const { store, bring } = await receiving(t);
   const rule = readRule('1');
   await store.beside.acts.do(changeRole, itself, { id: store.ids.bob, role: 'transfer-approver', remove: false });
@@ -190,7 +190,7 @@ t.test('where the policy asks somebody, it waits, and whoever wanted it lets it 
   store.clock.advance(days(1));
 });
 
-/** A transfer of two snaps, the second of which cannot be accepted: ada has registered its name. */
+/** A transfer of two snaps. The second cannot be accepted, because ada has registered its name. */
 async function blocked(t: Parameters<typeof receiving>[0]) {
   const { store, bring } = await receiving(t);
   await (await store.as('ada')).post('/v1/snap', { name: 'taken-on' });
@@ -198,7 +198,7 @@ async function blocked(t: Parameters<typeof receiving>[0]) {
   return { store, address };
 }
 
-t.test('a transfer with a package that cannot be accepted is accepted without it, as it was previewed', async (t) => {
+t.test('a transfer with a package that cannot be accepted is accepted without it, as previewed', async (t) => {
   const { store, address } = await blocked(t);
   const root = await store.visit('root');
   const page = await root.open(address);

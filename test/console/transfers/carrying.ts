@@ -1,4 +1,4 @@
-// A store that believes a collector, and what the collector brings it.
+// A store that trusts a collector, and a transfer of the collector.
 import { join } from 'node:path';
 
 import { folder } from '#test/cli/process.ts';

@@ -1,4 +1,4 @@
-// The rules of an approval policy: what another policy takes away from it, and what it adds.
+// The rules of an approval policy: the rules that another policy removes or adds.
 import fc from 'fast-check';
 import t from 'tap';
 
@@ -70,7 +70,7 @@ t.test('of two rules about the same channels neither hides the other', (t) => {
   t.end();
 });
 
-t.test('what another policy adds is no part of what it takes away', (t) => {
+t.test('the rules that another policy adds are not among the removed ones', (t) => {
   const after = { ...transfers('3'), releases: releases('1 for snap/*:*/stable').releases };
   t.strictSame([...policyTexts(stricterPolicy(transfers('2'), after))], [...policyTexts(after)]);
   t.strictSame([...policyTexts(stricterPolicy(transfers('2'), transfers('2')))], [], 'the same is not raised');
@@ -135,7 +135,7 @@ t.test('approvals that meet a policy which is not lowered also meet the one befo
   t.end();
 });
 
-t.test('a policy is never lowered nor raised by itself', (t) => {
+t.test('a policy is neither weaker nor stricter than itself', (t) => {
   fc.assert(
     fc.property(policy, (one) => {
       t.strictSame(weakenedLines(one, one), []);

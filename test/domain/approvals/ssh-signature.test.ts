@@ -21,7 +21,7 @@ function signedBy(t: Parameters<typeof folder>[0], kind: string, hash?: 'sha256'
 }
 
 for (const kind of kinds) {
-  t.test(`a signature by a key of ${kind} is accepted, and kept as it was written`, async (t) => {
+  t.test(`a signature by a key of ${kind} is accepted, and stored unchanged`, async (t) => {
     const { stick, pair, file, signature } = signedBy(t, kind);
     const { publicKey } = pair;
     t.ok(isTaken(signature, publicKey));
@@ -40,7 +40,7 @@ t.test('the digest may be the shorter one too', async (t) => {
   t.ok(isTaken(signature, pair.publicKey));
 });
 
-t.test('a token signs too, where somebody has touched it', async (t) => {
+t.test('a hardware token signs too, after a touch', async (t) => {
   const touched = token(0x01);
   t.ok(isTaken(touched.signature, touched.publicKey));
   t.notOk(isTaken(touched.signature, token(0x01).publicKey));
@@ -48,7 +48,7 @@ t.test('a token signs too, where somebody has touched it', async (t) => {
   t.notOk(isTaken(untouched.signature, untouched.publicKey));
 });
 
-t.test('no signature is taken of which one bit differs, nor one that is longer or shorter', async (t) => {
+t.test('a signature with one changed bit, or with another length, is refused', async (t) => {
   const { signature, pair } = signedBy(t, 'ed25519');
   const touched = token(0x05);
   for (const one of [{ signature, publicKey: pair.publicKey }, touched]) {
@@ -79,7 +79,7 @@ t.test('nor of another key, with numbers that are written otherwise', async (t) 
   );
 });
 
-t.test('whatever is none is none, and nothing is thrown', async (t) => {
+t.test('an invalid signature is invalid, and no exception is thrown', async (t) => {
   const { signature } = signedBy(t, 'ed25519');
   const lines = signature.split('\n');
   for (const text of [
@@ -101,7 +101,7 @@ t.test('whatever is none is none, and nothing is thrown', async (t) => {
   );
 });
 
-t.test('a public key is one line of a kind that is taken', async (t) => {
+t.test('a public key is one line of a supported kind', async (t) => {
   const stick = folder(t);
   const { publicKey } = sshKeyPair(stick, 'bob');
   const [type = '', encoded = ''] = publicKey.split(' ');

@@ -33,7 +33,7 @@ t.test('a name has no problem exactly when it keeps the rule', (t) => {
   t.end();
 });
 
-t.test('what is wrong is named', (t) => {
+t.test('the mistake is named', (t) => {
   t.match(nameProblem('a'), /2 to 40 characters; 'a' has 1\./);
   t.match(nameProblem('x'.repeat(500)), /has 500\.$/);
   t.match(nameProblem('Hello'), /only lower-case letters/);

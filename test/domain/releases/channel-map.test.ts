@@ -39,7 +39,7 @@ const get = (map: SlotRelease[], name: string, more: Partial<Parameters<typeof c
   return found && `${found.channel.name}=${found.held.revision}`;
 };
 
-t.test('a channel gives what it holds, and an empty one what the next safer one holds', (t) => {
+t.test('a channel serves its own revision; an empty one falls back to the next safer channel', (t) => {
   const map = [snap('latest/stable', 'amd64', 1), snap('latest/beta', 'amd64', 2), snap('2.0/stable', 'amd64', 9)];
   t.equal(get(map, 'stable'), 'latest/stable=1');
   t.equal(get(map, 'candidate'), 'latest/stable=1');
@@ -58,7 +58,7 @@ t.test('a branch gives nothing any more when it has expired', (t) => {
   t.end();
 });
 
-t.test('a device gets what was made for its architecture, before what was made for all', (t) => {
+t.test('a device gets the revision for its architecture, before one for all architectures', (t) => {
   const map = [snap('latest/stable', 'all', 1), snap('latest/stable', 'arm64', 2)];
   t.equal(get(map, 'stable'), 'latest/stable=1');
   t.equal(get(map, 'stable', { architecture: 'arm64' }), 'latest/stable=2');
@@ -79,7 +79,7 @@ t.test('a charm is given for its base', (t) => {
   t.end();
 });
 
-t.test('a progressive release reaches its share of the devices, and nobody new while it is paused', (t) => {
+t.test('a progressive release reaches its share of the devices, and no further device while it is paused', (t) => {
   const over = (paused: boolean) => snap('latest/stable', 'amd64', 2, { progressive: { percentage: 30, paused } });
   const map = (paused: boolean) => [snap('latest/stable', 'amd64', 1), over(paused)];
   t.equal(get(map(false), 'stable', { share: () => 29.9 }), 'latest/stable=2');
@@ -91,14 +91,14 @@ t.test('a progressive release reaches its share of the devices, and nobody new w
   t.end();
 });
 
-t.test('a release to everybody is an ordinary one', (t) => {
+t.test('a release to all devices is an ordinary one', (t) => {
   t.same(readProgress(undefined), everyDevice);
   t.same(readProgress({ percentage: 100, paused: true }), everyDevice);
   t.same(readProgress({ percentage: 0 }), { percentage: 0, paused: false });
   t.end();
 });
 
-t.test('a revision fills what it was built for', (t) => {
+t.test('a revision fills the architectures that it was built for', (t) => {
   const slots = (...made: Parameters<typeof slotsOf>) => slotsOf(...made).map(({ slot }) => slot);
   const bases = [
     { name: 'ubuntu', channel: '22.04', architecture: 'amd64' },
@@ -150,7 +150,7 @@ t.test('of several revisions those are released that are the newest for an archi
   const some = fc.uniqueArray(fc.record({ revision: fc.integer({ min: 1, max: 20 }), architectures }), {
     selector: ({ revision }) => revision,
   });
-  /** What the slots hold when these were released one after the other. */
+  /** The slots after these releases, one after the other. */
   const held = (revisions: { revision: number; architectures: string[] }[]): Map<string, number> =>
     new Map(revisions.flatMap((one) => one.architectures.map((slot) => [slot, one.revision] as const)));
   fc.assert(
@@ -165,7 +165,7 @@ t.test('of several revisions those are released that are the newest for an archi
   t.end();
 });
 
-t.test('whatever is asked, the answer is one that the map holds for the asker, and the first on the way down', (t) => {
+t.test('each reply is a revision of the map for that device, and the first on the way down', (t) => {
   fc.assert(
     fc.property(maps, askings, (map, asking) => {
       const found = chooseRelease(map, { ...asking, now });
@@ -190,7 +190,7 @@ t.test('whatever is asked, the answer is one that the map holds for the asker, a
   t.end();
 });
 
-t.test('a progressive release that reaches more devices takes it from nobody', (t) => {
+t.test('a progressive release that grows keeps its earlier devices', (t) => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 99 }), fc.integer({ min: 0, max: 99 }), fc.nat(99), (one, other, share) => {
       const at = (percentage: number) =>

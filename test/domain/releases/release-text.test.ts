@@ -62,7 +62,7 @@ const columns: Readonly<Record<string, Partial<DescribedRelease> | string>> = {
   expires_at: { expiresAt: '2027-01-01T00:00:00Z' },
 };
 
-t.test('each column of a release changes its text, or stands elsewhere in the line', async (t) => {
+t.test('each column of a release changes its text, or appears elsewhere in the line', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'larder-release-text-'));
   t.teardown(() => {
     rmSync(directory, { recursive: true, force: true });

@@ -27,7 +27,7 @@ t.test('an epoch is read as snapd reads it', (t) => {
   t.end();
 });
 
-t.test('what is no epoch is told apart', (t) => {
+t.test('an invalid epoch is refused with its mistake', (t) => {
   for (const text of [
     ...['', '0*', '1**', '-1', '1.5', '01', 'one', '1 ', '9999999999', true, [], [0]],
     ...[{ read: [] }, { read: 'x' }, { read: [1, 1] }, { read: [2, 1] }, { read: [0], write: [1] }],
@@ -40,7 +40,7 @@ t.test('what is no epoch is told apart', (t) => {
 
 const rising = fc.uniqueArray(fc.nat(30), { minLength: 1, maxLength: 10 }).map((list) => list.sort((a, b) => a - b));
 
-t.test('what can be read back can be read by itself', (t) => {
+t.test('a valid epoch can read itself', (t) => {
   fc.assert(
     fc.property(rising, rising, (read, write) => {
       const epoch = readEpoch({ read, write });

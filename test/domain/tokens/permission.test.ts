@@ -25,7 +25,7 @@ t.test('there are the seventeen permissions of the interface', (t) => {
   t.end();
 });
 
-t.test('a token grants what it names, and the two general ones what begins with them', (t) => {
+t.test('a token grants its named permissions, and the two general ones grant those with their prefix', (t) => {
   fc.assert(
     fc.property(list, one, (held, needed) => {
       const implied =

@@ -45,7 +45,7 @@ t.test('a token reaches what every one of its lists names', (t) => {
   t.end();
 });
 
-t.test('the same holds for channels', (t) => {
+t.test('channels are shown in the same way', (t) => {
   const edge = channel('latest', 'edge');
   const read = (text: string): ChannelPattern => readChannelPattern(text) ?? { text, names: [] };
   const lists = (...all: string[][]) => ({ ...free, channels: all.map((list) => list.map(read)) });
@@ -56,7 +56,7 @@ t.test('the same holds for channels', (t) => {
   t.end();
 });
 
-t.test('lists are shown as what they have in common', (t) => {
+t.test('lists are shown by their common permissions', (t) => {
   fc.assert(
     fc.property(fc.array(fc.array(word, { maxLength: 4 }), { minLength: 1, maxLength: 4 }), (lists) => {
       const shown = inCommon(lists);

@@ -21,7 +21,7 @@ t.test('a channel without a track is renamed on all of them, and one with a trac
   t.end();
 });
 
-t.test('what names no two channels, or a track for one of them alone, is none', (t) => {
+t.test('a renaming without two channels, or with a track on one side only, is invalid', (t) => {
   for (const text of [
     '',
     'stable',

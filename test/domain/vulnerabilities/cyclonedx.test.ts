@@ -39,7 +39,7 @@ const collect = (list: readonly BillComponent[]) => {
 };
 const parse = (text: string) => JSON.parse(text) as { components: object[]; compositions: object[]; metadata: object };
 
-t.test('every bill is valid CycloneDX, with the same bytes whatever the order of its components', async () => {
+t.test('every bill is valid CycloneDX, with the same bytes for any order of its components', async () => {
   fc.assert(
     fc.property(components, (list) => {
       const text = formatCycloneDx(subject, [collect(list)]);

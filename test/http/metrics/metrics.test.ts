@@ -2,7 +2,7 @@ import t from 'tap';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { engine } from '#test/fixtures/records/engines.ts';
 
-t.test('Prometheus sees what was answered and refused, and how full the store is', async (t) => {
+t.test('Prometheus sees the responses, the refusals, and the free space of the store', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });
@@ -37,7 +37,7 @@ t.test('metrics can be turned off', async (t) => {
   t.match(await store.anyone.get('/metrics'), { status: 404 });
 });
 
-t.test('the figures are for the host itself, and for those whom the configuration names', async (t) => {
+t.test('the metrics are for the host itself, and for the addresses in the configuration', async (t) => {
   const from = async (address: string, configure = (text: string) => text): Promise<number> => {
     const behindProxy = (text: string): string =>
       configure(text.replace(/^# trusted_proxies = .*$/m, 'trusted_proxies = ["127.0.0.1"]'));

@@ -67,7 +67,7 @@ t.test('promtool takes the alert rules', (t) => {
   t.end();
 });
 
-t.test('the board and the alert rules find what they ask for', async (t) => {
+t.test('the metrics of the dashboard and of the alert rules exist', async (t) => {
   const store = await startStore(t, undefined, new Date());
   const ada = await store.as('ada');
   await ada.post('/v1/bin', { name: 'tool' });
@@ -111,7 +111,7 @@ t.test('the board and the alert rules find what they ask for', async (t) => {
   for (const { name, query } of all) {
     for (const [metric] of query.matchAll(/larder_\w+/g)) named.add(metric);
     const found = await result(query);
-    // What the disk of the test does is no matter of the store.
+    // The state of the disk of the test is no matter of the store.
     if (name !== 'LarderDiskFull') t.same(found, [], `${name} is silent on a store that is well`);
   }
   const page = (await store.anyone.get('/metrics')).body as string;

@@ -1,4 +1,4 @@
-// Requests that are counted in plain numbers are told as Prometheus's own counters would tell them.
+// Requests that are counted in plain numbers are exported like counters of the Prometheus client.
 import fc from 'fast-check';
 import { Counter, Histogram, Registry } from 'prom-client';
 import t from 'tap';
@@ -31,7 +31,7 @@ function plainly(registry: Registry) {
 
 const lines = async (registry: Registry): Promise<string[]> => (await registry.metrics()).split('\n').sort();
 
-t.test('any requests are told in the same lines', async () => {
+t.test('any number of requests gives the same lines', async () => {
   const answered = fc.tuple(
     fc.constantFrom('register_name', 'release', 'none'),
     fc.constantFrom(200, 404, 503),

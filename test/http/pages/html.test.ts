@@ -1,4 +1,4 @@
-// The templates of the pages: whatever is put into one stays text, and a template within a template stays what it is.
+// The templates of the pages: inserted values stay text, and a template within a template stays markup.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,7 +8,7 @@ import t from 'tap';
 import { html, joined, markup, nothing } from '#http/pages/html.ts';
 import { asRead } from '#test/fixtures/clients/html.ts';
 
-t.test('whatever text stands between tags or in an attribute is read as it was', (t) => {
+t.test('any text between tags or in an attribute is read back unchanged', (t) => {
   const signs = fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', '/', '`', '$', '{', 'a', 'ü', '\n') });
   fc.assert(
     fc.property(signs, signs, (title, words) => {
@@ -20,7 +20,7 @@ t.test('whatever text stands between tags or in an attribute is read as it was',
   t.end();
 });
 
-t.test('templates are put together, and what is absent leaves nothing', (t) => {
+t.test('templates are combined, and an absent part leaves nothing', (t) => {
   const item = (text: string) => html`<b>${text}</b>`;
   t.equal(html`${['<', '>'].map(item)}`.toString(), '<b>&lt;</b><b>&gt;</b>');
   t.equal(html`${undefined}${null}${false}${true}${nothing}${0}`.toString(), '0');
@@ -29,7 +29,7 @@ t.test('templates are put together, and what is absent leaves nothing', (t) => {
   t.end();
 });
 
-t.test('no markup is written but by templates, and what is taken for markup as it is are files of ours', (t) => {
+t.test('only templates write markup, and raw markup comes from files of the project', (t) => {
   const src = join(import.meta.dirname, '../../../src');
   const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'));
   const tag = '<(?:!doctype|[a-z][a-z0-9]*)[ >]';

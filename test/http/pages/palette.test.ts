@@ -1,4 +1,4 @@
-// The colours of the pages: whoever sees little of a contrast can read every text, by day and by night.
+// The colours of the pages: readers who see little contrast can read every text, in light and dark mode.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -31,7 +31,7 @@ function contrast(one: string, other: string): number {
 const sheets = ['ground', 'paper'];
 const grounds = [...sheets, 'code', 'warn-ground', 'good-ground', 'note-ground'];
 
-/** What stands on what, and how far it must be told from it. */
+/** Foregrounds on their backgrounds, and the required contrast. */
 const stands: readonly (readonly [string, readonly string[], number])[] = [
   ['ink', grounds, 4.5],
   ['soft', grounds, 4.5],
@@ -44,7 +44,7 @@ const stands: readonly (readonly [string, readonly string[], number])[] = [
   ['edge', sheets, 3],
 ];
 
-t.test('every text can be told from each ground that it stands on', (t) => {
+t.test('every text has enough contrast on each of its backgrounds', (t) => {
   t.equal(contrast('000000', 'ffffff'), 21);
   for (const [text, under, least] of stands) {
     for (const ground of under) {
@@ -57,7 +57,7 @@ t.test('every text can be told from each ground that it stands on', (t) => {
   t.end();
 });
 
-t.test('every colour that a page names is one of them, or its own', (t) => {
+t.test('every colour of a page is in the palette', (t) => {
   const defined = (text: string) => [...text.matchAll(/--([a-z-]+):/g)].map(([, name]) => name);
   const sheets = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.css'));
   t.ok(sheets.length > 3);

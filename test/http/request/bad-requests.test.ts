@@ -109,7 +109,7 @@ t.test('a request that could be read in two ways is refused', async (t) => {
   nothingHappened(t);
 });
 
-t.test('what HTTP has beside requests is refused or ignored', async (t) => {
+t.test('parts of HTTP beyond plain requests are refused or ignored', async (t) => {
   await expectRefusal(t, 'a tunnel', 405, request('CONNECT other:443'));
   await expectRefusal(t, 'a trace', 405, request('TRACE /v1/tokens'));
   await expectRefusal(t, 'a method of its own', 400, request('BREW /v1/tokens'));
@@ -233,7 +233,7 @@ t.test('a body of another kind is refused with 415', async (t) => {
   nothingHappened(t);
 });
 
-t.test('a body over its limit is refused, however it is sent', async (t) => {
+t.test('a body over its limit is refused, with any encoding', async (t) => {
   const large = JSON.stringify({ name: 'x'.repeat(1024 * 1024) });
   await expectRefusal(t, 'announced', 413, ...post(large, json));
   await expectRefusal(
@@ -276,7 +276,7 @@ t.test('a body that is missing or cut off is refused', async (t) => {
   nothingHappened(t);
 });
 
-t.test('a body where none is asked for is not looked at', async (t) => {
+t.test('an unexpected body is not read', async (t) => {
   const reply = await raw(store.url, request('GET /v1/tokens/whoami', [authorization], 'nonsense'));
   t.equal(reply?.status, 200);
   const large = await raw(store.url, request('GET /v1/tokens/whoami', [authorization], 'x'.repeat(3_000_000)));
@@ -329,7 +329,7 @@ t.test('unusual but honest bodies are read', async (t) => {
   nothingHappened(t);
 });
 
-t.test('a browser is shown a page where there is nothing, and every other client gets JSON', async (t) => {
+t.test('a browser gets a page for an unknown address, and every other client JSON', async (t) => {
   const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
   const page = await raw(store.url, request('GET /nowhere/%3Cscript%3E<b>', [`Accept: ${browser}`]));
   t.equal(page?.status, 404);

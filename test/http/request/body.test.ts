@@ -1,4 +1,4 @@
-// A body counts by what it says, not by how it travels.
+// A body counts by its content, not by its encoding.
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { mock } from 'node:test';
@@ -33,7 +33,7 @@ t.test('a body is read the same whether it comes with its headers, byte by byte,
   t.equal((await raw(store.url, withLength('{"name":"\xff"}') + '{"name":"\xff"}'))?.status, 400);
 });
 
-t.test('a body that does not arrive is given up after a minute, and not before', async (t) => {
+t.test('a body that does not arrive is abandoned after a minute, and not before', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => {
     mock.timers.reset();

@@ -10,7 +10,7 @@ const from = (remoteAddress: string | undefined, forwarded: string | undefined, 
     toBlockList(trusted),
   );
 
-t.test('without trusted proxies the connection says where a request comes from', (t) => {
+t.test('without trusted proxies the client is the address of the connection', (t) => {
   t.equal(from('192.0.2.1', undefined, []), '192.0.2.1');
   t.equal(from('192.0.2.1', '10.0.0.1', []), '192.0.2.1');
   t.equal(from('::ffff:192.0.2.1', undefined, []), '192.0.2.1');

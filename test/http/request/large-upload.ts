@@ -19,7 +19,7 @@ export interface UploadServer {
   stop(): Promise<void>;
 }
 
-/** The bytes an upload repeats, so that whoever checks its digests need not keep the whole. */
+/** The bytes that an upload repeats, so that a test of its digests need not store the whole. */
 export const piece = randomBytes(1024 * 1024);
 
 export async function startUploadServer(directory: string): Promise<UploadServer> {
@@ -47,7 +47,7 @@ export async function sendLargeUpload(port: number, pieces: number): Promise<Rec
   const call = request({
     port,
     host: '127.0.0.1',
-    // Not a connection the server may have closed while nobody used it.
+    // Not a connection that the server may have closed while it was idle.
     agent: false,
     method: 'POST',
     headers: {
@@ -57,7 +57,7 @@ export async function sendLargeUpload(port: number, pieces: number): Promise<Rec
   });
   const answered = once(call, 'response');
   call.write(head);
-  // Once there is an answer, nobody reads the rest.
+  // After the response, the rest is not read.
   for (let sent = 0; sent < pieces; sent += 1)
     if (!call.write(piece)) await Promise.race([once(call, 'drain'), answered]);
   call.end(tail);

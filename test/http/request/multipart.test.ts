@@ -38,7 +38,7 @@ const gather: Receive = async (content) => {
 
 /** A plain server with one operation: it takes an upload and answers with the digest, or with the refusal. */
 async function storage(t: Test, { limit = 10 * MiB, idle = 10_000, receive = gather }: Options = {}) {
-  /** What became of each upload: the file, or why there is none. */
+  /** The outcome of each upload: the file, or the reason of its refusal. */
   const outcomes: unknown[] = [];
   /** How many receivers have begun and not come to their end. */
   let receiving = 0;
@@ -92,8 +92,8 @@ const form = (...parts: Buffer[]): Buffer => Buffer.concat([...parts, end]);
 const binary = (content: string | Buffer): Buffer => part('binary', content, 'hello.snap');
 
 /**
- * Opens a connection and sends the head of an upload; what comes back is gathered until the connection is closed.
- * A stubborn sender goes on sending when the other side has stopped, as the stock clients do.
+ * Opens a connection and sends the head of an upload; all received bytes are gathered until the connection is closed. A
+ * stubborn sender keeps sending after the other side has stopped, like the stock clients.
  */
 function dial(port: number, headers: string[], stubborn = false): { socket: Socket; answer: Promise<string> } {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: stubborn });
@@ -129,7 +129,7 @@ t.test('a file arrives byte for byte', async (t) => {
   t.ok(file.equals(outcomes[0] as Buffer));
 });
 
-t.test('a form that is whole before its sender says so is taken when he does', async (t) => {
+t.test('a complete form is accepted when its sender ends it', async (t) => {
   const whole = Promise.withResolvers<void>();
   const receive: Receive = async (content) => {
     const chunks = [];
@@ -231,7 +231,7 @@ t.test('every boundary that RFC 2046 permits is understood', async (t) => {
   );
 });
 
-t.test('the receiver is told how much was announced', async (t) => {
+t.test('the receiver gets the announced size', async (t) => {
   const told: unknown[] = [];
   const receive: Receive = (content, expected) => {
     told.push(expected);
@@ -275,7 +275,7 @@ t.test('a form without its one file is refused', async (t) => {
   t.match(await post(port, form(binary('hello'), part('file', 'again', 'again.snap'))), several);
 });
 
-t.test('a form with much besides its file is refused', async (t) => {
+t.test('a form with many further parts is refused', async (t) => {
   const { port } = await storage(t);
   const field = part('note', 'x'.repeat(8193));
   t.match(
@@ -325,7 +325,7 @@ t.test('a body that is no form, or a form of no known boundary, is refused unrea
   t.equal(outcomes.filter((outcome) => Buffer.isBuffer(outcome)).length, 2);
 });
 
-t.test('a form that is cut off or goes on behind its end is refused', async (t) => {
+t.test('a form that is cut off or continues after its end is refused', async (t) => {
   const { port } = await storage(t);
   const whole = form(binary('hello'));
   const cut = refused('api-error', 'The form is cut off: its closing boundary is missing.');
@@ -349,7 +349,7 @@ t.test('a form that is cut off or goes on behind its end is refused', async (t) 
   t.match(await post(port, Buffer.concat([whole, randomBytes(MiB)])), beyond);
 });
 
-t.test('a file that is too large is refused before it is sent, where that was announced', async (t) => {
+t.test('a file that is too large is refused before it is sent, if its size was announced', async (t) => {
   const { port, outcomes } = await storage(t, { limit: MiB });
   const { socket, answer } = dial(port, [`Content-Type: ${multipart}`, `Content-Length: ${4 * MiB}`]);
   const { status, head } = answered(await answer);
@@ -361,7 +361,7 @@ t.test('a file that is too large is refused before it is sent, where that was an
   socket.destroy();
 });
 
-t.test('a file that is too large is refused where nothing was announced', async (t) => {
+t.test('a file without an announced size is refused if it is too large', async (t) => {
   const { port } = await storage(t, { limit: MiB });
   const { socket, answer } = dial(port, [`Content-Type: ${multipart}`, 'Transfer-Encoding: chunked']);
   const head = binary('').subarray(0, -2).toString();
@@ -464,7 +464,7 @@ t.test('a sender who goes away leaves nothing', async (t) => {
   }
 });
 
-t.test('an upload that stands still is given up', async (t) => {
+t.test('a stalled upload is abandoned', async (t) => {
   const { port, outcomes } = await storage(t, { idle: 100 });
   for (const bytes of [0, 10, 150, 100_000]) {
     const body = form(binary(randomBytes(200_000)));
@@ -496,7 +496,7 @@ t.test('a slow upload that moves is never cut off', async (t) => {
   t.equal(String(outcomes[0]), 'hello');
 });
 
-largeTest('a slow receiver is not held against the sender', async (t) => {
+largeTest('a slow receiver does not count against the sender', async (t) => {
   const receive: Receive = async (content, expected) => {
     await delay(400);
     const file = await gather(content, expected);
@@ -532,7 +532,7 @@ largeTest('a slow receiver makes the sender wait', async (t) => {
   t.match(answered(await answer), { status: 200, body: sha256(file) });
 });
 
-largeTest('many senders whose files nobody takes yet hold little memory together', async (t) => {
+largeTest('many stalled uploads together use little memory', async (t) => {
   const gate = Promise.withResolvers<void>();
   let begun = 0;
   const receive: Receive = async (content, expected) => {
@@ -543,7 +543,7 @@ largeTest('many senders whose files nobody takes yet hold little memory together
   const { port } = await storage(t, { receive });
   setFlagsFromString('--expose-gc');
   const gc = runInNewContext('gc') as () => void;
-  /** The memory of buffers is given back a while after what was done with them. */
+  /** The memory of buffers is returned a while after their use. */
   const tidyUp = async (): Promise<void> => {
     for (let time = 0; time < 5; time++) {
       gc();

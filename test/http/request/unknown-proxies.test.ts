@@ -37,7 +37,7 @@ t.test('a trusted proxy is never noticed', async (t) => {
   t.notMatch((await store.anyone.get('/readyz')).body.notices.join(), /proxies/);
 });
 
-t.test('anybody may send the header, so no more than eight addresses are remembered', async (t) => {
+t.test('any client may send the header, so at most eight addresses are remembered', async (t) => {
   const store = await startStore(t);
   for (let at = 1; at <= 10; at++) {
     const localAddress = `127.0.0.${at}`;

@@ -1,11 +1,11 @@
-// What may be kept of an answer, and in whose words an address without an operation says so.
+// Which responses may be cached, and the format of the response for an address without an operation.
 import t from 'tap';
 
 import { operations } from '#operations/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { bodyOf, pathOf } from '#test/fixtures/contract/requests.ts';
 
-/** What anybody gets without a token, and whose answers say themselves how long they may be kept. */
+/** Public responses without a token, and responses with their own cache time. */
 const keepable = [
   'package_icon',
   'openapi_document',
@@ -17,7 +17,7 @@ const keepable = [
   'image_blob',
 ];
 
-t.test('nobody keeps what came by a token or carries a secret, nor a refusal', async (t) => {
+t.test('responses to a token, secrets and refusals are never cached', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });
@@ -43,7 +43,7 @@ t.test('nobody keeps what came by a token or carries a secret, nor a refusal', a
   t.match([whoami.status, whoami.headers.get('cache-control')], [200, 'no-store']);
 });
 
-t.test('an address where nothing is answers in the body of its family', async (t) => {
+t.test('the response for an unknown address has the body of its family', async (t) => {
   const { anyone } = await startStore(t);
   const publisher = { 'error-list': [{ code: 'resource-not-found', message: /^There is nothing at/ }] };
   const registry = { errors: [{ code: 'NAME_UNKNOWN', message: /^There is nothing at/ }] };

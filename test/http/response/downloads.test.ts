@@ -14,11 +14,11 @@ import { anyCharacter, quoteInAscii } from '#test/fixtures/characters.ts';
 import { fault } from '#test/fixtures/contract/contract.ts';
 import { declare, digestOf, imageOf, logIn, pushImage, uploadLogin } from '#test/fixtures/packages/images.ts';
 
-/** Pages and what they load, lists for programs, and the metrics: a browser shows them, and a program reads them. */
+/** Pages and their resources, lists for programs, and the metrics: a browser shows them, and a program reads them. */
 const notSaved = ['text/html', 'text/css', 'text/javascript', 'application/hal+json'];
 const shown = ['favicon', 'metrics'];
 
-t.test('every route that gives a file says so, and no other does', (t) => {
+t.test('every route for a file declares it, and no other route does', (t) => {
   const routes = [...sections, identitySection, consoleSection]
     .flatMap((section) => section.operations)
     .filter(({ method }) => method === 'GET');
@@ -30,7 +30,7 @@ t.test('every route that gives a file says so, and no other does', (t) => {
   t.end();
 });
 
-t.test('an answer that lacks the name of its file, or has one that is not safe, contradicts its route', (t) => {
+t.test('a response without a safe file name contradicts its route', (t) => {
   const answer = { operation: 'image_blob', status: 200, type: 'application/octet-stream', body: undefined };
   const named = (value: string) => fault({ ...answer, headers: new Headers({ 'content-disposition': value }) });
   t.match(fault({ ...answer, headers: new Headers() }), /names no file/);
@@ -41,7 +41,7 @@ t.test('an answer that lacks the name of its file, or has one that is not safe, 
   t.end();
 });
 
-t.test('a name becomes one that is safe on every file system', (t) => {
+t.test('a name becomes safe on every file system', (t) => {
   for (const [name, safe] of [
     ['hello_1.snap', 'hello_1.snap'],
     ['../../etc/passwd', '__.._etc_passwd'],

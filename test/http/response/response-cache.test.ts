@@ -1,4 +1,4 @@
-// Answers that are given again, and what lets them be forgotten.
+// Cached responses, and the changes that evict them.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -54,7 +54,7 @@ t.test('a question that comes again has the same answer', async (t) => {
   t.equal(made.times, before + 1, 'an era that has gone does not come back');
 });
 
-t.test('what cannot be kept is made each time', async (t) => {
+t.test('a response that cannot be cached is computed each time', async (t) => {
   const repeats = createRepeatableResponseCache();
   const long = question({ bytes: Buffer.alloc(9000, ' ') });
   const { made, make } = maker();
@@ -78,7 +78,7 @@ t.test('what cannot be kept is made each time', async (t) => {
   t.not((repeats(slow, make) as OutgoingResponse).body, 'of an era that has gone');
 });
 
-t.test('no more is kept than there is room for', async (t) => {
+t.test('the cache stays within its size', async (t) => {
   const repeats = createRepeatableResponseCache();
   const large = { status: 200, headers: {}, body: 'x'.repeat(1024 * 1024) };
   const [principal, era] = [{} as Principal, {}];
@@ -94,7 +94,7 @@ t.test('no more is kept than there is room for', async (t) => {
   t.equal(made, 41, 'and with too many of them is not');
 });
 
-largeTest('of a hundred thousand questions that nobody asks again nothing is kept', async (t) => {
+largeTest('of a hundred thousand requests without repetition nothing is cached', async (t) => {
   const repeats = createRepeatableResponseCache();
   const [principal, era] = [{} as Principal, {}];
   const answers: WeakRef<OutgoingResponse>[] = [];
@@ -111,7 +111,7 @@ largeTest('of a hundred thousand questions that nobody asks again nothing is kep
   repeats({ principal, era, bytes: Buffer.from('{}') }, () => ({ status: 200, headers: {}, body: 'nothing' }));
 });
 
-/** Asks three times, so that the last answer is one that was kept. */
+/** Sends it three times, so that the last response comes from the cache. */
 async function told(client: Pick<Client, 'post'>, ids: string[]) {
   const body = { filters: ids.map((id) => ({ type: 'snap', id })) };
   for (let times = 0; times < 2; times++) await client.post(path, body);
@@ -151,7 +151,7 @@ t.test('an operation that may repeat its answer reads nothing that could change 
   }
 });
 
-t.test('who asks and how is looked at each time', async (t) => {
+t.test('the caller and the form of the request are checked each time', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
@@ -176,7 +176,7 @@ t.test('who asks and how is looked at each time', async (t) => {
   t.equal((await ask({ authorization })).status, 401, 'a token that has ended');
 });
 
-t.test('what is told follows each change, whoever makes it', async (t) => {
+t.test('cached responses follow each change, by any actor', async (t) => {
   const { store, urls, turnTo } = await startTwoProcesses(t);
   const other = async (person: string): Promise<Client> => {
     const client = await store.as(person);
@@ -202,7 +202,7 @@ t.test('what is told follows each change, whoever makes it', async (t) => {
   const has = async (): Promise<unknown> => (await gateway.ask()).body?.packages;
   for (let times = 0; times < 3; times++) t.same(await has(), [{ type: 'snap', id, 'allowed-by-revision': false }]);
 
-  // Each question is sent before the answer to the one before it was read: the second sees what was changed in between.
+  // Each request is sent before the response to the one before is read: the second sees the change in between.
   const changed = async (change: () => Promise<{ status: number }>, message: string) => {
     for (let times = 0; times < 3; times++) await gateway.ask();
     const before = gateway.ask();
@@ -236,7 +236,7 @@ t.test('a reload, which an unseal is too, lets all answers be forgotten', async 
   const bob = await store.as('bob');
   const count = async (): Promise<number> => (await told(bob, [id])).body.packages.length as number;
   t.equal(await count(), 1);
-  // Changed behind everybody's back: no number tells of it.
+  // Changed directly in the database: no version shows it.
   db.transaction(() => {
     db.prepare('UPDATE packages SET private = 1').run();
     db.prepare("UPDATE noun_versions SET version = version - 1 WHERE noun = 'packages'").run();

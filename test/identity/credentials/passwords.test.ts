@@ -8,7 +8,7 @@ const long = process.env['LARDER_LONG'] === '1';
 const text = 'four words of ada';
 
 for (const algorithm of ['argon2id', 'scrypt'] as const) {
-  t.test(`a password is hashed with ${algorithm}, and its hash says how`, async (t) => {
+  t.test(`a password is hashed with ${algorithm}, and the hash names it`, async (t) => {
     const passwords = createPasswords({ algorithm });
     const hash = await passwords.hash(text);
     const form =
@@ -25,11 +25,11 @@ for (const algorithm of ['argon2id', 'scrypt'] as const) {
   });
 }
 
-t.test('this runtime has argon2id, so that is what is used', async (t) => {
+t.test('this runtime has argon2id, and it is used', async (t) => {
   t.match(await createPasswords().hash(text), /^\$argon2id\$/);
 });
 
-t.test('a hash with other parameters still checks, and is to be made anew', async (t) => {
+t.test('a hash with other parameters still verifies, and is marked for renewal', async (t) => {
   const passwords = createPasswords();
   const old = await createPasswords({ algorithm: 'scrypt' }).hash(text);
   t.same(await passwords.verify(text, old), { right: true, stale: true });
@@ -44,7 +44,7 @@ t.test('a hash with other parameters still checks, and is to be made anew', asyn
   t.match(await passwords.verify('another', weak), { right: false });
 });
 
-t.test('a hash that nobody knows is our fault, and no password is right', async (t) => {
+t.test('an unknown hash is an internal error, and no password matches it', async (t) => {
   const passwords = createPasswords();
   for (const hash of [
     '',
@@ -57,7 +57,7 @@ t.test('a hash that nobody knows is our fault, and no password is right', async 
   }
 });
 
-t.test('without the pepper a hash is worth nothing, and with it an old hash is made anew', async (t) => {
+t.test('without the pepper a hash is useless, and with it an old hash is renewed', async (t) => {
   const peppered = createPasswords({ pepper: Buffer.alloc(32, 1) });
   const hash = await peppered.hash(text);
   t.match(hash, /,keyid=[\w+/]{8}\$/);
@@ -67,13 +67,13 @@ t.test('without the pepper a hash is worth nothing, and with it an old hash is m
   t.same(await peppered.verify(text, await createPasswords().hash(text)), { right: true, stale: true });
 });
 
-t.test('a password is the same however its characters are composed', async (t) => {
+t.test('a password is the same in every Unicode composition', async (t) => {
   const passwords = createPasswords();
   const hash = await passwords.hash('caf\u00e9 on the hill');
   t.match(await passwords.verify('cafe\u0301 on the hill', hash), { right: true });
 });
 
-largeTest('two hashes are made at a time, 32 wait, and the others are told to come again', async (t) => {
+largeTest('two hashes are made at a time, 32 wait, and the others are told to retry', async (t) => {
   const passwords = createPasswords();
   const hash = await passwords.hash(text);
   const outcomes = await Promise.allSettled(Array.from({ length: 40 }, () => passwords.verify(text, hash)));

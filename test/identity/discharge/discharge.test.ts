@@ -1,4 +1,4 @@
-// The discharger: what it answers, how it reads what clients send, and what it refuses.
+// The discharger: its responses, how it reads requests, and its refusals.
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
@@ -85,7 +85,7 @@ function bind(root: Buffer, signature: Buffer): Buffer {
   return createHmac('sha256', zero).update(Buffer.concat(each)).digest();
 }
 
-t.test('the public key and the newest version are there to be asked for', async (t) => {
+t.test('the public key and the newest version are published', async (t) => {
   const store = await startIdentity(t);
   const info = await store.anyone.get('/identity/discharge/info');
   t.match(info, { status: 200, body: { PublicKey: /^[\w+/]{43}=$/, Version: 3 } });
@@ -96,7 +96,7 @@ t.test('the public key and the newest version are there to be asked for', async 
   t.equal((await store.anyone.get('/publishergw/identity/publickey')).status, 404);
 });
 
-t.test('without a proof of a login it says how to log in, in the words that clients look for', async (t) => {
+t.test('without a proof of a login the response says how to log in, in the words of clients', async (t) => {
   const store = await startIdentity(t);
   const { payload } = await caveat(store, 'is-authenticated-user');
   for (const version of ['1', '2', '3', '4', '17']) {
@@ -107,7 +107,7 @@ t.test('without a proof of a login it says how to log in, in the words that clie
     t.match(reply.body, { Code: 'interaction required', Message: /.{10,}/ });
   }
   for (const version of ['', '0', 'x', '-1', '1.5']) {
-    // fetch takes 407 for the word of a proxy and shows nobody the answer.
+    // fetch takes 407 for a reply of a proxy and hides the response.
     const reply = await oldPost(`${store.url}/identity/discharge`, `id64=${payload.toString('base64url')}`, version);
     t.equal(reply.status, 407, version);
     t.notOk(reply.headers['www-authenticate']);
@@ -224,7 +224,7 @@ t.test('a caveat that cannot be read is refused in a sentence', async (t) => {
   t.match(await store.anyone.get('/identity/discharge'), { status: 405 });
 });
 
-t.test('conditions that are not understood are refused before anybody is asked for a password', async (t) => {
+t.test('unknown conditions are refused before a password is requested', async (t) => {
   const store = await startIdentity(t);
   for (const condition of [
     'is-authenticated',
@@ -253,7 +253,7 @@ t.test('conditions that are not understood are refused before anybody is asked f
   }
 });
 
-t.test('what is asked is what is declared', async (t) => {
+t.test('the requests match the declared ones', async (t) => {
   const store = await startIdentity(t);
   const declared = async (condition: string): Promise<string[] | number> => {
     const { payload, rootKey } = await caveat(store, condition);
@@ -318,7 +318,7 @@ t.test('a login under way outlives a new key of the identity provider', async (t
   t.match(await discharge(store, members), { status: 400, body: { Message: /encrypted to another key/ } });
 });
 
-t.test('whoever waits gets the token when somebody has logged in, as often as he asks', async (t) => {
+t.test('a waiting client gets the token after the login, as often as it asks', async (t) => {
   const store = await startIdentity(t);
   const { caveatId } = await begin(store);
   const info = await waysIn(store, caveatId);
@@ -334,7 +334,7 @@ t.test('whoever waits gets the token when somebody has logged in, as often as he
   t.same(await (await fetch(WaitTokenURL!)).json(), body, 'a client whose connection broke asks again');
 });
 
-t.test('a wait for nothing is refused, and one for a login that nobody finishes ends with a 4xx', async (t) => {
+t.test('a wait without a login is refused, and an unfinished login ends with a 4xx', async (t) => {
   const store = await startIdentity(t);
   const unknown = `${'0'.repeat(64)}ID`;
   t.match(await store.anyone.get(`/identity/wait-token?did=${unknown}`), {
@@ -355,7 +355,7 @@ t.test('a wait for nothing is refused, and one for a login that nobody finishes 
   t.equal((await fetch(WaitTokenURL!)).status, 410);
 });
 
-t.test('a store that stops sends away whoever waits, at once', async (t) => {
+t.test('a store that stops releases waiting clients at once', async (t) => {
   const store = await startIdentity(t);
   const { caveatId } = await begin(store);
   const { WaitTokenURL } = (await waysIn(store, caveatId)).InteractionMethods['browser-window'] as Record<

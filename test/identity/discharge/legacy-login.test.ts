@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { begin, discharge, logInAt, password, startIdentity } from '../world.ts';
 
-t.test('an older client is told where to log in, and gets its discharge from where it waits', async (t) => {
+t.test('an older client is told where to log in, and gets its discharge from the address where it waits', async (t) => {
   const store = await startIdentity(t);
   const { caveatId } = await begin(store);
   const asked = await discharge(store, { id64: caveatId.toString('base64') }, '1');

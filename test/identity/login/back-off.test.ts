@@ -52,7 +52,7 @@ t.test('ten failures are free, then each one doubles the wait', async (t) => {
   t.equal(await wait('ada', '10.0.0.1'), 0, 'and then it begins from the start');
 });
 
-t.test('names that nobody has wait just as long', async (t) => {
+t.test('unknown user names wait just as long', async (t) => {
   const { wait, fail } = await world(t);
   await fail(12, 'nobody', '10.0.0.1');
   t.equal(await wait('nobody', '10.0.0.1'), 4);
@@ -68,7 +68,7 @@ t.test('a hundred failures from one address stop it for every name', async (t) =
   t.equal(await wait('ada', '10.0.0.1'), 0);
 });
 
-t.test('a hundred failures behind one address do not stop those who have logged in from there before', async (t) => {
+t.test('a hundred failures behind one address do not stop accounts that are known there', async (t) => {
   const { wait, fail, backOff } = await world(t);
   await backOff.succeeded({ who: { name: 'ada' }, address: '10.0.0.1' });
   for (let at = 0; at < 100; at++) await fail(1, `name ${at}`, '10.0.0.1');
@@ -87,7 +87,7 @@ t.test('a client with IPv6 is counted with all its addresses', async (t) => {
   t.equal(await wait('ada', '2001:db8::ffff:1'), 0, 'and known with all of them');
 });
 
-t.test('a stranger does not keep somebody out who logs in from where he has logged in before', async (t) => {
+t.test('a stranger does not keep an account out that logs in from a known address', async (t) => {
   const { wait, fail, backOff } = await world(t);
   await backOff.succeeded({ who: { name: 'ada' }, address: '10.0.0.7' });
   await fail(30, 'ada', '10.0.0.1');
@@ -114,7 +114,7 @@ t.test('success forgets what went wrong before', async (t) => {
   t.equal(await wait('ada', '10.0.0.1'), 0);
 });
 
-t.test('what is remembered is bounded, and never are all forgotten at once', async (t) => {
+t.test('the memory is bounded, and never forgotten all at once', async (t) => {
   const { wait, fail } = await world(t, 20);
   for (let at = 0; at < 30; at++) await fail(1, `name ${at}`, `10.0.0.${at}`);
   t.equal(await wait('ada', '192.168.0.1'), 0);
@@ -125,7 +125,7 @@ t.test('what is remembered is bounded, and never are all forgotten at once', asy
   t.equal(await wait('ada', '192.168.0.1'), 0, 'what failed longest ago is forgotten first');
 });
 
-t.test('guesses count wherever they are made, and so do the places that somebody is known at', async (t) => {
+t.test('guesses count across processes, and so do the known addresses of an account', async (t) => {
   const { backOff, elsewhere, wait, advance } = await world(t);
   const attempt = { who: { name: 'ada' }, address: '10.0.0.1' };
   for (let at = 0; at < 11; at++) await (at % 2 === 0 ? backOff : elsewhere).failed(attempt);

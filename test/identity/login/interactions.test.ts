@@ -1,4 +1,4 @@
-// Logins under way: few, short and bounded, whatever anybody does.
+// Logins in progress: few, short and bounded, with any behaviour of clients.
 import t from 'tap';
 
 import type { Interactions, ProvenAccount } from '#http/identity-provider.ts';
@@ -52,7 +52,7 @@ async function world(t: Test, bounds = {}) {
   return { clock, interactions, elsewhere };
 }
 
-t.test('the browser and the client know a login by different names, neither of which can be guessed', async (t) => {
+t.test('the browser and the client know a login by different names, and neither can be guessed', async (t) => {
   const { interactions } = await world(t);
   const begun = Array.from({ length: 50 }, () => interactions.begin({ caveat: caveat('x'), address: '10.0.0.1' }));
   const made = await Promise.all(begun);
@@ -62,7 +62,7 @@ t.test('the browser and the client know a login by different names, neither of w
   await t.rejects(interactions.find(made[0]!.waitId), expired);
 });
 
-t.test('one client has at most 200 logins under way, and none of them is given up for a new one', async (t) => {
+t.test('one client has at most 200 logins in progress, and none of them is abandoned for a new one', async (t) => {
   const { interactions, elsewhere, clock } = await world(t, { all: 450 });
   const begin = (address: string, by = interactions) => by.begin({ caveat: caveat('x'), address });
   const refused = { code: 'too-many-requests', status: 429, retryAfter: 60 };
@@ -108,7 +108,7 @@ t.test('each step of a login may be done by another process of the store', async
   t.same(codes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'], 'and so is a code');
 });
 
-t.test('whoever waits is told when it is finished, when it is given up, and when he goes away', async (t) => {
+t.test('a waiting client is told when the login is finished or abandoned, or when it disconnects', async (t) => {
   const { interactions } = await world(t);
   const one = await interactions.begin({ caveat: caveat('one'), address: '10.0.0.1' });
   const waiting = [interactions.wait(one.waitId, never), interactions.wait(one.waitId, never)];
@@ -127,7 +127,7 @@ t.test('whoever waits is told when it is finished, when it is given up, and when
   await t.rejects(interactions.begin({ caveat: caveat('x'), address: '10.0.0.1' }), expired);
 });
 
-t.test('a token is good for its caveat, once, and no more of them are kept than there is room for', async (t) => {
+t.test('a token is valid for its caveat, once, and the number of stored tokens is bounded', async (t) => {
   const { interactions, clock } = await world(t, { proofs: 20 });
   let clients = 0;
   const finish = async (name: string): Promise<string> => {
@@ -150,7 +150,7 @@ t.test('a token is good for its caveat, once, and no more of them are kept than 
   await t.rejects(interactions.redeem(first, caveat('one')), denied, 'the oldest is forgotten');
 });
 
-t.test('a login that was finished is not finished again by somebody else', async (t) => {
+t.test('a finished login cannot be finished again by another account', async (t) => {
   const { interactions } = await world(t);
   const { id } = await interactions.begin({ caveat: caveat('x'), address: '10.0.0.1' });
   await interactions.halfway(id, account('ada'));
@@ -175,7 +175,7 @@ t.test('of two who finish a login at the same moment one does', async (t) => {
   t.same(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected', 'rejected']);
 });
 
-t.test('a code stands for its token for a minute, and once', async (t) => {
+t.test('a code is exchanged for its token within a minute, once', async (t) => {
   const { interactions, clock } = await world(t);
   const { id } = await interactions.begin({
     redirect: { to: 'https://x.example/', state: undefined },

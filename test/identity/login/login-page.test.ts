@@ -1,4 +1,4 @@
-// The pages: what they show, what they let nobody do, and that they work without JavaScript.
+// The login pages: their content, their protection, and their use without JavaScript.
 import t from 'tap';
 
 import { hours, minutes, seconds } from '#domain/clock.ts';
@@ -20,7 +20,7 @@ const didOf = (url: string): string => url.split('did=')[1] ?? '';
 const code = (secret: Buffer, { clock }: IdentityStore): string =>
   codeAt(secret, Math.floor(clock.now.getTime() / seconds(30)));
 
-t.test('the page says who asks for what, and has nothing in it that a script could use', async (t) => {
+t.test('the page names the client and its request, and contains nothing that a script could use', async (t) => {
   const store = await startIdentity(t);
   const description = '<script>alert(1)</script> & "quotes" {{did}}';
   const url = await visit(store, {
@@ -69,7 +69,7 @@ t.test('a token without limits is shown as one', async (t) => {
   t.match(await (await fetch(await visit(store, { permissions: [] }))).text(), 'only confirm who you are');
 });
 
-t.test('whoever logs in is told so, and by his e-mail address it works too', async (t) => {
+t.test('a login is confirmed on the page, and works by e-mail address too', async (t) => {
   const store = await startIdentity(t);
   for (const username of ['ada', 'ada@example.com', 'ADA@Example.com']) {
     const reply = await logInAt(await visit(store), { username, password });
@@ -133,32 +133,29 @@ t.test('an unknown name, a wrong password and a disabled account get the very sa
   t.match(answers[0], /role="alert"[^>]*>The name or the password is wrong\./);
 });
 
-t.test(
-  'an account with one-time passwords is asked for one on a second page, and each code is good once',
-  async (t) => {
-    const store = await startIdentity(t);
-    const secret = await store.setTotp('ada');
-    const first = await visit(store);
-    const asked = await logInAt(first, { username: 'ada', password });
-    t.match(asked, { status: 200, body: /Now enter the six digits that your authenticator shows for ada/ });
-    t.notMatch(asked.body, password);
-    const wrong = await postForm(first.split('?')[0]!, { did: didOf(first), code: '000000' });
-    t.match(wrong, { status: 401, body: /The one-time password is wrong/ });
-    const right = code(secret, store);
-    t.match(await postForm(first.split('?')[0]!, { did: didOf(first), code: right }), {
-      status: 200,
-      body: /You are logged in/,
-    });
-    const replayed = await logInAt(await visit(store), { username: 'ada', password, code: right });
-    t.match(replayed, { status: 401, body: /was used already\. Wait for the next one/ });
-    store.clock.advance(seconds(30));
-    t.match(await logInAt(await visit(store), { username: 'ada', password, code: code(secret, store) }), {
-      status: 200,
-    });
-  },
-);
+t.test('an account with one-time passwords enters one on a second page, and each code is valid once', async (t) => {
+  const store = await startIdentity(t);
+  const secret = await store.setTotp('ada');
+  const first = await visit(store);
+  const asked = await logInAt(first, { username: 'ada', password });
+  t.match(asked, { status: 200, body: /Now enter the six digits that your authenticator shows for ada/ });
+  t.notMatch(asked.body, password);
+  const wrong = await postForm(first.split('?')[0]!, { did: didOf(first), code: '000000' });
+  t.match(wrong, { status: 401, body: /The one-time password is wrong/ });
+  const right = code(secret, store);
+  t.match(await postForm(first.split('?')[0]!, { did: didOf(first), code: right }), {
+    status: 200,
+    body: /You are logged in/,
+  });
+  const replayed = await logInAt(await visit(store), { username: 'ada', password, code: right });
+  t.match(replayed, { status: 401, body: /was used already\. Wait for the next one/ });
+  store.clock.advance(seconds(30));
+  t.match(await logInAt(await visit(store), { username: 'ada', password, code: code(secret, store) }), {
+    status: 200,
+  });
+});
 
-t.test('whoever has the password and guesses codes on the second page is put off', async (t) => {
+t.test('guesses of codes on the second page are delayed', async (t) => {
   const store = await startIdentity(t);
   const secret = await store.setTotp('ada');
   const url = await visit(store);
@@ -172,7 +169,7 @@ t.test('whoever has the password and guesses codes on the second page is put off
   t.equal((await guess(code(secret, store))).status, 200);
 });
 
-t.test('a password that is changed before the code is given lets nobody in with the old one', async (t) => {
+t.test('a password change before the code is given invalidates the old password', async (t) => {
   const store = await startIdentity(t);
   const secret = await store.setTotp('ada');
   const url = await visit(store);
@@ -247,7 +244,7 @@ t.test('a form that another site has sent is refused', async (t) => {
   }
 });
 
-t.test('whoever guesses is made to wait, and a new password ends that', async (t) => {
+t.test('guesses are delayed, and a new password ends the delay', async (t) => {
   const store = await startIdentity(t);
   const url = await visit(store);
   const attempt = (text: string) => postForm(url.split('?')[0]!, { did: didOf(url), username: 'ada', password: text });
@@ -260,7 +257,7 @@ t.test('whoever guesses is made to wait, and a new password ends that', async (t
   t.equal((await attempt('another four words')).status, 200);
 });
 
-t.test('somebody sets his own password with a link, once', async (t) => {
+t.test('a person sets a password with a link, once', async (t) => {
   const store = await startIdentity(t);
   const key = await store.invite('bob', new Date(store.clock.now.getTime() + hours(72)));
   const url = `${store.url}/identity/set-up`;
@@ -305,7 +302,7 @@ t.test('somebody sets his own password with a link, once', async (t) => {
   );
 });
 
-t.test('whoever sets a password is told that tokens stay good, and may end them', async (t) => {
+t.test('after a new password, the page says that tokens stay valid, and can revoke them', async (t) => {
   const store = await startIdentity(t);
   const invite = () => store.invite('bob', new Date(store.clock.now.getTime() + hours(72)));
   const page = async (key: string) => (await store.anyone.get(`/identity/set-up/${key}`)).body as string;
@@ -403,7 +400,7 @@ t.test('a link that has expired, or of an account that is disabled, opens nothin
   t.equal((await store.anyone.get('/identity/set-up?key=')).status, 410);
 });
 
-t.test('a browser is sent back only to where the configuration says', async (t) => {
+t.test('a browser is redirected only to the configured addresses', async (t) => {
   const back = 'https://builds.example.org/+callback/';
   const store = await startIdentity(t, (text) =>
     text.replace(/^#? ?redirect_urls = .*$/m, `redirect_urls = ["${back}", "http://one.example/exactly"]`),
@@ -449,7 +446,7 @@ t.test('a browser is sent back only to where the configuration says', async (t) 
   }
 });
 
-t.test('an address to come back to is matched as a whole, not by how it begins', (t) => {
+t.test('a return address is matched as a whole, not by its beginning', (t) => {
   const known = ['https://one.example/back', 'https://two.example/folder/'];
   for (const good of [
     'https://one.example/back',

@@ -1,4 +1,4 @@
-// What the audit log tells of logins that were refused, and what counts that changes while somebody logs in.
+// The audit entries of refused logins, and changes of an account during a login.
 import t from 'tap';
 import { disableAccount, enableAccount } from '#acts/accounts/accounts.ts';
 import { itself } from '#acts/act.ts';
@@ -12,7 +12,7 @@ import { begin, logInAt, password, startIdentity, waysIn } from '../world.ts';
 
 const host = (): string => 'store.test';
 
-t.test('an account or an address that is put off is told of once, however often somebody tries', async (t) => {
+t.test('a delayed account or address is reported once, after any number of tries', async (t) => {
   const store = await startStore(t);
   await store.as('ada');
   const { records, acts, siteKey } = store.beside;
@@ -49,7 +49,7 @@ t.test('an account or an address that is put off is told of once, however often 
   t.notMatch(JSON.stringify(rows), /password|typed/, 'what was typed as a name is not there');
 });
 
-t.test('what changes while a password is verified or hashed counts', async (t) => {
+t.test('changes of an account while a password is verified or hashed count', async (t) => {
   const store = await startIdentity(t);
   const { records, acts, siteKey } = store.beside;
   const now = () => store.clock.now;
@@ -113,7 +113,7 @@ t.test('what changes while a password is verified or hashed counts', async (t) =
   }
 });
 
-t.test('a password that is kept in an older way is kept anew by the next login', async (t) => {
+t.test('a password with an older hash is hashed again by the next login', async (t) => {
   const store = await startIdentity(t);
   const { records, acts } = store.beside;
   const { ada: id } = store.ids;

@@ -1,5 +1,5 @@
-// Deltas of snaps are made when something is released, each is shown to make its file before it is offered, and they take no
-// more of the disk than they may.
+// Deltas of snaps are made after a release, each is verified before it is offered, and they stay within their disk
+// limit.
 import t from 'tap';
 
 import { days, hours } from '#domain/clock.ts';
@@ -39,7 +39,7 @@ async function withSnap(t: Test, revisions: number, options: Parameters<typeof d
   return { store, ada, id, contents, push, release, tried, ...work };
 }
 
-t.test('from the last three of a channel to the one it holds, and no others', async (t) => {
+t.test('deltas lead from the last three revisions of a channel to its current one only', async (t) => {
   const { store, release, tried, run, records } = await withSnap(t, 6);
   t.same(await run(), {}, 'nothing is released');
   for (const revision of [1, 2, 3, 4, 5]) await release(revision);
@@ -55,7 +55,7 @@ t.test('from the last three of a channel to the one it holds, and no others', as
   t.match(await records.deltas.counted(), { made: 6, refused: 0, failed: 0 });
 });
 
-t.test('what is larger than 60 % of the file is not kept, nor tried again', async (t) => {
+t.test('a delta larger than 60 % of the file is not kept, nor tried again', async (t) => {
   const { push, release, tried, run } = await withSnap(t, 1);
   const yaml = "name: hello\nversion: '2'\nsummary: s\ndescription: d\narchitectures: [all]\n";
   await push(readFileSync(pack(t, { 'meta/snap.yaml': yaml, other: noise('quite another', 400_000) })));
@@ -69,7 +69,7 @@ t.test('what is larger than 60 % of the file is not kept, nor tried again', asyn
 
 t.test('a delta that makes another file is never offered', async (t) => {
   const { id, release, tried, run, records, blobs } = await withSnap(t, 2, {
-    // One byte of what it says is another one.
+    // One byte of its content is changed.
     maker: (maker) => ({
       ...maker,
       async *make(older, newer) {
@@ -96,7 +96,7 @@ largeTest('they are needed as content, go with their revisions, and leave when t
   const { sha3_384 } = (await records.deltas.find(id, 2, 3))!;
   t.ok(await records.neededContents.has(sha3_384));
   t.same(await records.neededContents.neededBy(sha3_384, 3), ['snap/hello delta from revision 2 to 3']);
-  /** When everything is old that has come in so far. */
+  /** A time that makes all earlier content old. */
   const sweep = () => sweepBlobs(records, blobs, clockWhenOld(store)).run();
   store.clock.advance(days(2));
   t.same(await sweep(), { swept: 0 });
@@ -115,7 +115,7 @@ largeTest('they are needed as content, go with their revisions, and leave when t
   t.same(await tried(), ['3 to 2']);
 });
 
-largeTest('they take no more of the disk than they may: the oldest releases make room', async (t) => {
+largeTest('they stay within their disk limit: the oldest releases make room', async (t) => {
   const { store, ada, id, release, tried, run, settings, records } = await withSnap(t, 2);
   await release(1);
   await release(2);
@@ -138,7 +138,7 @@ largeTest('they take no more of the disk than they may: the oldest releases make
   t.same(await run(), {}, 'without room nothing is tried');
 });
 
-largeTest('what devices say to hold is a source too', async (t) => {
+largeTest('the installed revisions of devices are sources too', async (t) => {
   const { store, id, release, tried, run } = await withSnap(t, 6, { remember: true });
   for (const revision of [1, 2, 3, 4, 5, 6]) await release(revision);
   for (const [serial, revision] of [
@@ -155,7 +155,7 @@ largeTest('what devices say to hold is a source too', async (t) => {
   t.same(await tried(), ['1 to 6', '3 to 6', '4 to 6', '5 to 6']);
 });
 
-t.test('what was cut off by a stop is made after the next start', async (t) => {
+t.test('a delta that a stop interrupted is made after the next start', async (t) => {
   const { store, release, tried, run } = await withSnap(t, 3, {
     maker: (maker) => ({
       ...maker,

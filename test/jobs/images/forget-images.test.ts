@@ -30,7 +30,7 @@ interface Site {
   blobs: DiskBlobs;
   /** A client of ada's charm `hello`, logged in now. */
   client(): Promise<RegistryClient>;
-  /** What the job forgets now. */
+  /** The rows that the job forgets now. */
   forget(): Promise<Record<string, unknown>>;
   has(...digests: string[]): Promise<boolean[]>;
 }
@@ -72,29 +72,26 @@ async function sweep({ store, blobs }: Site): Promise<void> {
   await sweepBlobs(store.beside.records, blobs, clockWhenOld(store)).run();
 }
 
-t.test(
-  'a blob that became part of no image in a day is forgotten and swept, what images are made of stays',
-  async (t) => {
-    const here = await site(t);
-    const client = await here.client();
-    const digest = await pushImage(client, 'latest', 'layer');
-    t.match(await client.blob('loose'), { status: 201 });
+t.test('a blob that joined no image within a day is forgotten and swept, and blobs of images stay', async (t) => {
+  const here = await site(t);
+  const client = await here.client();
+  const digest = await pushImage(client, 'latest', 'layer');
+  t.match(await client.blob('loose'), { status: 201 });
 
-    here.store.clock.advance(minutes(4));
-    t.same(await here.forget(), { manifests: 0, blobs: 0, unreadable: 0 });
-    t.match(await client.call('HEAD', `blobs/${digestOf('loose')}`), { status: 200 }, 'a day has not gone by');
-    here.store.clock.advance(hours(24));
-    t.same(await here.forget(), { manifests: 0, blobs: 1, unreadable: 0 });
+  here.store.clock.advance(minutes(4));
+  t.same(await here.forget(), { manifests: 0, blobs: 0, unreadable: 0 });
+  t.match(await client.call('HEAD', `blobs/${digestOf('loose')}`), { status: 200 }, 'a day has not gone by');
+  here.store.clock.advance(hours(24));
+  t.same(await here.forget(), { manifests: 0, blobs: 1, unreadable: 0 });
 
-    const before = contentFiles(here.store.directory).length;
-    await sweep(here);
-    t.equal(contentFiles(here.store.directory).length, before - 1);
-    const again = await here.client();
-    t.match(await again.call('GET', `manifests/${digest}`), { status: 200 });
-    t.match(await again.call('GET', `blobs/${digestOf('layer')}`), { status: 200, text: 'layer' });
-    t.match(await again.call('GET', `blobs/${digestOf('loose')}`), { status: 404, code: 'BLOB_UNKNOWN' });
-  },
-);
+  const before = contentFiles(here.store.directory).length;
+  await sweep(here);
+  t.equal(contentFiles(here.store.directory).length, before - 1);
+  const again = await here.client();
+  t.match(await again.call('GET', `manifests/${digest}`), { status: 200 });
+  t.match(await again.call('GET', `blobs/${digestOf('layer')}`), { status: 200, text: 'layer' });
+  t.match(await again.call('GET', `blobs/${digestOf('loose')}`), { status: 404, code: 'BLOB_UNKNOWN' });
+});
 
 t.test(
   'an image that lost its tag and that no resource names goes after thirty days, with what only it had',
@@ -121,7 +118,7 @@ t.test(
   },
 );
 
-t.test('what a resource names stays for good, released or not, an index with all its images', async (t) => {
+t.test('an image of a resource stays, released or not, and an index with all its images', async (t) => {
   const here = await site(t);
   const client = await here.client();
   const children = [imageOf('one'), imageOf('two')];
@@ -146,7 +143,7 @@ t.test('what a resource names stays for good, released or not, an index with all
   }
 });
 
-t.test('what waits for a person to approve it keeps its image too, and what was rejected does not', async (t) => {
+t.test('an upload in manual review keeps its image too, and a rejected one does not', async (t) => {
   const here = await site(t);
   const { store, ada } = here;
   const entry = { at: store.clock.now.toISOString(), actor: 'test', action: 'by hand', object: 'charm/hello' };
@@ -228,7 +225,7 @@ t.test('an index from before its images were noted is read first', async (t) => 
   t.equal((await here.store.beside.records.images.unreadIndexes(10)).length, 0);
 });
 
-t.test('what is about an image stays as long as the image, and goes with it', async (t) => {
+t.test('artifacts about an image stay as long as the image, and go with it', async (t) => {
   const here = await site(t);
   const client = await here.client();
   const image = imageOf('one').manifest;
@@ -252,7 +249,7 @@ t.test('what is about an image stays as long as the image, and goes with it', as
   t.same(await here.has(digestOf(image), digestOf(signature)), [false, false]);
 });
 
-t.test('blobs of a package that is gone are swept', async (t) => {
+t.test('blobs of a deleted package are swept', async (t) => {
   const store = await startStore(t);
   const id = await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');

@@ -9,7 +9,7 @@ import type { LatestTime } from '#macaroons/latest-time.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 
-t.test('what has ended can be looked back at for a while, and then it is forgotten', async (t) => {
+t.test('ended invites stay visible for a while, and then are forgotten', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { records, acts } = store.beside;
@@ -52,7 +52,7 @@ t.test('what has ended can be looked back at for a while, and then it is forgott
   t.equal(footprint(store.directory)['audit'], audited + 1, 'and without one when nothing was due');
 });
 
-t.test('so can credentials to pull that somebody has ended', async (t) => {
+t.test('so do ended pull credentials', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { records, acts } = store.beside;

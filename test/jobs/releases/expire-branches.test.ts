@@ -5,7 +5,7 @@ import { startStore } from '#test/fixtures/appliance.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { addRevision } from '#test/fixtures/packages/packages.ts';
 
-t.test('branches leave the records when nobody sees them any more', async (t) => {
+t.test('expired branches leave the records when they are no longer shown', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/bin', { name: 'hello' })).body;

@@ -14,7 +14,7 @@ import { charm } from '#test/fixtures/packages/archives.ts';
 import { filler } from '#test/fixtures/records/filler.ts';
 import { askedOne, servingCharms } from '#test/fixtures/clients/juju.ts';
 
-t.test('a charm of an older release is read once, and until then juju is told to come back', async (t) => {
+t.test('a charm of an older release is read once, and until then juju is told to retry', async (t) => {
   const store = await startStore(t, servingCharms);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/charm', { name: 'hello' })).body;

@@ -1,4 +1,4 @@
-// A revision whose provenance was delegated to a brand of the store gets its assertion.
+// A revision with its provenance delegated to a brand of the store gets its assertion.
 import { createHash } from 'node:crypto';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -48,7 +48,7 @@ async function withSnap(
   };
 }
 
-/** Whether a device takes an assertion with what it rests on, as snapd's own library has it. */
+/** Whether the library of snapd accepts an assertion with its prerequisites. */
 async function devicesTake(t: Test, store: TestAppliance, text: string): Promise<void> {
   const { assertions } = store.beside.records;
   takenByDevices(t, stream(await withPrerequisites(parseAssertion(text), (names) => assertions.listOf(names))));
@@ -70,7 +70,7 @@ async function addRevision(store: TestAppliance, packageId: string, packageYaml:
   );
 }
 
-/** Pushes another snap: its approval makes the store look for what waits to be signed. */
+/** Pushes another snap: its approval makes the store look for revisions to sign. */
 async function approveAnother(store: TestAppliance, file = 'app-gzip'): Promise<void> {
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'tiny-app' });
@@ -180,7 +180,7 @@ async function withWaiting(store: TestAppliance): Promise<void> {
   await addRevision(store, snapId, 'name: foo\nversion: 1\nprovenance: my-prov\n');
 }
 
-t.test('what waits for the online store is signed as soon as it has come back', async (t) => {
+t.test('a revision that waits for an assertion of the online store is signed after the import', async (t) => {
   const back = ['decl-ra', 'brand-account-key'];
   for (const [first, last] of [back, back.toReversed()] as [string, string][]) {
     const { store, back } = await withSnap(t);
@@ -197,7 +197,7 @@ t.test('what waits for the online store is signed as soon as it has come back', 
   }
 });
 
-t.test('what a command beside the server takes in counts within a minute', async (t) => {
+t.test('an import by a command beside the server takes effect within a minute', async (t) => {
   const { store, back } = await withSnap(t);
   await withWaiting(store);
   await back('store-account-key', 'brand-account', 'decl-ra');
@@ -222,7 +222,7 @@ t.test('what a command beside the server takes in counts within a minute', async
   );
 });
 
-t.test('a revision of no provenance, or of one that is not delegated, is not signed', async (t) => {
+t.test('a revision without provenance, or with an undelegated provenance, is not signed', async (t) => {
   for (const [yaml, waits] of [
     ['name: foo\nsummary: "provenance: mine"\n', 0],
     ['name: foo\nprovenance: global-upload\n', 0],
@@ -240,7 +240,7 @@ t.test('a revision of no provenance, or of one that is not delegated, is not sig
   }
 });
 
-t.test('a revision whose record is damaged is not signed', async (t) => {
+t.test('a revision with a corrupt record is not signed', async (t) => {
   const { store, brand, back } = await withSnap(t);
   await back('store-account-key', 'brand-account', 'decl-ra', 'brand-account-key');
   await brand.post('/v1/snap', { name: 'foo' });

@@ -9,7 +9,7 @@ import { sweepTemporary } from '#jobs/store/sweep-temporary.ts';
 import { startWorker } from '#platform/embedded.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 
-t.test('what nothing came for in a day is removed, but for what a push of an image goes on with', async (t) => {
+t.test('unclaimed files are removed after a day, except those of a continued push of an image', async (t) => {
   const store = await startStore(t);
   const digests = createDigestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
   t.teardown(() => digests.close());
@@ -36,7 +36,7 @@ t.test('what nothing came for in a day is removed, but for what a push of an ima
   await blobs.close();
 });
 
-t.test('what is gone before it can be removed is no failure, and what cannot be removed is one', async (t) => {
+t.test('a file that is gone before its removal is no failure, and a file that cannot be removed is one', async (t) => {
   const store = await startStore(t);
   const digests = createDigestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
   t.teardown(() => digests.close());

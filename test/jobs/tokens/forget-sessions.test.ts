@@ -41,7 +41,7 @@ t.test('a revoked session stays for as long as its login could begin it again', 
   const { root, caveatId } = await begin(store);
   const exchanged = async (login: typeof root) =>
     exchange(store, Buffer.from(macaroonList(login, await dischargeInBrowser(store, caveatId))).toString('base64url'));
-  // The bearer narrows his login before he uses it: the session then ends within the day.
+  // The bearer narrows the login before its use: the session then ends within the day.
   const until = new Date(store.clock.now.getTime() + days(1)).toISOString();
   const short = await exchanged(withFirstPartyCaveat(root, `time-before ${until}`));
   t.equal(short.status, 200);
@@ -56,7 +56,7 @@ t.test('a revoked session stays for as long as its login could begin it again', 
   t.same(await job.run(), { forgotten: 1 });
 });
 
-t.test('many are forgotten in turns that hold nobody up', async (t) => {
+t.test('many are forgotten in small batches that delay no client', async (t) => {
   const store = await startStore(t);
   const at = store.clock.now.toISOString();
   const ended = { accountId: store.ids.ada, rootKeyId: 'gone', description: null, validSince: at, validUntil: at };

@@ -29,7 +29,7 @@ interface World {
   /** Starts the queue of another process of the store. */
   elsewhere(): ReviewQueue;
   lines: string[];
-  /** What somebody should look at. */
+  /** A result that needs manual review. */
   problems(): Promise<string[]>;
   /** Pushes an upload of its own content, as a revision or for a resource. */
   push(id: string, resource?: string): Promise<void>;
@@ -115,7 +115,7 @@ async function world(
 
 const approved = async () => ({ approved: true, kind: 'plain' }) as const;
 
-t.test('uploads are reviewed one after the other in the order in which they were pushed', async (t) => {
+t.test('uploads are reviewed one after the other in the order of their pushes', async (t) => {
   let [under, most] = [0, 0];
   const order: string[] = [];
   const { queue, push, known } = await world(t, async ({ path }) => {
@@ -153,7 +153,7 @@ t.test('two processes never review one upload at the same time, and review all o
   t.same([...reviewed].sort(), ids, 'each once');
 });
 
-t.test('what a process that died was reviewing is reviewed by another one, when its lease has ended', async (t) => {
+t.test('the review of a dead process is taken over by another one, when its lease has ended', async (t) => {
   const { queue, push, status, clock, known } = await world(t, approved, undefined, 5);
   await push('left');
   const dead = createLeases({ records: known, holder: 'dead', now: () => clock.now });
@@ -170,7 +170,7 @@ t.test('what a process that died was reviewing is reviewed by another one, when 
   while ((await status('left'))?.status !== 'approved') await new Promise(setImmediate);
 });
 
-t.test('a review that somebody else has settled meanwhile changes nothing', async (t) => {
+t.test('a review of an upload that was settled in between changes nothing', async (t) => {
   const { queue, push, status, known } = await world(t, async ({ path }) => {
     const errors = [{ code: 'review-error', message: 'by hand' }];
     await known.change(entry, (tx) => tx.uploads.reject(path, errors));
@@ -183,7 +183,7 @@ t.test('a review that somebody else has settled meanwhile changes nothing', asyn
   t.equal(await known.revisions.newest('p1'), 0);
 });
 
-t.test('a fault of ours is tried three times, and then the publisher is told to push again', async (t) => {
+t.test('an internal error is tried three times, and then the publisher is told to push again', async (t) => {
   let tries = 0;
   const { queue, push, status, lines } = await world(t, async ({ path }) => {
     if (path !== 'bad') return approved();
@@ -204,7 +204,7 @@ t.test('a fault of ours is tried three times, and then the publisher is told to 
   t.equal(lines.filter((line) => line.includes('cannot review an upload')).length, 3);
 });
 
-t.test('an upload that cannot be read goes on waiting, and is reviewed when it can', async (t) => {
+t.test('an unreadable upload keeps waiting, and is reviewed when it is readable', async (t) => {
   let tries = 0;
   let fails = true;
   const { queue, push, status, problems } = await world(t, async ({ path }) => {
@@ -241,31 +241,28 @@ t.test('a fault that passes leaves no trace in the verdict', async (t) => {
   t.same(await status('one'), { status: 'approved', revision: 1, errors: null });
 });
 
-t.test(
-  'a stop finishes the review under way without a verdict that nobody would hear, and begins no other',
-  async (t) => {
-    const goOn = Promise.withResolvers<undefined>();
-    const began = Promise.withResolvers<undefined>();
-    const { queue, push, status } = await world(t, async () => {
-      began.resolve(undefined);
-      await goOn.promise;
-      return approved();
-    });
-    await push('one');
-    await push('two');
-    queue.soon();
-    await began.promise;
-    const stopped = queue.stop();
-    goOn.resolve(undefined);
-    await stopped;
-    for (const id of ['one', 'two']) t.match(await status(id), { status: 'new' }, `${id} waits for the next start`);
-    queue.soon();
-    await queue.idle();
-    t.match(await status('one'), { status: 'new' }, 'a stopped queue does nothing more');
-  },
-);
+t.test('a stop finishes the current review without a verdict, and starts no other', async (t) => {
+  const goOn = Promise.withResolvers<undefined>();
+  const began = Promise.withResolvers<undefined>();
+  const { queue, push, status } = await world(t, async () => {
+    began.resolve(undefined);
+    await goOn.promise;
+    return approved();
+  });
+  await push('one');
+  await push('two');
+  queue.soon();
+  await began.promise;
+  const stopped = queue.stop();
+  goOn.resolve(undefined);
+  await stopped;
+  for (const id of ['one', 'two']) t.match(await status(id), { status: 'new' }, `${id} waits for the next start`);
+  queue.soon();
+  await queue.idle();
+  t.match(await status('one'), { status: 'new' }, 'a stopped queue does nothing more');
+});
 
-t.test('a resource that takes long to be hashed holds up no package, and no stop', async (t) => {
+t.test('a resource that takes long to hash delays no package, and no stop', async (t) => {
   const hashed = Promise.withResolvers<{ sha384: string; sha512: string }>();
   const { queue, push, status, known } = await world(t, approved, () => hashed.promise);
   for (const id of ['large', 'small']) await push(id, 'config');
@@ -296,7 +293,7 @@ t.test('a rejection keeps its sentences', async (t) => {
   });
 });
 
-t.test('what another process or a person settles during a review stays as they settled it', async (t) => {
+t.test('a decision of another process or a person during a review stays', async (t) => {
   const hello = { namespace: 'bin', name: 'hello' } as const;
   const findings = findingsOf({ approved: true, kind: 'plain' }, null);
   const other = { actor: 'other' };
@@ -319,7 +316,7 @@ t.test('what another process or a person settles during a review stays as they s
   t.equal(lines.filter((line) => /no longer needed/.test(line)).length, 2);
 });
 
-t.test('what is laid before a person meanwhile is approved by no review', async (t) => {
+t.test('an upload that went to manual review in between is not approved by the automatic review', async (t) => {
   const { push, known, acts, status } = await world(t, approved);
   await push('one');
   await known.change(entry, (tx) => tx.packages.reviewByHand('p1', true));
@@ -330,7 +327,7 @@ t.test('what is laid before a person meanwhile is approved by no review', async 
 });
 
 t.test(
-  'while the server of the files or of the records is away an upload waits, however long, and then it is reviewed',
+  'while the server of the files or of the records is away an upload waits, and is reviewed afterwards',
   async (t) => {
     const away = new Refusal(
       'remote-service-unavailable',

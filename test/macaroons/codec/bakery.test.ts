@@ -29,7 +29,7 @@ const identityProvider = newKeyPair();
 const location = 'https://store.example/identity';
 const through = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** A root whose only caveat asks the identity provider who is there. */
+/** A root with a single caveat, which asks the identity provider for the identity. */
 function asking(version: BakeryVersion, dischargerVersion: BakeryVersion = 3): BakeryMacaroon {
   return withBakeryCaveat(bakeryMacaroon(mint(rootKey, 'login', 'https://store.example'), version), {
     location,
@@ -66,7 +66,7 @@ for (const version of [1, 2, 3] as const) {
     t.end();
   });
 
-  t.test(`a version ${version} macaroon is read from its JSON as it was written`, (t) => {
+  t.test(`a version ${version} macaroon is read from its JSON unchanged`, (t) => {
     const root = asking(version);
     const read = bakeryFromJson(through(bakeryToJson(root)));
     t.strictSame(read, root);

@@ -55,7 +55,7 @@ t.test('the published tokens of libmacaroons are read and verified', (t) => {
   t.end();
 });
 
-t.test('what is written in either version is read as it was, alone and in a row', (t) => {
+t.test('a macaroon in either version is read back unchanged, alone and in a row', (t) => {
   fc.assert(
     fc.property(recipes(), fc.constantFrom(1 as const, 2 as const), (recipe, version) => {
       const { root, discharges } = cooked(recipe);

@@ -53,7 +53,7 @@ t.test('a third-party caveat and its bound discharge bear the signatures that li
   t.end();
 });
 
-t.test('narrowing a macaroon leaves the wider one as it was', (t) => {
+t.test('narrowing a macaroon leaves the wider one unchanged', (t) => {
   const wide = mint(rootKey, 'ada', '');
   const before = hex(wide);
   withFirstPartyCaveat(wide, 'time-before 2031-01-01T00:00:00Z');
@@ -63,7 +63,7 @@ t.test('narrowing a macaroon leaves the wider one as it was', (t) => {
   t.end();
 });
 
-t.test('every condition is checked with where it stands, the primary first', (t) => {
+t.test('every condition is checked with its place, the primary first', (t) => {
   const { root, discharge } = adasLogin();
   const seen: [string, Origin][] = [];
   const check = (condition: string, from: Origin): Met => {
@@ -108,7 +108,7 @@ t.test('no condition is checked before every signature is known to be good', (t)
   t.end();
 });
 
-t.test('whatever a checker returns but { met: true } counts as not met', (t) => {
+t.test('a checker that returns anything but { met: true } counts as not met', (t) => {
   const answers: unknown[] = [
     undefined,
     null,
@@ -133,7 +133,7 @@ t.test('whatever a checker returns but { met: true } counts as not met', (t) => 
   t.end();
 });
 
-t.test('an unmet condition is refused with the reason of the checker and where it stands', (t) => {
+t.test('an unmet condition is refused with the reason of the checker and its place', (t) => {
   const { root, discharge } = adasLogin();
   const check = (condition: string): Met =>
     condition.startsWith('declared') ? { met: false, reason: 'Nobody of that name.' } : { met: true };
@@ -261,7 +261,7 @@ t.test('more than the limits allow is not verified', (t) => {
   t.end();
 });
 
-t.test('what could not be read again cannot be made', (t) => {
+t.test('a macaroon that could not be read again cannot be made', (t) => {
   const token = adasToken();
   const large = 'a'.repeat(limits.field + 1);
   t.throws(() => mint(Buffer.alloc(0), 'ada', ''), /^cannot mint/);
@@ -281,7 +281,7 @@ t.test('what could not be read again cannot be made', (t) => {
   t.end();
 });
 
-/** A macaroon with a first-party caveat of any bytes, as anybody can add it. */
+/** A macaroon with a first-party caveat of any bytes, as any holder can add it. */
 function chained(macaroon: DecodedMacaroon, identifier: Buffer): DecodedMacaroon {
   const signature = createHmac('sha256', macaroon.signature).update(identifier).digest();
   return { ...macaroon, caveats: [...macaroon.caveats, { identifier }], signature };

@@ -59,7 +59,7 @@ function timed(subject: () => boolean, calls: number): number {
 
 const median = (values: number[]): number => values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0;
 
-// In turn, so that whatever else the machine does hits all alike; the first rounds only warm up.
+// In turn, so that other load of the machine hits all alike; the first rounds only warm up.
 const rounds = Array.from({ length: 60 }, () =>
   Object.fromEntries(Object.entries(subjects).map(([name, subject]) => [name, timed(subject, 500)])),
 ).slice(10);

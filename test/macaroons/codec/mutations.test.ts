@@ -1,4 +1,4 @@
-// Tokens that somebody has touched: whatever was done to them, they are refused, and nothing is thrown.
+// Altered tokens: each is refused, and no exception is thrown.
 import fc from 'fast-check';
 import t from 'tap';
 import { readBinaryList, writeBinaryList } from '#macaroons/codec/binary.ts';
@@ -109,7 +109,7 @@ function touched(bytes: Buffer, touch: typeof touches extends fc.Arbitrary<infer
   }
 }
 
-t.test('whatever is done to the bytes of a token, it is not accepted', (t) => {
+t.test('a token with any changed bytes is not accepted', (t) => {
   const outcome = { unread: 0, refused: 0, unsigned: 0 };
   fc.assert(
     fc.property(
@@ -214,7 +214,7 @@ function rearranged(
     case 'reverse':
       return list.toReversed();
     case 'add link to a discharge': {
-      // Anybody can narrow what he holds, but not a discharge that is bound already.
+      // Any holder can narrow a token, but not a discharge that is bound already.
       const bound = list[1];
       return bound ? list.with(1, withFirstPartyCaveat(bound, 'declared username bob')) : list;
     }
@@ -225,7 +225,7 @@ function rearranged(
   }
 }
 
-/** Whether it is a token that somebody was given, perhaps with caveats added at its end: that is no forgery. */
+/** Whether it is an issued token, perhaps with caveats added at its end: that is no forgery. */
 function narrowed([token, ...others]: DecodedMacaroon[]): boolean {
   const given = [adasToken(), ...strangers].map((each) => JSON.stringify(signedParts({ ...each, signature: nothing })));
   return (
@@ -239,7 +239,7 @@ function narrowed([token, ...others]: DecodedMacaroon[]): boolean {
 
 const nothing = Buffer.alloc(0);
 
-t.test('whatever is done with the parts of tokens, what comes of it is not accepted', (t) => {
+t.test('any recombination of the parts of tokens is not accepted', (t) => {
   const outcome = { unread: 0, refused: 0, unchanged: 0 };
   fc.assert(
     fc.property(
@@ -268,7 +268,7 @@ t.test('whatever is done with the parts of tokens, what comes of it is not accep
   t.end();
 });
 
-t.test('narrowing is the one change that anybody may make', (t) => {
+t.test('narrowing is the only change that a holder may make', (t) => {
   const [token] = subjects[0] ?? [];
   if (!token) return t.fail('there is no token');
   t.equal(accepted([withFirstPartyCaveat(token, 'time-before 2030-01-01T00:00:00Z')]), true);

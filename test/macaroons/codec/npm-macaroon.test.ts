@@ -37,7 +37,7 @@ function theirs({ rootKey, identifier, location, conditions, thirdParties }: Rec
   return { root, discharges };
 }
 
-t.test('what we mint the package verifies, and what it mints we verify', (t) => {
+t.test('the package verifies our tokens, and we verify its tokens', (t) => {
   let agreed = 0;
   fc.assert(
     fc.property(fc.constantFrom(1 as const, 2 as const), recipes('text'), (version, recipe) => {

@@ -20,7 +20,7 @@ const example = {
   namespace: standardNamespace,
 };
 
-t.test('what is encoded in any version is decoded by whom it is for', (t) => {
+t.test('a text of any version is decoded by the holder of the key', (t) => {
   const namespaces = fc
     .dictionary(fc.stringMatching(/^[a-z:/.]{1,12}$/), fc.stringMatching(/^[a-z]{0,4}$/), { maxKeys: 4 })
     .map((entries) => new Map(Object.entries(entries).sort(([one], [other]) => (one < other ? -1 : 1))));
@@ -59,7 +59,7 @@ t.test('the binary payload has the layout of the bakery', (t) => {
   t.end();
 });
 
-t.test('a payload is told from one for another key and from an identifier without its payload', (t) => {
+t.test('a payload differs from one for another key and from an identifier without its payload', (t) => {
   for (const version of versions) {
     const payload = encodePayload({ ...example, version });
     t.same(decodePayload(payload, newKeyPair()), { decoded: false, reason: 'for another key' });
@@ -72,7 +72,7 @@ t.test('a payload that was touched, cut or made up is malformed, without an exce
   const malformed = { decoded: false, reason: 'malformed' };
   for (const version of versions) {
     const payload = encodePayload({ ...example, version });
-    // Version 1 is base64, whose padding is optional.
+    // Version 1 is base64 with optional padding.
     const length = payload.toString('latin1').replace(/=+$/, '').length;
     for (let at = 0; at < length; at += 1) {
       const touched = Buffer.from(payload);
@@ -95,7 +95,7 @@ t.test('a payload that was touched, cut or made up is malformed, without an exce
   t.end();
 });
 
-t.test('a secret that is sealed well but says nonsense is malformed', (t) => {
+t.test('a sealed secret with invalid content is malformed', (t) => {
   const text = (value: string): number[] => [...Buffer.from(value)];
   const secrets: Record<string, [2 | 3, number[]]> = {
     'nothing at all': [2, []],
@@ -144,7 +144,7 @@ t.test('a payload without a condition or a root key is not made', (t) => {
   t.end();
 });
 
-t.test('who encrypted a payload is known from it', (t) => {
+t.test('a payload shows who encrypted it', (t) => {
   const stranger = newKeyPair();
   const payloads = [gateway, stranger].map((firstParty) => encodePayload({ ...example, version: 2, firstParty }));
   const keys = payloads.map((payload): CaveatPayload['firstPartyKey'] | undefined => {

@@ -63,7 +63,7 @@ const kinds = [
 for (const { version, form } of kinds) {
   const sample = sampled(version === 1 && form === 'binary' ? 'letters' : 'text');
 
-  t.test(`what Python mints in version ${version} ${form} verifies here, with its discharges`, { skip }, async (t) => {
+  t.test(`tokens of Python in version ${version} ${form} verify here, with their discharges`, { skip }, async (t) => {
     const minted = await ask<string[]>(
       sample.map(({ rootKey: key, identifier, location, conditions, thirdParties }) => ({
         do: 'mint',
@@ -105,7 +105,7 @@ for (const { version, form } of kinds) {
     t.equal(minted.length, sample.length);
   });
 
-  t.test(`what we mint in version ${version} ${form} Python verifies, with its discharges`, { skip }, async (t) => {
+  t.test(`Python verifies our tokens in version ${version} ${form}, with their discharges`, { skip }, async (t) => {
     const write = (macaroon: DecodedMacaroon): string =>
       form === 'binary'
         ? writeToken(macaroon, version)
@@ -217,7 +217,7 @@ const pairs = ([1, 2, 3] as const).flatMap((version) =>
 const declared = { verified: true, conditions: [{ condition: 'declared username ada' }] };
 
 t.test(
-  'Python reads our roots in every bakery version, discharges them, and we verify what it sends',
+  'Python reads our roots in every bakery version, discharges them, and we verify its tokens',
   { skip },
   async (t) => {
     const answers = await ask<{ header: string; binary: string }>(

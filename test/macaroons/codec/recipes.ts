@@ -39,7 +39,7 @@ export function adasLogin(): { root: DecodedMacaroon; discharge: DecodedMacaroon
   return { root, discharge: bindForRequest(root, discharge) };
 }
 
-/** What is signed; two macaroons that agree in it are the same token. */
+/** The signed content; two macaroons with the same content are the same token. */
 export function signedParts({ identifier, caveats, signature }: DecodedMacaroon): unknown {
   return {
     identifier: identifier.toString('hex'),

@@ -1,4 +1,4 @@
-// Changing what an account is called and how it is reached, and what it holds: by operation and by command.
+// Changing the names and addresses of an account, and listing its belongings: by operation and by command.
 import t from 'tap';
 
 import { command, newest, startNow } from '#test/acts/ways.ts';
@@ -38,7 +38,7 @@ t.test('an operation and a command change the same of an account', async (t) => 
   t.match((await (await store.as('ada')).get('/v1/tokens/whoami')).body.account, { validation: 'verified' });
 });
 
-t.test('what is wrong or taken is refused, in the same words, and changes nothing', async (t) => {
+t.test('a wrong or taken value is refused, in the same words, and changes nothing', async (t) => {
   const store = await startStore(t);
   const root = await store.as('root');
   const { ada, bob } = store.ids;
@@ -86,7 +86,7 @@ t.test('what is wrong or taken is refused, in the same words, and changes nothin
   t.same(two.map(({ status }) => status).sort(), [200, 409], 'of two who want a name one gets it');
 });
 
-t.test('a user name that was given up is for nobody but whoever had it', async (t) => {
+t.test('a released user name is reserved for its former owner', async (t) => {
   const store = await startStore(t);
   const root = await store.as('root');
   const { ada, bob } = store.ids;
@@ -102,7 +102,7 @@ t.test('a user name that was given up is for nobody but whoever had it', async (
   t.match(await rename(bob, 'ada.king'), { status: 409 });
 });
 
-t.test('everybody changes his own display name, and nothing else', async (t) => {
+t.test('each account changes its own display name, and nothing else', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   t.match(await ada.patch('/internal/v1/account', { 'display-name': ' Ada King' }), {
@@ -123,7 +123,7 @@ t.test('everybody changes his own display name, and nothing else', async (t) => 
   t.match(await store.anyone.patch('/internal/v1/account', { 'display-name': 'x' }), { status: 401 });
 });
 
-t.test('what an account holds is told by operation and by command', async (t) => {
+t.test('the belongings of an account are listed by operation and by command', async (t) => {
   const store = await startNow(t);
   const [root, ada] = [await store.as('root'), await store.as('ada')];
   await ada.post('/v1/bin', { name: 'hello' });

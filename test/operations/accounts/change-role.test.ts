@@ -1,4 +1,4 @@
-// Giving and taking roles: by operation and by command, and what it means for approvals.
+// Giving and taking roles: by operation and by command, and the effect on approvals.
 import t from 'tap';
 
 import { command, newest, startNow } from '#test/acts/ways.ts';
@@ -37,7 +37,7 @@ t.test('an operation and a command give and take the same roles', async (t) => {
   );
 });
 
-t.test('an administrator who makes himself an approver approves of nothing with it at once', async (t) => {
+t.test('an administrator who gives themselves the role of approver cannot approve at once', async (t) => {
   const store = await startNow(t);
   const root = await store.as('root');
   const { accounts } = store.beside.records;

@@ -1,4 +1,4 @@
-// Quotas: how much a publisher may have, what goes beyond, and who says how much it is.
+// Quotas: the limit of a publisher, requests beyond it, and the administrators who set it.
 import t from 'tap';
 
 import { command, newest, startNow } from '#test/acts/ways.ts';
@@ -7,7 +7,7 @@ import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 
 const first = (body: Record<string, { code: string; message: string }[]>) => body['error-list']?.[0];
 
-t.test('a publisher has no more than he may', async (t) => {
+t.test('a publisher stays within the quota', async (t) => {
   const store = await startNow(t, (text) => text.replace('[quotas]', '[quotas]\nbytes = 1000\npackages = 3'));
   const [ada, bob, root] = await Promise.all(['ada', 'bob', 'root'].map((who) => store.as(who)));
   if (ada === undefined || bob === undefined || root === undefined) throw new Error('cannot log in');
@@ -53,7 +53,7 @@ t.test('a publisher has no more than he may', async (t) => {
     t.same(await used(), [1000, 3], 'as much once they are reviewed');
   });
 
-  await t.test('the quota is that of the publisher, whoever pushes', async (t) => {
+  await t.test('the quota is that of the publisher, for any pusher', async (t) => {
     const { id } = (await ada.get('/v1/bin/one')).body.metadata as { id: string };
     await addCollaborator(store, id, 'bob');
     t.equal((await push('one', 'f', bob)).status, 403);
@@ -89,7 +89,7 @@ t.test('a publisher has no more than he may', async (t) => {
     t.equal((await push('two', 'e'.repeat(100))).status, 200, 'what was there stays, and may be shared');
   });
 
-  await t.test('what cannot be meant changes nothing', async (t) => {
+  await t.test('an impossible quota changes nothing', async (t) => {
     await store.appliance.reviewed();
     const before = await newest(store);
     for (const body of [
@@ -116,7 +116,7 @@ t.test('a publisher has no more than he may', async (t) => {
   });
 });
 
-t.test('a package that is handed over counts for its new publisher, who may have so much', async (t) => {
+t.test('a package that is handed over counts for its new publisher, within the quota', async (t) => {
   const store = await startNow(t, (text) => text.replace('[quotas]', '[quotas]\nbytes = 1000\npackages = 2'));
   const [ada, bob, root] = [await store.as('ada'), await store.as('bob'), await store.as('root')];
   const publish = async (who: typeof ada, name: string, content: string) => {

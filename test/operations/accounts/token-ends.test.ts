@@ -24,7 +24,7 @@ async function listed(store: TestAppliance, query: string): Promise<Listed[]> {
 const sessionOf = async (client: Client): Promise<string> =>
   ((await client.get('/v1/tokens')).body.macaroons as Listed[]).at(-1)?.['session-id'] ?? '';
 
-t.test('a use is noted to the minute, in no audit log, and by no more than one write a minute', async (t) => {
+t.test('a use is noted to the minute, in no audit log, and with at most one write a minute', async (t) => {
   const store = await startStore(t);
   const { records } = store.beside;
   const [client, root] = [await store.as('ada'), await store.as('root')];
@@ -49,7 +49,7 @@ t.test('a use is noted to the minute, in no audit log, and by no more than one w
   t.equal((await records.audit.head())?.seq, head);
 });
 
-t.test('whoever uses a token is told of its end from 14 days before', async (t) => {
+t.test('the holder of a token is told of its end from 14 days before', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada', { ttl: 15 * 86_400 });
   const end = new Date(store.clock.now.getTime() + days(15)).toISOString();
@@ -135,7 +135,7 @@ t.test('and in the status of the store', async (t) => {
   t.match(out, /Tokens ending +1; see 'larder token list --ending 14d'/);
 });
 
-t.test('another token in the place of one allows the same, and the old one ends after the overlap', async (t) => {
+t.test('a token that replaces another has its permissions, and the old one ends after the overlap', async (t) => {
   const store = await startNow(t);
   const old = await store.as('ada', { permissions: ['account-view-packages', 'package-view'], ttl: 86_400 });
   const session = await sessionOf(old);

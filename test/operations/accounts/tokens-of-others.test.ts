@@ -1,4 +1,4 @@
-// What a store administrator sees and ends of everybody's tokens.
+// The tokens of all accounts, as a store administrator lists and revokes them.
 import t from 'tap';
 
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
@@ -74,7 +74,7 @@ t.test('one stolen token is ended, and nothing else', async (t) => {
   t.same(JSON.parse(rows[0]?.details ?? ''), { account: store.ids.ada });
 });
 
-t.test('nobody else lists or ends the tokens of others, or shuts anybody out', async (t) => {
+t.test('other accounts neither list nor revoke foreign tokens, and disable no account', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const session = await sessionOf(ada);
@@ -102,7 +102,7 @@ t.test('nobody else lists or ends the tokens of others, or shuts anybody out', a
   t.ok(await goodStill(ada));
 });
 
-t.test('what is ended stays ended when the account is enabled again', async (t) => {
+t.test('a revoked token stays revoked when the account is enabled again', async (t) => {
   const store = await startStore(t);
   const [root, ada] = [await store.as('root'), await store.as('ada')];
   await store.as('ada');

@@ -1,4 +1,4 @@
-// Approvals over HTTP: who sees what waits, and what counts as an approval.
+// Approvals over HTTP: the readers of pending proposals, and valid approvals.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -24,7 +24,10 @@ import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 const password = 'four pumps at the harbour, 9';
 
-/** ada publishes snap/hello, stable of which waits for one with the role; bob has it, and carol reads the log. */
+/**
+ * ada publishes snap/hello; its channel stable waits for one approval by the role. bob has the role, and carol reads
+ * the log.
+ */
 async function site(t: Parameters<typeof startStore>[0], people = '1') {
   const store = await startStore(t);
   for (const one of ['carol', 'dave']) await store.join(one);
@@ -63,7 +66,7 @@ const code = ({ status, body }: { status: number; body: unknown }): [number, str
   (body as { 'error-list'?: { code: string }[] })['error-list']?.[0]?.code ?? '',
 ];
 
-t.test('what waits is seen by those whom it concerns, and approved with password and one-time password', async (t) => {
+t.test('a pending proposal is shown to its approvers, and approved with password and one-time password', async (t) => {
   const { store, ada, proof, release } = await site(t);
   t.strictSame(code(await release(1)), [403, 'approval-required']);
   const [bob, carol, dave, root] = await Promise.all(['bob', 'carol', 'dave', 'root'].map((who) => store.as(who)));
@@ -101,7 +104,7 @@ t.test('what waits is seen by those whom it concerns, and approved with password
   t.match((await carol?.get(`${list}?all=true`))?.body, { proposals: [{ state: 'done' }] });
 });
 
-t.test('what the policy wants signed is approved with a signature of the text that is given for it', async (t) => {
+t.test('a proposal with required signatures is approved with a signature of the given text', async (t) => {
   const { store, ada, proof, release, bobs } = await site(t, '1 signed');
   await release(1);
   const [bob, dave] = [await store.as('bob'), await store.as('dave')];
@@ -125,7 +128,7 @@ t.test('what the policy wants signed is approved with a signature of the text th
   t.equal((await release(1)).status, 200);
 });
 
-t.test('what is rejected is not done', async (t) => {
+t.test('a rejected proposal is not done', async (t) => {
   const { store, proof, release } = await site(t);
   await release(1);
   const bob = await store.as('bob');
@@ -136,7 +139,7 @@ t.test('what is rejected is not done', async (t) => {
   t.strictSame(code(await bob.get('/internal/v1/proposals/none')), [404, 'resource-not-found']);
 });
 
-t.test('an auditor reads the log and what has left the host, and nothing else of the store', async (t) => {
+t.test('an auditor reads the log and the exports, and nothing else of the store', async (t) => {
   const { store } = await site(t);
   const carol = await store.as('carol');
   t.equal((await carol.get('/internal/v1/audit')).status, 200);

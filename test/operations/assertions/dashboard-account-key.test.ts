@@ -33,7 +33,7 @@ const refused = (status: number, code: string, message: RegExp) => ({
   body: { error_list: [{ code, message }] },
 });
 
-t.test('a request is checked, kept, and found by whoever carries it to the online store', async (t) => {
+t.test('a request is verified, stored, and shown to the administrator who takes it to the online store', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada', { permissions: ['account-manage-keys'] });
   const text = await requestOf(store.ids.ada);
@@ -88,7 +88,7 @@ t.test('a key that the online store has registered is shown with the account', a
   t.match((await brand.get('/dev/api/account')).body.account_keys, [{ name: 'default', 'public-key-sha3-384': own }]);
 });
 
-t.test("a publisher's own key comes back registered, is shown, and what it signed is believed", async (t) => {
+t.test('a registered key of a publisher is imported and shown, and its signatures are trusted', async (t) => {
   const roots = join(t.testdir({ 'roots.assert': stream(world.roots.assertions) }), 'roots.assert');
   const store = await startStore(t, (text) => text.replace(/^# trusted = .*$/m, `trusted = ["${roots}"]`));
   store.clock.now = now;
@@ -104,7 +104,7 @@ t.test("a publisher's own key comes back registered, is shown, and what it signe
   const request = await requestOf(ada);
   t.match(await registering.post(path, { account_key_request: request }), { status: 202 });
 
-  // It is carried out; what comes back must be for this account and by the name that was asked for.
+  // It is exported; the imported assertion must be for this account and by the requested name.
   const others = await world.accountKey('device', store.ids.bob, 'default');
   const renamed = await world.accountKey('device', ada, 'renamed');
   const known = [world.storeKey, await world.account(ada), await world.account(store.ids.bob)];
@@ -128,7 +128,7 @@ t.test("a publisher's own key comes back registered, is shown, and what it signe
   t.match(await imported(await world.accountKey('second', store.ids.bob, 'own')), { code: 0 }, 'a root vouches for it');
 });
 
-t.test('what came back for a brand by HTTP is for a key that the brand has, or asked for as a publisher', async (t) => {
+t.test('an assertion for a brand over HTTP is for a key of the brand, or for a request of a publisher', async (t) => {
   const roots = join(t.testdir({ 'roots.assert': stream(world.roots.assertions) }), 'roots.assert');
   const store = await startStore(t, (text) => text.replace(/^# trusted = .*$/m, `trusted = ["${roots}"]`));
   store.clock.now = now;

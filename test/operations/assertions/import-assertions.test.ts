@@ -32,7 +32,7 @@ async function withBrand(
   return { store, brand: await store.as('my-brand', { permissions: ['account-manage-keys'] }), kept };
 }
 
-t.test('the whole way of a key, as snapd plays it: asked for, registered, used and revoked', async (t) => {
+t.test('the whole life of a key, as in snapd: requested, registered, used and revoked', async (t) => {
   const { store, brand, kept: counted } = await withBrand(t);
   const rename = (first: string, second: string): void => {
     const set = (name: string, key: string): void =>
@@ -104,7 +104,7 @@ t.test('the key shows how far its registration has come', async (t) => {
   t.equal(rows.length, 2, 'the audit log tells of each import and of no refusal');
 });
 
-t.test('a stream of which one part is bad is refused whole, with the reason', async (t) => {
+t.test('a stream with one bad part is refused whole, with the reason', async (t) => {
   const { store, brand } = await withBrand(t);
   const good = several('store-account-key', 'brand-account', 'brand-account-key');
   const before = footprint(store.directory);
@@ -161,7 +161,7 @@ t.test('a stream of which one part is bad is refused whole, with the reason', as
   t.equal((await send(brand, good, `${mediaType}; charset=utf-8`)).status, 201, 'what was good about it all the time');
 });
 
-t.test('a key of another brand is foreign, and so is a key that nobody here has', async (t) => {
+t.test('a key of another brand is foreign, and so is a key that is unknown here', async (t) => {
   const { store, brand } = await withBrand(t);
   await addBrand(store, 'ada');
   const good = several('store-account-key', 'brand-account', 'brand-account-key');

@@ -1,4 +1,4 @@
-// What devices read of the assertions that are kept, and which of them only some may read.
+// The stored assertions that devices read, and assertions for some devices only.
 import t from 'tap';
 
 import { joined, mediaType, parseStream, type Assertion } from '#assertions/format/assertion.ts';
@@ -44,50 +44,47 @@ const revisionOf = (id: string, more: Record<string, string> = {}): Promise<Asse
     ...more,
   });
 
-t.test(
-  'a device reads the chain that a snap rests on, word for word, and is told calmly what is not here',
-  async (t) => {
-    const { store, anyone } = await startForDevices(t);
-    const [declaration, revision, model] = [await declarationOf(snapId), await revisionOf(snapId), await modelOf()];
-    await keep(store, declaration, revision, model);
-    const accept = { accept: mediaType };
-    for (const [path, assertion] of [
-      ['account/acme', await account('acme')],
-      [`account-key/${keys.ada.id}`, await accountKey('ada', 'acme', 'default')],
-      [`snap-declaration/16/${snapId}`, declaration],
-      [`snap-revision/${digest}`, revision],
-      [`snap-revision/${digest}/global-upload`, revision],
-      ['model/16/acme/pump', model],
-    ] as const) {
-      const reply = await anyone.get(`/v2/assertions/${path}?max-format=6`, accept);
-      t.match(reply, { status: 200, body: joined(assertion) }, path);
-      t.match(Object.fromEntries(reply.headers), {
-        'content-type': mediaType,
-        'cache-control': 'max-age=300',
-        vary: 'Snap-Device-Authorization, X-Device-Authorization, Authorization, Snap-Device-Store, X-Ubuntu-Store',
-        'snap-store-version': '60',
-        etag: /^"[0-9a-f]{64}"$/,
-      });
-      const etag = reply.headers.get('etag') ?? '';
-      t.match(await anyone.get(`/v2/assertions/${path}`, { 'if-none-match': `W/${etag}, "x"` }), { status: 304 });
-    }
-    for (const path of [
-      'account/nobody',
-      `snap-revision/${digest}/other`,
-      'model/16/acme/valve',
-      'model/17/acme/pump',
-      'validation/16/a/b/1',
-      `snap-resource-pair/${snapId}/r/1/2`,
-      'validation-set/16/acme/pumps?sequence=latest',
-    ]) {
-      const reply = await anyone.get(`/v2/assertions/${path}`);
-      t.match(reply, notFound, path);
-      t.equal(reply.headers.get('content-type'), 'application/json');
-    }
-  },
-);
+t.test('a device reads the exact chain of a snap, and a missing assertion is a normal response', async (t) => {
+  const { store, anyone } = await startForDevices(t);
+  const [declaration, revision, model] = [await declarationOf(snapId), await revisionOf(snapId), await modelOf()];
+  await keep(store, declaration, revision, model);
+  const accept = { accept: mediaType };
+  for (const [path, assertion] of [
+    ['account/acme', await account('acme')],
+    [`account-key/${keys.ada.id}`, await accountKey('ada', 'acme', 'default')],
+    [`snap-declaration/16/${snapId}`, declaration],
+    [`snap-revision/${digest}`, revision],
+    [`snap-revision/${digest}/global-upload`, revision],
+    ['model/16/acme/pump', model],
+  ] as const) {
+    const reply = await anyone.get(`/v2/assertions/${path}?max-format=6`, accept);
+    t.match(reply, { status: 200, body: joined(assertion) }, path);
+    t.match(Object.fromEntries(reply.headers), {
+      'content-type': mediaType,
+      'cache-control': 'max-age=300',
+      vary: 'Snap-Device-Authorization, X-Device-Authorization, Authorization, Snap-Device-Store, X-Ubuntu-Store',
+      'snap-store-version': '60',
+      etag: /^"[0-9a-f]{64}"$/,
+    });
+    const etag = reply.headers.get('etag') ?? '';
+    t.match(await anyone.get(`/v2/assertions/${path}`, { 'if-none-match': `W/${etag}, "x"` }), { status: 304 });
+  }
+  for (const path of [
+    'account/nobody',
+    `snap-revision/${digest}/other`,
+    'model/16/acme/valve',
+    'model/17/acme/pump',
+    'validation/16/a/b/1',
+    `snap-resource-pair/${snapId}/r/1/2`,
+    'validation-set/16/acme/pumps?sequence=latest',
+  ]) {
+    const reply = await anyone.get(`/v2/assertions/${path}`);
+    t.match(reply, notFound, path);
+    t.equal(reply.headers.get('content-type'), 'application/json');
+  }
+});
 
-t.test('components come with assertions of their own, of the store or of whom the declaration lets sign', async (t) => {
+t.test('components come with assertions of their own, of the store or of a delegated signer', async (t) => {
   const { store, anyone } = await startForDevices(t);
   const delegated = [{ 'account-id': 'acme', provenance: ['acme-build'] }];
   const declaration = await made('store', 'authority', 'snap-declaration', {
@@ -131,7 +128,7 @@ t.test('components come with assertions of their own, of the store or of whom th
   });
 });
 
-t.test('what no device would ask for is a 400', async (t) => {
+t.test('a query that no device would make is a 400', async (t) => {
   const { anyone } = await startForDevices(t);
   for (const path of [
     'nonsense/1',
@@ -223,7 +220,7 @@ t.test('serials and system users are for devices of their brand', async (t) => {
   }
 });
 
-t.test('what speaks of a private snap is there for devices of its publisher alone', async (t) => {
+t.test('assertions about a private snap are available to devices of its publisher alone', async (t) => {
   const { store, anyone } = await startForDevices(t);
   const { id } = (await (await store.as('acme')).post('/v1/snap', { name: 'secret', private: true })).body;
   await keep(store, await declarationOf(id), await revisionOf(id));
@@ -294,7 +291,7 @@ t.test('a session ends after 30 days', async (t) => {
   t.match(await asks(), { status: 401 });
 });
 
-t.test("the store's assertion comes with what it rests on, and not before it is here", async (t) => {
+t.test('the store assertion comes with its prerequisites, and not before they exist here', async (t) => {
   const { store, anyone } = await startForDevices(t);
   const path = '/v2/auth/store/assertions';
   t.match(await anyone.get(path), notFound);

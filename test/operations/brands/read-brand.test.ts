@@ -11,7 +11,7 @@ const person = (username: string, id: string) => ({
   validation: 'unproven',
 });
 
-t.test('a brand says what it is, to whoever administers it', async (t) => {
+t.test('a brand is shown to its administrators', async (t) => {
   const store = await startStore(t);
   const brand = await addBrand(store, 'ada', ['bob']);
   const body = {
@@ -41,7 +41,7 @@ t.test('fields choose members', async (t) => {
   t.equal(Object.keys((await ada.get(`/v1/brand/${brand}?fields=`)).body).length, 6, 'an empty list means all');
 });
 
-t.test('what is no brand is not there', async (t) => {
+t.test('an account without a brand is not found', async (t) => {
   const store = await startStore(t);
   const root = await store.as('root');
   for (const id of [store.ids.ada, 'nobody', 'x'.repeat(200), '%20', "'", '..%2f']) {

@@ -8,7 +8,7 @@ const refusal = (status: number, code: string, message: RegExp | string = /.{10,
   body: { 'error-list': [{ code, message }] },
 });
 
-t.test('a brand can be given another name, and says who did it', async (t) => {
+t.test('a brand can be renamed, and the log has the actor', async (t) => {
   const store = await startStore(t);
   const brand = `/v1/brand/${await addBrand(store, 'ada', ['bob'])}`;
   const bob = await store.as('bob', { permissions: ['account-manage-metadata'] });

@@ -159,7 +159,7 @@ t.test('commit workflows are written, moved and found', async (t) => {
   }
 });
 
-t.test('only those who have a part in the package write about it', async (t) => {
+t.test('only publishers and collaborators of the package write about it', async (t) => {
   const { store, host, id } = await withSource(t);
   const path = '/internal/v1/craft/buildsets';
   const bob = await store.as('bob');
@@ -202,7 +202,7 @@ t.test('only those who have a part in the package write about it', async (t) => 
   );
 });
 
-t.test('who may not know of a build or a workflow cannot tell from what is said of his body', async (t) => {
+t.test('without access to a build or a workflow, the error about the body does not reveal it', async (t) => {
   const { store, host, id } = await withSource(t);
   const bob = await store.as('bob');
   const set = (await host.post('/internal/v1/craft/buildsets', buildSet(id))).body;
@@ -223,7 +223,7 @@ t.test('who may not know of a build or a workflow cannot tell from what is said 
   }
 });
 
-t.test('a package in the query that is none is refused, once the caller is known to be let in', async (t) => {
+t.test('an invalid package in the query is refused, once the caller is admitted', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const weak = await store.as('ada', { permissions: ['package-view-metadata'] });

@@ -1,4 +1,4 @@
-// What people find and read of charms before they deploy them.
+// Charms as people find and read them before a deployment.
 import fc from 'fast-check';
 import { pino } from 'pino';
 import t from 'tap';
@@ -10,71 +10,68 @@ import { zip } from '#test/fixtures/packages/archives.ts';
 import { filler } from '#test/fixtures/records/filler.ts';
 import { askedOne, jammy, pushCharm, servingCharms } from '#test/fixtures/clients/juju.ts';
 
-t.test(
-  'charms are found by their names and summaries, the very name first, and narrowed by what they are',
-  async (t) => {
-    const store = await startStore(t, servingCharms);
-    const [ada, bob] = [await store.as('ada'), await store.as('bob')];
-    const publish = async (by: typeof ada, name: string, metadata = '') => {
-      await by.post('/v1/charm', { name });
-      await pushCharm(by, name, { metadata });
-      await by.post(`/v1/charm/${name}/releases`, [{ channel: name === 'sql' ? 'edge' : 'stable', revision: 1 }]);
-    };
-    await publish(ada, 'my-sql', 'provides:\n  db: {interface: mysql}\ncategories: [databases]\nlicense: MIT\n');
-    await publish(bob, 'sql');
-    await publish(bob, 'sql-proxy', 'requires:\n  db: {interface: mysql}\n');
-    await publish(ada, 'hidden-sql');
-    await ada.patch('/v1/charm/hidden-sql', { private: true });
-    await ada.post('/v1/charm', { name: 'registered-sql' });
-    await ada.patch('/v1/charm/my-sql', { summary: '100% Safe_Database' });
-    const names = async (query: string): Promise<string[]> =>
-      (await store.anyone.get(`/v2/charms/find?${query}`)).body.results.map((one: { name: string }) => one.name);
-    t.same(await names('q=sql'), ['sql', 'sql-proxy', 'my-sql']);
-    t.same(await names('q=SQL&publisher=bob'), ['sql', 'sql-proxy']);
-    t.same(await names('publisher=bo'), []);
-    t.same(await names('q='), ['my-sql', 'sql', 'sql-proxy']);
-    t.same(await names(''), ['my-sql', 'sql', 'sql-proxy']);
-    t.same(await names('q=100%25 safe_'), ['my-sql'], 'signs stand between words');
-    t.same(await names('q=data'), ['my-sql'], 'where a word begins');
-    t.same(await names('q=base'), [], 'and not in the midst of one');
-    t.same(await names('q=ql'), ['my-sql', 'sql', 'sql-proxy'], 'but for the name');
-    t.same(await names('q=sql proxy'), ['sql-proxy'], 'every word');
-    for (const query of ['q=%25', 'q=_', 'q=:charm:', "q='; DROP", `q=${'x'.repeat(256)}`, 'q=sql&channel=//'])
-      t.same(await names(query), [], query.slice(0, 20));
-    t.same(await names('q=%20'), ['my-sql', 'sql', 'sql-proxy']);
-    t.same(await names('q=sql&channel=edge'), ['sql']);
-    t.same(await names('q=sql&type=bundle'), []);
-    t.same(await names('q=sql&type=charm&category='), ['sql', 'sql-proxy', 'my-sql']);
-    t.same(await names('q=sql&category=databases'), ['my-sql']);
-    t.same(await names('q=sql&category=web'), []);
-    t.same(await names('q=sql&platforms=s390x'), []);
-    t.same(await names('q=sql&platforms=s390x,arm64'), ['sql', 'sql-proxy', 'my-sql']);
-    t.same(await names('platforms=s390x,arm64'), ['my-sql', 'sql', 'sql-proxy']);
-    t.same(await names('q=sql&relation-requires=mysql'), ['sql-proxy']);
-    t.same(await names('q=sql&relation-provides=mysql'), ['my-sql']);
+t.test('charms are found by name and summary, the exact name first, and filtered by their properties', async (t) => {
+  const store = await startStore(t, servingCharms);
+  const [ada, bob] = [await store.as('ada'), await store.as('bob')];
+  const publish = async (by: typeof ada, name: string, metadata = '') => {
+    await by.post('/v1/charm', { name });
+    await pushCharm(by, name, { metadata });
+    await by.post(`/v1/charm/${name}/releases`, [{ channel: name === 'sql' ? 'edge' : 'stable', revision: 1 }]);
+  };
+  await publish(ada, 'my-sql', 'provides:\n  db: {interface: mysql}\ncategories: [databases]\nlicense: MIT\n');
+  await publish(bob, 'sql');
+  await publish(bob, 'sql-proxy', 'requires:\n  db: {interface: mysql}\n');
+  await publish(ada, 'hidden-sql');
+  await ada.patch('/v1/charm/hidden-sql', { private: true });
+  await ada.post('/v1/charm', { name: 'registered-sql' });
+  await ada.patch('/v1/charm/my-sql', { summary: '100% Safe_Database' });
+  const names = async (query: string): Promise<string[]> =>
+    (await store.anyone.get(`/v2/charms/find?${query}`)).body.results.map((one: { name: string }) => one.name);
+  t.same(await names('q=sql'), ['sql', 'sql-proxy', 'my-sql']);
+  t.same(await names('q=SQL&publisher=bob'), ['sql', 'sql-proxy']);
+  t.same(await names('publisher=bo'), []);
+  t.same(await names('q='), ['my-sql', 'sql', 'sql-proxy']);
+  t.same(await names(''), ['my-sql', 'sql', 'sql-proxy']);
+  t.same(await names('q=100%25 safe_'), ['my-sql'], 'signs stand between words');
+  t.same(await names('q=data'), ['my-sql'], 'where a word begins');
+  t.same(await names('q=base'), [], 'and not in the midst of one');
+  t.same(await names('q=ql'), ['my-sql', 'sql', 'sql-proxy'], 'but for the name');
+  t.same(await names('q=sql proxy'), ['sql-proxy'], 'every word');
+  for (const query of ['q=%25', 'q=_', 'q=:charm:', "q='; DROP", `q=${'x'.repeat(256)}`, 'q=sql&channel=//'])
+    t.same(await names(query), [], query.slice(0, 20));
+  t.same(await names('q=%20'), ['my-sql', 'sql', 'sql-proxy']);
+  t.same(await names('q=sql&channel=edge'), ['sql']);
+  t.same(await names('q=sql&type=bundle'), []);
+  t.same(await names('q=sql&type=charm&category='), ['sql', 'sql-proxy', 'my-sql']);
+  t.same(await names('q=sql&category=databases'), ['my-sql']);
+  t.same(await names('q=sql&category=web'), []);
+  t.same(await names('q=sql&platforms=s390x'), []);
+  t.same(await names('q=sql&platforms=s390x,arm64'), ['sql', 'sql-proxy', 'my-sql']);
+  t.same(await names('platforms=s390x,arm64'), ['my-sql', 'sql', 'sql-proxy']);
+  t.same(await names('q=sql&relation-requires=mysql'), ['sql-proxy']);
+  t.same(await names('q=sql&relation-provides=mysql'), ['my-sql']);
 
-    const at = store.clock.now.toISOString();
-    await store.beside.records.change({ at, actor: 'test', action: 'rename', object: 'bob' }, async (tx) => {
-      await tx.accounts.update({ ...(await tx.accounts.findByName('bob'))!, username: 'robert' });
-    });
-    t.same(await names('publisher=robert'), ['sql', 'sql-proxy'], 'by the name that a publisher has now');
-    t.same(await names('publisher=bob'), []);
+  const at = store.clock.now.toISOString();
+  await store.beside.records.change({ at, actor: 'test', action: 'rename', object: 'bob' }, async (tx) => {
+    await tx.accounts.update({ ...(await tx.accounts.findByName('bob'))!, username: 'robert' });
+  });
+  t.same(await names('publisher=robert'), ['sql', 'sql-proxy'], 'by the name that a publisher has now');
+  t.same(await names('publisher=bob'), []);
 
-    const { body } = await store.anyone.get(
-      '/v2/charms/find?q=my-sql&fields=result.summary,result.license,default-release.revision.bases.name',
-    );
-    const [{ id, ...found }] = body.results;
-    t.type(id, 'string');
-    t.same(found, {
-      type: 'charm',
-      name: 'my-sql',
-      result: { summary: '100% Safe_Database', license: 'MIT' },
-      'default-release': { revision: { bases: [{ name: 'ubuntu' }, { name: 'ubuntu' }] } },
-    });
-  },
-);
+  const { body } = await store.anyone.get(
+    '/v2/charms/find?q=my-sql&fields=result.summary,result.license,default-release.revision.bases.name',
+  );
+  const [{ id, ...found }] = body.results;
+  t.type(id, 'string');
+  t.same(found, {
+    type: 'charm',
+    name: 'my-sql',
+    result: { summary: '100% Safe_Database', license: 'MIT' },
+    'default-release': { revision: { bases: [{ name: 'ubuntu' }, { name: 'ubuntu' }] } },
+  });
+});
 
-t.test('what is said of a charm begins with what is deployed by default', async (t) => {
+t.test('the description of a charm begins with the default release', async (t) => {
   const store = await startStore(t, servingCharms);
   const [ada, root] = [await store.as('ada'), await store.as('root')];
   await ada.post('/v1/charm', { name: 'hello' });
@@ -114,7 +111,7 @@ t.test('what is said of a charm begins with what is deployed by default', async 
   );
 });
 
-t.test('of a charm it is told of what sort it is and which bundles deploy it, of a bundle which charms', async (t) => {
+t.test('a charm shows its type and the bundles that deploy it, a bundle its charms', async (t) => {
   const store = await startStore(t, servingCharms);
   const [ada, bob] = [await store.as('ada'), await store.as('bob')];
   for (const name of ['pages', 'pages-proxy', 'hidden']) {
@@ -166,7 +163,7 @@ t.test('of a charm it is told of what sort it is and which bundles deploy it, of
   );
 });
 
-t.test('a cache may give what is told of charms again for a minute', async (t) => {
+t.test('a cache may serve the description of a charm again for a minute', async (t) => {
   const store = await startStore(t, servingCharms);
   const ada = await store.as('ada');
   await ada.post('/v1/charm', { name: 'hello' });
@@ -189,7 +186,7 @@ interface Charm {
   summary: string | null;
   type: 'charm' | 'bundle';
   publisher: 'ada' | 'bob';
-  /** What its channels hold, the most stable first. */
+  /** The content of its channels, the most stable first. */
   held: { channel: string; details: RevisionDetails }[];
 }
 
@@ -224,7 +221,7 @@ const find = async (store: TestAppliance, query: Record<string, string>): Promis
   return reply.body.results.map(({ name }: { name: string }) => name);
 };
 
-t.test('of more charms than one answer holds each is found, and the very name comes first', async (t) => {
+t.test('among more charms than one response can list each is found, and the exact name comes first', async (t) => {
   const store = await startStore(t, servingCharms);
   await store.as('ada');
   await store.as('bob');
@@ -255,7 +252,7 @@ t.test('of more charms than one answer holds each is found, and the very name co
   t.same((await find(store, { q: 'zz-web' })).slice(0, 2), ['zz-web', 'zz-web-proxy']);
 });
 
-t.test('what is found is what a look at every charm would find', async (t) => {
+t.test('the search finds the same charms as a scan of all charms', async (t) => {
   const store = await startStore(t, servingCharms);
   const people = { ada: await store.as('ada'), bob: await store.as('bob') };
   const words = ['sql', 'sq', 'my', 'post', 'gres', 'web', 'k8s'];
@@ -332,7 +329,7 @@ t.test('what is found is what a look at every charm would find', async (t) => {
   t.ok(found > 100, `${found} were found`);
 });
 
-/** Whether a charm is an answer, as somebody would say who looks at it. */
+/** Whether a charm matches, by a direct look at it. */
 function says({ name, title, summary, type, publisher, held }: Charm, query: Record<string, string>): boolean {
   const { q = '', channel, platforms, category, type: wanted, publisher: by } = query;
   const shown = held.find((one) => channel === undefined || one.channel === `latest/${channel.replace('latest/', '')}`);

@@ -1,4 +1,4 @@
-// What juju asks, byte for byte as it writes it, answered to a client that takes only what juju takes. Needs Go.
+// The requests of juju, byte for byte, from a client that accepts only responses that juju accepts. Needs Go.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What juju is given to deploy and to refresh: which revision, for which base, and what it is told where there is none.
+// The responses to deploy and refresh of juju: the revision for a base, and the error if there is none.
 import t from 'tap';
 
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
@@ -33,7 +33,7 @@ const release = (ada: Client, ...entries: [channel: string, revision: number | n
     entries.map(([channel, revision]) => ({ channel, revision })),
   );
 
-t.test('a channel and a base choose, and the next safer channel where it holds nothing for the base', async (t) => {
+t.test('a channel and a base select a revision, or the next safer channel if it has none for the base', async (t) => {
   const { store, ada, id } = await withCharm(t);
   await pushCharm(ada, 'hello', { bases: manifest('ubuntu/22.04') });
   await pushCharm(ada, 'hello', { bases: manifest('ubuntu/24.04', 'centos/9') });
@@ -84,7 +84,7 @@ t.test('a charm that runs everywhere is offered for bases that juju can ask for'
   t.match(await askedOne(store, { name: 'hello', base: first! }), { result: 'install', charm: { revision: 1 } });
 });
 
-t.test('the default track counts for whoever deploys and names none', async (t) => {
+t.test('the default track is used if a request names none', async (t) => {
   const { store, ada, id } = await withCharm(t);
   for (const version of ['1', '2']) await pushCharm(ada, 'hello', { files: { version } });
   const root = await store.as('root');
@@ -100,7 +100,7 @@ t.test('the default track counts for whoever deploys and names none', async (t) 
   t.equal(kept?.['effective-channel'], 'latest/stable', 'what runs stays where it is');
 });
 
-t.test('a number brings what was released, also when no channel holds it any more, and nothing else', async (t) => {
+t.test('a revision number returns a released revision only, even if no channel has it now', async (t) => {
   const { store, ada, id } = await withCharm(t);
   for (const version of ['1', '2', '3']) await pushCharm(ada, 'hello', { files: { version } });
   await release(ada, ['stable', 1], ['stable', 2]);
@@ -123,7 +123,7 @@ t.test('a number brings what was released, also when no channel holds it any mor
   t.match(newer, { result: 'refresh', charm: { revision: 2 } });
 });
 
-t.test('what reaches a part of those who ask is given to none of them, and branches only by their names', async (t) => {
+t.test('a progressive release reaches no charm, and branches only by their names', async (t) => {
   const { store, ada } = await withCharm(t);
   for (const version of ['1', '2']) await pushCharm(ada, 'hello', { files: { version } });
   await release(ada, ['stable', 1], ['edge/fix', 2]);
@@ -146,7 +146,7 @@ t.test('a charm for x86_64 on 22.04/stable is found by juju, which asks for amd6
   t.match(await askedOne(store, { name: 'hello', channel: 'stable', base: jammy }), { charm: { revision: 1 } });
 });
 
-t.test('the members that are asked for come, and no others', async (t) => {
+t.test('the requested fields are returned, and no others', async (t) => {
   const { store, ada, id } = await withCharm(t);
   await pushCharm(ada, 'hello');
   await release(ada, ['stable', 1]);
@@ -161,7 +161,7 @@ t.test('the members that are asked for come, and no others', async (t) => {
   t.ok(Object.values(whole?.publisher ?? {}).every((one) => typeof one === 'string'));
 });
 
-t.test('a private charm is as one that is not there, whatever is asked', async (t) => {
+t.test('a private charm looks like a missing one, in every request', async (t) => {
   const { store, ada, id } = await withCharm(t);
   await pushCharm(ada, 'hello');
   const unknown = (await ada.post('/v1/charm', { name: 'nobodys' })).body.id as string;
@@ -189,7 +189,7 @@ t.test('a private charm is as one that is not there, whatever is asked', async (
   await same((_, id) => get(`/api/v1/resources/download/charm_${id}.site_1`));
 });
 
-t.test('what no juju sends costs a 4xx and nothing else', async (t) => {
+t.test('a request that no juju would send costs a 4xx and nothing else', async (t) => {
   const { store, ada } = await withCharm(t);
   await pushCharm(ada, 'hello');
   await release(ada, ['stable', 1]);
@@ -236,7 +236,7 @@ t.test('what no juju sends costs a 4xx and nothing else', async (t) => {
   }
 });
 
-t.test('without the switch none of it is there', async (t) => {
+t.test('without the switch none of it exists', async (t) => {
   const store = await startStore(t);
   for (const path of ['find', 'info/hello', 'resources/hello/site/revisions']) {
     t.match(await store.anyone.get(`/v2/charms/${path}`), { status: 404, body: { 'error-list': [{}] } });

@@ -1,4 +1,4 @@
-// What a snap's channels hold and have held, as the older publishing tools read it.
+// The channels of a snap and their history, as the older publishing tools read them.
 import t from 'tap';
 
 import { days, hours } from '#domain/clock.ts';
@@ -232,7 +232,7 @@ t.test('a store that counts no devices has no metrics', async (t) => {
   }
 });
 
-t.test('who sees it, and with which token', async (t) => {
+t.test('the accounts and tokens that may read it', async (t) => {
   const { store, ada, id } = await withSnap(t);
   await add(store, id, 1, 'amd64');
   await addCollaborator(store, id, 'carol');

@@ -1,5 +1,5 @@
-// What is said about a snap, as the older publishing tools take it from its file: it follows what is uploaded, until somebody
-// edits it in the store.
+// The metadata of a snap, as the older publishing tools take it from its file: it follows the uploads, until it is
+// edited in the store.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
@@ -67,7 +67,7 @@ async function withSnap(t: Test) {
   return { store, ada, id, at, icons, sendIcon, said };
 }
 
-t.test('the words of a snap follow its file until somebody edits them here', async (t) => {
+t.test('the metadata of a snap follows its file until it is edited here', async (t) => {
   const { store, ada, at, said } = await withSnap(t);
   const words = { summary: 'Says hello', description: 'At\nlength', title: 'Hello', license: 'MIT' };
   const first = await ada.post(at, words);
@@ -142,7 +142,7 @@ t.test('the words of a snap follow its file until somebody edits them here', asy
   t.match(await said(), { title: 'Hey', summary: 'Again' });
 });
 
-t.test('the default track is set by force, and is one that there is', async (t) => {
+t.test('the default track is set with force, and must exist', async (t) => {
   const { store, ada, at, said } = await withSnap(t);
   t.match(await ada.put(at, { default_track: '2' }), refused(400, 'api-error', /'2' is not a track of 'hello'/));
   const through = async (ask: () => Promise<Reply>) => {
@@ -195,7 +195,7 @@ t.test('an icon that is not the newest revision’s is an edit of it', async (t)
   t.match([three1, three2], [{ status: 200 }, { status: 200 }]);
 });
 
-t.test('what is uploaded is followed, but for what was edited', async (t) => {
+t.test('an upload updates the metadata, except for edited fields', async (t) => {
   const { store, ada, at, icons, sendIcon, said } = await withSnap(t);
   const upload = async (t: Test, version: number, icon: string): Promise<void> => {
     const snap = pack(t, {
@@ -221,7 +221,7 @@ t.test('what is uploaded is followed, but for what was edited', async (t) => {
   t.match(await sendIcon('PUT', one), { status: 200 });
 });
 
-t.test('what is no description, no icon, no form', async (t) => {
+t.test('an invalid description, icon or form is refused', async (t) => {
   const { store, ada, id, at, icons, sendIcon, said } = await withSnap(t);
   const before = await said();
   for (const wrong of [

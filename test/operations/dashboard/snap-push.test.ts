@@ -61,7 +61,7 @@ const entries = async ({ beside }: TestAppliance, action: string) =>
       details: JSON.parse(details) as Record<string, unknown>,
     }));
 
-t.test('whether it may be pushed is said before the file is sent', async (t) => {
+t.test('the permission to push is checked before the file is sent', async (t) => {
   const { store, ada } = await withName(t);
   const ask = (client: Client, name = 'tiny-app'): Promise<Reply> =>
     client.post('/dev/api/snap-push/', { name, dry_run: true });
@@ -145,7 +145,7 @@ t.test('an upload is pushed, reviewed and released', async (t) => {
   });
 });
 
-t.test('what does not come of it is told in the status', async (t) => {
+t.test('an unfinished push shows its reason in the status', async (t) => {
   const { store, ada, id, push, held } = await withName(t);
   const some = await push('app-xz', { channels: ['edge', '9/edge', 'sharp', ''] });
   t.match(some.body, { code: 'processing_error', processed: true, revision: 1, errors: { length: 3 } });
@@ -194,7 +194,7 @@ t.test('what does not come of it is told in the status', async (t) => {
 const lastRejection = async ({ beside }: TestAppliance, packageId: string) =>
   (await beside.records.uploads.reviews(packageId, 10)).find(({ errors }) => errors !== null)?.errors?.[0]?.message;
 
-t.test('what a collaborator pushes with channels is released, or refused, in their name', async (t) => {
+t.test('a push of a collaborator with channels is released, or refused, in their name', async (t) => {
   const { store, push, held } = await withName(t);
   const carol = await store.as('carol');
   t.match((await push('app-xz', { channels: ['edge', '9/edge'] }, carol)).body, { processed: true, revision: 1 });
@@ -203,7 +203,7 @@ t.test('what a collaborator pushes with channels is released, or refused, in the
     t.match(await entries(store, action), [{ actor: store.ids['carol'], object: 'snap/tiny-app' }], action);
 });
 
-t.test('a channel that holds something newer keeps it where that is asked for', async (t) => {
+t.test('a channel with a newer revision keeps it on request', async (t) => {
   const { store, ada, push, held } = await withName(t);
   const first = await ada.upload(await snapFixture('app-xz'));
   await notify(ada, first);
@@ -247,7 +247,7 @@ t.test(
   },
 );
 
-t.test('who may, what is malformed, and what is left when the store stops', async (t) => {
+t.test('permissions to push, malformed pushes, and pending pushes at a stop', async (t) => {
   const { store, ada, id, held } = await withName(t);
   const upload = await ada.upload(await snapFixture('app-xz'));
   const pushes = await store.as('ada', { permissions: ['package-manage-revisions'] });
@@ -288,7 +288,7 @@ t.test('who may, what is malformed, and what is left when the store stops', asyn
   const other = (await ada.post('/v1/snap', { name: 'other' })).body.id as string;
   t.match(await ada.get(path.replace(id, other)), refused(404, 'resource-not-found'), 'it is of another snap');
 
-  await t.test('what was wanted is done after the next start', async (t) => {
+  await t.test('a pending release is done after the next start', async (t) => {
     const { records } = store.beside;
     const next = await ada.upload(await snapFixture('app-gzip'));
     await larder(`package manual-review snap/tiny-app on --data ${store.directory}`);
@@ -306,7 +306,7 @@ t.test('who may, what is malformed, and what is left when the store stops', asyn
     t.same(await records.afterReview.due('', 10), []);
   });
 
-  await t.test('in the name of somebody who has no part in it any more nothing is released', async (t) => {
+  await t.test('nothing is released in the name of a former collaborator', async (t) => {
     const carol = await store.as('carol');
     const hers = await carol.upload(await snapFixture('app-zstd'));
     const waits = await notify(carol, hers, { channels: ['beta'] });
@@ -322,7 +322,7 @@ t.test('who may, what is malformed, and what is left when the store stops', asyn
     t.same(await held(), { 'latest/stable': 2, 'latest/edge': 3 });
   });
 
-  await t.test('nor for a token that has been revoked meanwhile', async (t) => {
+  await t.test('nor for a token that was revoked in between', async (t) => {
     const upload = await ada.upload(await snapFixture('app-lzo'));
     const waits = await notify(await store.as('ada'), upload, { channels: ['candidate'] });
     await store.appliance.reviewed();
@@ -444,7 +444,7 @@ t.test('a component that a person rejects keeps the release back', async (t) => 
   t.same(await held(), {});
 });
 
-t.test('what a command approves beside the server is done within a second', async (t) => {
+t.test('an approval by a command beside the server takes effect within a second', async (t) => {
   const { store, ada, held } = await withName(t);
   const { records, acts } = store.beside;
   await larder(`package manual-review snap/tiny-app on --data ${store.directory}`);

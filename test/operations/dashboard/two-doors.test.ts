@@ -52,7 +52,7 @@ async function doors(store: TestAppliance): Promise<[Door, Door]> {
   ];
 }
 
-/** What stands in the records of a snap, and the last entry of the audit log, but for its name and id. */
+/** The records of a snap, and the last entry of the audit log, without its name and id. */
 async function kept(store: TestAppliance, { id, name }: Door) {
   const { releases, pastReleases, revisions, packages } = store.beside.records;
   const now = store.clock.now.toISOString();
@@ -68,7 +68,7 @@ async function kept(store: TestAppliance, { id, name }: Door) {
 
 const told = (reply: Reply): unknown => (reply.body['error-list'] ?? reply.body.error_list)[0] as unknown;
 
-t.test('whichever door it comes in by', async (t) => {
+t.test('both interfaces change a snap by the same acts', async (t) => {
   const store = await startStore(t);
   await store.join('carol');
   const [given, older] = await doors(store);
@@ -85,7 +85,7 @@ t.test('whichever door it comes in by', async (t) => {
     return replies;
   };
 
-  await t.test('the same rows and the same entry come of it', async (t) => {
+  await t.test('the rows and the audit entry are the same', async (t) => {
     const steps: [string, (door: Door) => Promise<Reply>][] = [
       ['a release', (door) => door.release(ada, { revision: 1, channels: ['stable'] })],
       ['to several channels', (door) => door.release(ada, { revision: 2, channels: ['candidate', 'latest/edge'] })],

@@ -13,7 +13,7 @@ export const { now, keys } = world;
 export const at = '/api/v2/validation-sets';
 export const build = `${at}/build-assertion`;
 
-/** A store in which ada has asked to register a key of hers, as `snapcraft register-key` does. */
+/** A store with a key request of ada, as `snapcraft register-key` makes it. */
 export async function withKey(t: Test) {
   const roots = join(t.testdir({ 'roots.assert': stream(world.roots.assertions) }), 'roots.assert');
   const store = await startStore(t, (text) => text.replace(/^# trusted = .*$/m, `trusted = ["${roots}"]`));

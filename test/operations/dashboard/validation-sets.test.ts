@@ -83,7 +83,7 @@ t.test('a set is built, signed, posted, listed, and built again', async (t) => {
   t.same((await list('', await store.as('bob'))).body, { assertions: [] }, 'those of others are not told');
 });
 
-t.test('whose a set is, and who may sign it', async (t) => {
+t.test('the owner of a set, and its permitted signers', async (t) => {
   const { store, ada, register } = await withKey(t);
   await store.join('carol');
   const brand = await addBrand(store, 'carol', ['ada']);

@@ -12,7 +12,7 @@ import { build, withKey, sign, post } from './validation-sets-world.ts';
 
 const skip = withoutPackages(...snapdMissing());
 
-t.test('snapd takes what is exported', { skip }, async (t) => {
+t.test('snapd accepts an exported set', { skip }, async (t) => {
   t.setTimeout(600_000);
   const { store, ada, id, roots } = await withKey(t);
   const file = join(store.directory, 'return.assert');

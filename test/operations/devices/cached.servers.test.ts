@@ -1,4 +1,4 @@
-// A cache in front of the store, Debian's nginx: what it keeps, and for whom.
+// A cache in front of the store, the nginx of Debian: the responses that it stores, and their readers.
 import t from 'tap';
 
 import { snapFixture, type TestAppliance } from '#test/fixtures/appliance.ts';
@@ -23,7 +23,7 @@ async function cacheBefore(t: Parameters<typeof startForDevices>[0], store: Test
   return `http://127.0.0.1:${port}`;
 }
 
-t.test('a cache keeps public files for everybody, and private ones for nobody', { skip }, async (t) => {
+t.test('a cache stores public files for all clients, and private ones for none', { skip }, async (t) => {
   const { store } = await startForDevices(t);
   const acme = await store.as('acme');
   const content = await snapFixture('app-xz');

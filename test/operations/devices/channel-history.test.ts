@@ -1,5 +1,5 @@
-// What channels held before is read once in a call, however many actions ask for it.
-// Own process: its revisions share one content, and a process caches what is in a content.
+// The history of channels is read once in a call, for any number of actions.
+// Own process: its revisions share one content, and a process caches by content.
 import SQLite from 'better-sqlite3';
 import pg from 'pg';
 import t from 'tap';
@@ -9,7 +9,7 @@ import { deviceHeaders, refresh, servingSnaps } from '#test/fixtures/devices.ts'
 import { engine } from '#test/fixtures/records/engines.ts';
 import { addRevision } from '#test/fixtures/packages/packages.ts';
 
-/** Counts from here on, until told to stop, how often past releases are read by what serves devices. */
+/** Counts the reads of past releases by the device interface, until the returned function is called. */
 function countReads(t: { teardown(work: () => void): void }): () => number {
   let reads = 0;
   const asked = (text: string): void => {
@@ -23,7 +23,7 @@ function countReads(t: { teardown(work: () => void): void }): () => number {
   };
 }
 
-/** Tells of every statement that SQLite is asked for all rows of, until what it gives is called. */
+/** Reports every statement of SQLite that reads all rows, until the returned function is called. */
 function listenToFile(asked: (text: string) => void): () => void {
   const { prepare } = SQLite.prototype;
   SQLite.prototype.prepare = function (this: SQLite.Database, text: string) {
@@ -39,7 +39,7 @@ function listenToFile(asked: (text: string) => void): () => void {
   return () => void (SQLite.prototype.prepare = prepare);
 }
 
-/** Tells of every statement that PostgreSQL is asked, until what it gives is called. */
+/** Reports every statement of PostgreSQL, until the returned function is called. */
 function listenToServer(asked: (text: string) => void): () => void {
   const query = Reflect.get(pg.Client.prototype, 'query') as (...given: unknown[]) => unknown;
   const listening = function (this: pg.Client, ...given: [string | { text: string }]) {
@@ -53,7 +53,7 @@ function listenToServer(asked: (text: string) => void): () => void {
 /** Each snap is asked for so often: instances of one snap are refreshed each by itself. */
 const times = 100;
 
-/** Two snaps whose channels hold the last revision of a newer epoch, and held others before that read the data of the first. */
+/** Two snaps with a revision of a newer epoch last in their channels, after others that read the data of the first. */
 async function withHistory(store: TestAppliance): Promise<string[]> {
   const ada = await store.as('ada');
   const ids: string[] = [];
@@ -74,14 +74,14 @@ async function withHistory(store: TestAppliance): Promise<string[]> {
   return ids;
 }
 
-t.test('of a snap that many actions name it is read once what its channels held before', async (t) => {
+t.test('the history of the channels of a snap is read once for many actions', async (t) => {
   const reads = countReads(t);
   const store = await startStore(t, servingSnaps);
   const [hello = '', other = ''] = await withHistory(store);
   const keys = (await store.anyone.post('/v2/cohorts', { snaps: ['hello'] }, deviceHeaders())).body['cohort-keys'];
   const cohort = { 'cohort-key': (keys as { hello: string }).hello };
   store.clock.advance(1000);
-  /** What the instances of each snap in a channel get, and how often the past was read for all of them. */
+  /** The responses for the instances of each snap in a channel, and the number of reads of the past for all of them. */
   const ask = async (snaps: [id: string, channel: string, more?: object][]) => {
     const context = snaps.flatMap(([id, channel, more], group) =>
       Array.from({ length: times }, (_, at) => ({

@@ -8,7 +8,7 @@ import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 type Test = Parameters<typeof startStore>[0];
 
-/** A store with snaps of ada's that have five revisions each, of which the first is in the stable channel. */
+/** A store with snaps of ada that have five revisions each; the first is in the stable channel. */
 async function withSnaps(t: Test, ...names: string[]) {
   const store = await startStore(t, servingSnaps);
   const ada = await store.as('ada');
@@ -23,7 +23,7 @@ async function withSnaps(t: Test, ...names: string[]) {
     await ada.post(`/v1/snap/${name}/releases`, [{ channel: 'stable', revision: 1 }]);
   }
   const release = async (channel: string, revision: number | null, more = {}) => {
-    // What happens later happens a moment later.
+    // Later changes happen a moment later.
     store.clock.advance(1000);
     const { status } = await ada.post(`/v1/snap/${names[0]}/releases`, [{ channel, revision, ...more }]);
     if (status !== 200) throw new Error(`cannot release revision ${revision} to ${channel}`);
@@ -48,7 +48,7 @@ const install = (key: string | undefined, more: Partial<RefreshAction> = {}) => 
 
 const numbers = (results: { snap?: { revision?: number } }[]) => results.map(({ snap }) => snap?.revision);
 
-t.test('a cohort gets what the channels held when its key was made, and everybody else what they hold', async (t) => {
+t.test('a cohort gets the channels at the time of its key, and other devices the current ones', async (t) => {
   const { store, ids, release } = await withSnaps(t, 'hello');
   await release('edge', 2);
   await release('beta', 1);
@@ -78,7 +78,7 @@ t.test('a cohort gets what the channels held when its key was made, and everybod
   t.same(numbers(await refresh(store, [install(key, { revision: 5 })])), [5], 'a number wins');
 });
 
-t.test('what is on its way to a part of the devices is not for a cohort, and steps end where it does', async (t) => {
+t.test('a progressive release does not reach a cohort, and steps end with it', async (t) => {
   const { store, ids, release } = await withSnaps(t, 'hello');
   await release('stable', 2);
   await release('stable', 3, { progressive: { percentage: 99.999, paused: false } });
@@ -98,7 +98,7 @@ t.test('what is on its way to a part of the devices is not for a cohort, and ste
   t.match(await ask(key), { error: { code: 'revision-not-found' } }, 'nothing newer than its cohort');
 });
 
-t.test('a branch ends for a cohort as for everybody, and what was withdrawn is given to nobody', async (t) => {
+t.test('a branch ends for a cohort too, and a withdrawn revision is given to no device', async (t) => {
   const { store, ada, release } = await withSnaps(t, 'hello');
   await release('stable/fix', 2);
   const { hello: key } = await make(store, 'hello');
@@ -110,7 +110,7 @@ t.test('a branch ends for a cohort as for everybody, and what was withdrawn is g
   t.match(await ask(), { error: { code: 'revision-not-found' } });
 });
 
-t.test('a key of another snap, a forged one and one that has ended spoil their own item alone', async (t) => {
+t.test('a key of another snap, a forged key and an expired key affect only their own item', async (t) => {
   const { store, ids } = await withSnaps(t, 'hello', 'other');
   const { hello = '', other = '' } = await make(store, 'hello', 'other');
   const at = hello.length - 4;

@@ -1,5 +1,5 @@
-// The components that come beside a snap: a device is told of those that were released with it, and fetches no others.
-// Own process: its revisions share one content, and a process caches what is in a content.
+// The components of a snap: a device is offered the released ones of its revision, and fetches no others.
+// Own process: its revisions share one content, and a process caches by content.
 import { createHash } from 'node:crypto';
 
 import t, { type Test } from 'tap';
@@ -51,14 +51,14 @@ async function serving(t: Test) {
     const reply = await store.anyone.post('/v2/snaps/refresh', body, deviceHeaders());
     return reply.body.results[0].snap?.resources;
   };
-  /** The components that a device is told of, as `words 1`. */
+  /** The components that a device is offered, as `words 1`. */
   const told = async (action: object = {}): Promise<string[] | undefined> =>
     (await refresh(action, ['revision', 'resources']))?.map(({ name, revision }) => `${name} ${String(revision)}`);
   const get = (path: string) => store.anyone.get(`/api/v1/snaps/download/${id}_${path}`, deviceHeaders());
   return { store, ada, id, push, release, refresh, told, get };
 }
 
-t.test('a device is told of the components that were released with a snap, and fetches them', async (t) => {
+t.test('a device is offered the components that were released with a snap, and fetches them', async (t) => {
   const { store, ada, id, push, release, refresh, told, get } = await serving(t);
   await push('words', 'all words');
   const content = componentFile('tiny-app+words', { text: 'all words' });
@@ -117,7 +117,7 @@ t.test('a component that is pushed after the release reaches no device before th
   t.equal((await get('words_1.comp')).status, 200, 'a device that was told of one before may go on with it');
 });
 
-t.test('each channel gives the components of its own release', async (t) => {
+t.test('each channel serves the components of its own release', async (t) => {
   const { store, id, push, release, told } = await serving(t);
   await push('words', 'all words');
   await release({ channel: 'edge', revision: 1 });

@@ -65,7 +65,7 @@ t.test('a file is fetched whole and in parts, and a part only of what the client
   t.match(await part({ 'if-none-match': '"another"' }), [200]);
 });
 
-t.test('a file is gone when its revision is withdrawn, and no guess finds one', async (t) => {
+t.test('a file is gone when its revision is withdrawn, and no guessed address finds one', async (t) => {
   const { store, ada, path } = await withFile(t);
   await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'edge', revision: 1 }]);
   const folder = path.slice(0, path.lastIndexOf('/') + 1);

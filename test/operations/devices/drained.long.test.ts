@@ -21,7 +21,7 @@ async function begun({ store, content, path }: Awaited<ReturnType<typeof withLar
   return { store, content, ...(await begin(store.url + path)) };
 }
 
-/** Takes what has come, when something has; nothing more when all is there or the connection was cut. */
+/** Reads the next bytes when there are some; returns undefined if all are read or the connection was cut. */
 async function take(response: IncomingMessage): Promise<Buffer | undefined> {
   while (!response.destroyed) {
     const piece = response.read() as Buffer | null;
@@ -35,7 +35,7 @@ async function take(response: IncomingMessage): Promise<Buffer | undefined> {
 t.test('while a store stops', async (t) => {
   const large = await withLargeSnap(t, (text) => text);
 
-  await t.test('a download that moves comes to its end while the store stops, however slowly', async (t) => {
+  await t.test('a moving download completes while the store stops, even if it is slow', async (t) => {
     const { store, content, response } = await begun(large);
     const restarted = store.restart();
     const digest = createHash('sha256');
@@ -43,7 +43,7 @@ t.test('while a store stops', async (t) => {
     for (let piece = await take(response); piece !== undefined; piece = await take(response)) {
       digest.update(piece);
       size += piece.length;
-      // Eight minutes in all; whoever moved nothing would be given up after one.
+      // Eight minutes in all; an idle client would be ended after one.
       if (size > (passed + 1) * 6 * 1024 * 1024) {
         passed++;
         store.clock.advance(seconds(59));
@@ -56,7 +56,7 @@ t.test('while a store stops', async (t) => {
     await restarted;
   });
 
-  await t.test('one that nobody takes is ended after a minute', async (t) => {
+  await t.test('a download without progress is ended after a minute', async (t) => {
     const { store, response, closed } = await begun(large);
     const stop = new AbortController();
     const restarted = store.restart().finally(() => stop.abort());

@@ -1,4 +1,4 @@
-// What a device that asks for newer assertions is told: where they are, and which of them are not here.
+// Responses to a device that requests newer assertions: their addresses, and the missing ones.
 import t from 'tap';
 
 import { joined, type Assertion } from '#assertions/format/assertion.ts';
@@ -21,7 +21,7 @@ const set = (sequence: number, revision = '0'): Promise<Assertion> =>
     timestamp,
   });
 
-t.test('a device is told where the assertions are that it has not, or has older', async (t) => {
+t.test('a device gets the addresses of assertions that are missing or older there', async (t) => {
   const { store, anyone } = await startForDevices(t);
   const model = await modelOf({ revision: '3' });
   const sets = [await set(1), await set(2), await set(5, '1')];
@@ -63,7 +63,7 @@ t.test('a device is told where the assertions are that it has not, or has older'
   t.same(await texts({ ...pumps, 'if-sequence-newer-than': 5 }), []);
 });
 
-t.test('what is not here, or not for this device, is named beside the rest', async (t) => {
+t.test('an assertion that is missing, or not for this device, is named beside the rest', async (t) => {
   const { store } = await startForDevices(t);
   const declaration = await made('store', 'authority', 'snap-declaration', {
     format: '2',

@@ -1,4 +1,4 @@
-// What people find who look for snaps from a device.
+// The results of a search for snaps on a device.
 import t from 'tap';
 
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
@@ -43,7 +43,7 @@ async function find(store: TestAppliance, query: Record<string, string>): Promis
   return reply.body.results.map(({ name }: Found) => name);
 }
 
-t.test('a snap is found by its name, its title, its publisher and its summary, what says it best first', async (t) => {
+t.test('a snap is found by its name, title, publisher and summary, the best match first', async (t) => {
   const { store, add } = await start(t);
   await add('media-player', { stable: {} }, { summary: 'Plays films and music' });
   await add('jukebox', { stable: {} }, { title: 'Music Player', summary: 'Café sounds' });
@@ -74,7 +74,7 @@ t.test('a snap is found by its name, its title, its publisher and its summary, w
     t.same(await find(store, { q }), [], q.slice(0, 20));
 });
 
-t.test('what is told of it is what installing gives, for the architecture, channel and confinement', async (t) => {
+t.test('the result is the revision that an install gives, for the architecture, channel and confinement', async (t) => {
   const { store, ada, add } = await start(t);
   const root = await store.as('root');
   const arm = { details: { architectures: ['arm64'] } };
@@ -129,7 +129,7 @@ t.test('by what its apps are known as elsewhere', async (t) => {
   t.same(await find(store, { 'common-id': 'org.example.Hello', q: 'other' }), []);
 });
 
-t.test('what is private, not released, closed or gone is found by nobody, from that moment on', async (t) => {
+t.test('a private, unreleased, closed or deleted snap is not found, from that moment on', async (t) => {
   const { store, ada, add } = await start(t);
   const secret = await add('secret', { stable: {} });
   await add('closed', { stable: {} });
@@ -149,7 +149,7 @@ t.test('what is private, not released, closed or gone is found by nobody, from t
   t.same(await find(store, {}), ['secret'], 'and may come back');
 });
 
-t.test('a client that has the answer is told so, and members are those that were asked for', async (t) => {
+t.test('a client with a current copy is told so, and the result has the requested fields', async (t) => {
   const { store, ada, add } = await start(t);
   await add('hello', { stable: {} });
   const first = await ask(store, { q: 'hello', fields: 'version,nonsense,__proto__' });
@@ -174,7 +174,7 @@ t.test('a client that has the answer is told so, and members are those that were
   t.equal((await ask(store, { q: 'hello', fields: 'version' }, again)).status, 200);
 });
 
-t.test('no answer holds more than a hundred', async (t) => {
+t.test('no response lists more than a hundred', async (t) => {
   const { store, ada, add } = await start(t);
   for (let number = 0; number < 105; number++) await add(`snap-${number}`, { stable: {} });
   t.equal((await find(store, {})).length, 100);

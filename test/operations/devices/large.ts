@@ -1,4 +1,4 @@
-// A snap that is larger than what the buffers between two sockets hold, and downloads of it that stand still.
+// A snap that is larger than the buffers between two sockets, and stalled downloads of it.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { pack } from '#test/review/packed.ts';
 /** Of nothing that compresses. */
 const snapYaml = 'name: large\nversion: 1\nbase: core22\narchitectures: [all]\nsummary: s\ndescription: d\n';
 
-/** A store that has released it, and the path at which devices fetch it. */
+/** A store that has released it, and its download path. */
 export async function withLargeSnap(
   t: Parameters<typeof startStore>[0] & Parameters<typeof pack>[0],
   configure: (text: string) => string,
@@ -25,7 +25,7 @@ export async function withLargeSnap(
   return { store, content, path: `/api/v1/snaps/download/${id}_1.snap` };
 }
 
-/** A download of which the first bytes have come; nothing more is read by itself. */
+/** A download with its first bytes received; nothing more is read by itself. */
 export async function begin(url: string): Promise<{ response: IncomingMessage; closed: Promise<unknown> }> {
   const call = get(url, { agent: false });
   const [response] = (await once(call, 'response')) as [IncomingMessage];

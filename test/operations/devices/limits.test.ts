@@ -1,4 +1,4 @@
-// Who is told to come again: whoever downloads when enough others do, and whoever asks for sessions again and again.
+// Clients that are told to retry later: downloads above the limit, and repeated session requests.
 import t from 'tap';
 
 import { minutes, seconds } from '#domain/clock.ts';
@@ -20,37 +20,34 @@ interface Refused {
 }
 const refused = (code: string, message: RegExp) => ({ status: 429, body: { 'error-list': [{ code, message }] } });
 
-largeTest(
-  'of downloads there are so many at the same time, and who comes then is told when to come again',
-  async (t) => {
-    const { store, content, path } = await withLargeSnap(t, downloads(2));
-    const status = async (headers: Record<string, string> = {}, method = 'GET') => {
-      const response = await fetch(store.url + path, { headers, method });
-      await response.body?.cancel();
-      return response.status;
-    };
-    const [first, second] = [await begin(store.url + path), await begin(store.url + path)];
-    const reply = await store.anyone.get(path);
-    t.match(reply, refused('too-many-requests', /maximum of simultaneous downloads.*ten seconds/));
-    t.equal(reply.headers.get('retry-after'), '10');
-    t.equal(reply.headers.get('content-range'), null, 'before any byte');
-    t.equal(await status({ range: 'bytes=5-' }), 429);
-    t.equal(await status({}, 'HEAD'), 200, 'who asks how large it is downloads nothing');
-    const etag = (await fetch(store.url + path, { method: 'HEAD' })).headers.get('etag')!;
-    t.equal(await status({ 'if-none-match': etag }), 304, 'nor does who has it');
-    t.equal(await status({ range: `bytes=${content.length}-` }), 416);
-    t.match(await store.anyone.get('/v2/snaps/info/large'), { status: 200 }, 'and questions have no limit');
+largeTest('the number of concurrent downloads is limited, and a further client is told when to retry', async (t) => {
+  const { store, content, path } = await withLargeSnap(t, downloads(2));
+  const status = async (headers: Record<string, string> = {}, method = 'GET') => {
+    const response = await fetch(store.url + path, { headers, method });
+    await response.body?.cancel();
+    return response.status;
+  };
+  const [first, second] = [await begin(store.url + path), await begin(store.url + path)];
+  const reply = await store.anyone.get(path);
+  t.match(reply, refused('too-many-requests', /maximum of simultaneous downloads.*ten seconds/));
+  t.equal(reply.headers.get('retry-after'), '10');
+  t.equal(reply.headers.get('content-range'), null, 'before any byte');
+  t.equal(await status({ range: 'bytes=5-' }), 429);
+  t.equal(await status({}, 'HEAD'), 200, 'who asks how large it is downloads nothing');
+  const etag = (await fetch(store.url + path, { method: 'HEAD' })).headers.get('etag')!;
+  t.equal(await status({ 'if-none-match': etag }), 304, 'nor does who has it');
+  t.equal(await status({ range: `bytes=${content.length}-` }), 416);
+  t.match(await store.anyone.get('/v2/snaps/info/large'), { status: 200 }, 'and questions have no limit');
 
-    first.response.destroy();
-    await until(async () => (await status({ range: 'bytes=0-9' })) === 206);
-    await until(async () => (await status({ range: 'bytes=0-9' })) === 206);
-    let size = 0;
-    for await (const piece of second.response) size += (piece as Buffer).length;
-    t.equal(size, content.length, 'and one that has begun comes to its end');
-  },
-);
+  first.response.destroy();
+  await until(async () => (await status({ range: 'bytes=0-9' })) === 206);
+  await until(async () => (await status({ range: 'bytes=0-9' })) === 206);
+  let size = 0;
+  for await (const piece of second.response) size += (piece as Buffer).length;
+  t.equal(size, content.length, 'and one that has begun comes to its end');
+});
 
-/** A charm with a resource of so many bytes, and the path at which juju fetches that. */
+/** A charm with a resource of the given size, and its download path for juju. */
 async function withResource(store: TestAppliance, size: number): Promise<string> {
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/charm', { name: 'hello' })).body;

@@ -1,4 +1,4 @@
-// snapd's own client is told to come again later.
+// The client of snapd is told to retry later.
 import t from 'tap';
 import { buildClient, snapdClientMissing } from '#test/assertions/judge.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
@@ -9,7 +9,7 @@ const downloads = (most: number) => (text: string) => text.replace('# max_downlo
 
 const skip = withoutPackages(...snapdClientMissing());
 
-t.test("snapd's own client says that there were too many", { skip }, async (t) => {
+t.test("snapd's own client reports too many requests", { skip }, async (t) => {
   const client = buildClient();
   const port = await freePort();
   const { store, path } = await withLargeSnap(t, (text) =>

@@ -1,5 +1,5 @@
-// What devices are told again: the same as if it were made for each of them.
-// Own process: its revisions share one content, and a process caches what is in a content.
+// Cached responses for devices are the same as computed ones.
+// Own process: its revisions share one content, and a process caches by content.
 import fc from 'fast-check';
 import t from 'tap';
 
@@ -12,7 +12,7 @@ t.setTimeout(600_000);
 
 const at = '/v1/snap/hello';
 
-/** A store where acme has a snap with revisions for each epoch, and whoever changes something about it. */
+/** A store with a snap of acme with revisions for each epoch, and the actors that change something about it. */
 async function withChanges(t: Parameters<typeof startForDevices>[0]) {
   const { store } = await startForDevices(t);
   const [acme, root] = [await store.as('acme'), await store.as('root')];
@@ -47,7 +47,7 @@ async function withChanges(t: Parameters<typeof startForDevices>[0]) {
   return { store, id, changes };
 }
 
-t.test('what is told again is what would be made anew, for every device, after every change', async (t) => {
+t.test('a cached response equals a new one, for every device, after every change', async (t) => {
   const { store, id, changes } = await withChanges(t);
   const pump = { 'snap-device-authorization': await (await pumpDevice(store.anyone)).session() };
   const asked = fc.record({
@@ -77,7 +77,7 @@ t.test('what is told again is what would be made anew, for every device, after e
       for (const { name, questions } of steps) {
         await changes[name]();
         for (const [item, headers] of questions) {
-          // One that shows a cohort's key, though an empty one, asks for something that nothing is kept of.
+          // A request with a cohort key, even an empty one, is never cached.
           const anew = await ask(item, headers, { 'cohort-key': '' });
           for (let time = 0; time < 2; time++) t.same(await ask(item, headers), anew, name);
         }

@@ -1,5 +1,5 @@
-// What devices get when they install, refresh and download.
-// Own process: its revisions share one content, and a process caches what is in a content.
+// Responses to devices that install, refresh and download.
+// Own process: its revisions share one content, and a process caches by content.
 import { createHash } from 'node:crypto';
 
 import fc from 'fast-check';
@@ -76,7 +76,7 @@ t.test('a device installs what ada has pushed and released, and the file that it
   t.notOk(JSON.stringify(result).includes('example.com'), "nobody's e-mail address is told");
 });
 
-t.test('only the members that were asked for are told', async (t) => {
+t.test('only the requested fields are returned', async (t) => {
   const { store } = await withSnap(t);
   const body = {
     context: null,
@@ -92,7 +92,7 @@ t.test('only the members that were asked for are told', async (t) => {
   t.ok(Object.keys(all.body.results[0].snap).length > 10);
 });
 
-t.test('a channel that holds nothing lets a device fall back to a safer one, a branch to its risk', async (t) => {
+t.test('an empty channel makes a device fall back to a safer one, and a branch to its risk', async (t) => {
   const arm = { details: { architectures: ['arm64'] } };
   const { store, ada } = await withSnap(t, { 1: {}, 2: {}, 3: arm }, [
     { channel: 'stable', revision: 1 },
@@ -128,7 +128,7 @@ t.test('a channel that holds nothing lets a device fall back to a safer one, a b
   t.match(await ask('beta/fix'), none('revision-not-found'), 'a branch ends');
 });
 
-t.test('by its number a device gets what some channel holds, what it has, and nothing else', async (t) => {
+t.test('by its number a device gets a revision of a channel, its own revision, and nothing else', async (t) => {
   const { store, ada, id } = await withSnap(t, { 1: {}, 2: {}, 3: {} }, [
     { channel: 'stable', revision: 1 },
     { channel: 'edge', revision: 2 },
@@ -148,29 +148,26 @@ t.test('by its number a device gets what some channel holds, what it has, and no
   t.match(await refresh(store, [install({ revision: 3 })]), none('revision-not-found'));
 });
 
-t.test(
-  'who installs without naming a track is redirected to the default track, if it knows what that is',
-  async (t) => {
-    const { store, ada, id } = await withSnap(t, { 1: {}, 2: {} }, [{ channel: 'stable', revision: 1 }]);
-    const root = await store.as('root');
-    await root.post('/internal/v1/packages/snap/hello/guardrails', { pattern: '^[0-9]+$' });
-    await ada.post('/v1/snap/hello/tracks', [{ name: '2' }]);
-    await release(ada, { channel: '2/stable', revision: 2 });
-    t.equal((await ada.patch('/v1/snap/hello', { 'default-track': '2' })).status, 200);
+t.test('an install without a track is redirected to the default track, if the client understands it', async (t) => {
+  const { store, ada, id } = await withSnap(t, { 1: {}, 2: {} }, [{ channel: 'stable', revision: 1 }]);
+  const root = await store.as('root');
+  await root.post('/internal/v1/packages/snap/hello/guardrails', { pattern: '^[0-9]+$' });
+  await ada.post('/v1/snap/hello/tracks', [{ name: '2' }]);
+  await release(ada, { channel: '2/stable', revision: 2 });
+  t.equal((await ada.patch('/v1/snap/hello', { 'default-track': '2' })).status, 200);
 
-    const moved = { 'effective-channel': '2/stable', 'redirect-channel': '2/stable' };
-    t.match(await refresh(store, [install()]), found(2, moved));
-    t.match(await refresh(store, [install({ channel: 'stable' })]), found(2, moved));
-    t.match(await refresh(store, [install({ channel: 'edge' })]), found(2, { ...moved, 'redirect-channel': '2/edge' }));
-    t.notMatch((await refresh(store, [install({ channel: 'latest/stable' })]))[0], { 'redirect-channel': /./ });
-    const old = { 'snap-device-capabilities': '' };
-    t.match(await refresh(store, [install()], [], old), found(1, { 'effective-channel': 'latest/stable' }));
-    const context = [{ 'snap-id': id, 'instance-key': id, revision: 1, 'tracking-channel': 'stable' }];
-    const [kept] = await refresh(store, [{ action: 'refresh', 'snap-id': id, 'instance-key': id }], context);
-    t.match(kept, { snap: { revision: 1 } });
-    t.notMatch(kept, { 'redirect-channel': /./ });
-  },
-);
+  const moved = { 'effective-channel': '2/stable', 'redirect-channel': '2/stable' };
+  t.match(await refresh(store, [install()]), found(2, moved));
+  t.match(await refresh(store, [install({ channel: 'stable' })]), found(2, moved));
+  t.match(await refresh(store, [install({ channel: 'edge' })]), found(2, { ...moved, 'redirect-channel': '2/edge' }));
+  t.notMatch((await refresh(store, [install({ channel: 'latest/stable' })]))[0], { 'redirect-channel': /./ });
+  const old = { 'snap-device-capabilities': '' };
+  t.match(await refresh(store, [install()], [], old), found(1, { 'effective-channel': 'latest/stable' }));
+  const context = [{ 'snap-id': id, 'instance-key': id, revision: 1, 'tracking-channel': 'stable' }];
+  const [kept] = await refresh(store, [{ action: 'refresh', 'snap-id': id, 'instance-key': id }], context);
+  t.match(kept, { snap: { revision: 1 } });
+  t.notMatch(kept, { 'redirect-channel': /./ });
+});
 
 t.test('a device that is two epochs behind walks the steps, one refresh at a time', async (t) => {
   const yaml = (epoch: string): Details => ({ packageYaml: `name: hello\nversion: '1'\nepoch: ${epoch}\n` });
@@ -225,7 +222,7 @@ t.test('a progressive release reaches its part of the devices, always the same o
   t.same((await got()).slice(1, 4), [2, 1, 1], 'while it is paused nobody new gets it');
 });
 
-t.test('private snaps, names without a release and what never was are the same nothing', async (t) => {
+t.test('private snaps, names without a release and unknown names get the same response', async (t) => {
   const { store, ada } = await withSnap(t);
   await ada.post('/v1/snap', { name: 'unreleased' });
   const said = async (name: string) => (await refresh(store, [install({ name, 'instance-key': 'a' })]))[0];
@@ -244,7 +241,7 @@ t.test('private snaps, names without a release and what never was are the same n
   }
 });
 
-t.test('a device hears in the same call where the assertions are that it has not', async (t) => {
+t.test('a device gets the addresses of missing assertions in the same call', async (t) => {
   const { store } = await startForDevices(t);
   const wanted = [
     { type: 'account', 'primary-key': ['acme'] },
@@ -261,7 +258,7 @@ t.test('a device hears in the same call where the assertions are that it has not
   t.same(three, { result: 'fetch-assertions', key: 'three', 'assertion-stream-urls': [], 'error-list': [] });
 });
 
-t.test('what changed is told by the next refresh, also what another process has changed', async (t) => {
+t.test('the next refresh sees each change, also one of another process', async (t) => {
   const { store, ada, id } = await withSnap(t, { 1: {}, 2: {} });
   const told = async () => {
     const { result, snap, error } = (await refresh(store, [{ ...install(), 'snap-id': id }]))[0] ?? {};
@@ -292,7 +289,7 @@ t.test('what changed is told by the next refresh, also what another process has 
   t.same(await told(), 'id-not-found');
 });
 
-t.test('what is told of a snap again is told as it was asked for, and as it is now', async (t) => {
+t.test('a repeated response matches its own request, and the current state', async (t) => {
   const { store, ada, id } = await withSnap(t, { 1: {} }, [
     { channel: 'stable', revision: 1 },
     { channel: 'edge', revision: 1 },
@@ -301,7 +298,7 @@ t.test('what is told of a snap again is told as it was asked for, and as it is n
   await root.post('/internal/v1/packages/snap/hello/guardrails', { pattern: '^[0-9]+$' });
   await ada.post('/v1/snap/hello/tracks', [{ name: '2' }]);
   await release(ada, { channel: '2/stable', revision: 1 });
-  // Devices that refresh name a snap by its id, as this does whatever it wants of it.
+  // Devices that refresh name a snap by its id, and so does this for every action.
   const ask = async (action: 'refresh' | 'install' | 'download', channel: string, asked = fields) => {
     const named = { 'snap-id': id, 'instance-key': id };
     const context = action === 'refresh' ? [{ ...named, revision: 1, 'tracking-channel': channel }] : [];
@@ -326,7 +323,7 @@ t.test('what is told of a snap again is told as it was asked for, and as it is n
   t.same(await ask('install', '2/stable'), ['install', '2/stable', undefined, 'Hello', all + 1]);
 });
 
-t.test('every action has one result, and what no action named has none', async (t) => {
+t.test('every action has one result, and a snap without an action has none', async (t) => {
   const yaml = (epoch: string): Details => ({ packageYaml: `name: hello\nversion: '1'\nepoch: ${epoch}\n` });
   const { store, id } = await withSnap(t, { 1: yaml('0'), 2: yaml('1*'), 3: yaml('2') }, [
     { channel: 'stable', revision: 1 },
@@ -394,7 +391,7 @@ t.test('every action has one result, and what no action named has none', async (
   );
 });
 
-t.test('headers that lie, and names that are guessed, change nothing for anybody', async (t) => {
+t.test('false headers and guessed names change no response', async (t) => {
   const { store, ada } = await withSnap(t);
   const secret = (await ada.post('/v1/snap', { name: 'secret', private: true })).body.id;
   await addRevision(store, secret, 1);
@@ -421,7 +418,7 @@ t.test('headers that lie, and names that are guessed, change nothing for anybody
   const login = { ...deviceHeaders(), authorization: 'Macaroon root="forged", discharge="forged"' };
   t.equal((await store.anyone.post('/v2/snaps/refresh', asked, login)).status, 401);
 
-  // By every call there is: what is private answers as what never was.
+  // In every call a private snap looks like a missing one.
   const same = async (path: (name: string, id: string) => string) => {
     const [real, none] = [
       await store.anyone.get(path('secret', secret)),
@@ -438,7 +435,7 @@ t.test('headers that lie, and names that are guessed, change nothing for anybody
   await same((_, id) => `/api/v1/snaps/download/${id}_words_1.comp`);
 });
 
-t.test('a call that is wrong as a whole is refused as one, with what is wrong', async (t) => {
+t.test('an invalid call is refused as a whole, with the mistake', async (t) => {
   const { store } = await withSnap(t);
   const refused = async (body: unknown, message: RegExp) => {
     const reply = await store.anyone.post('/v2/snaps/refresh', body, deviceHeaders());
@@ -464,7 +461,7 @@ t.test('a call that is wrong as a whole is refused as one, with what is wrong', 
   t.ok(fields.length > 20);
 });
 
-t.test('where devices are not served, there is nothing', async (t) => {
+t.test('without the device interface, there is no response', async (t) => {
   const store = await startStore(t);
   t.match(await store.anyone.post('/v2/snaps/refresh', { actions: [] }), { status: 404 });
   t.match(await store.anyone.get('/api/v1/snaps/download/x_1.snap'), { status: 404 });

@@ -1,4 +1,4 @@
-// What the administrator sees of devices: who called, what they hold, and how far a revision has come.
+// Devices as the administrator sees them: the last calls, the installed revisions, and the progress of a revision.
 
 import fc from 'fast-check';
 import t from 'tap';
@@ -33,7 +33,7 @@ async function withSnap(t: Parameters<typeof startForDevices>[0], configure?: (t
   return { store, anyone, id, release, run, json, calls };
 }
 
-t.test('the administrator sees which devices called, what they hold, and how far a revision has come', async (t) => {
+t.test('the administrator sees the calls of devices, their revisions, and the progress of a revision', async (t) => {
   const { store, anyone, id, release, run, json, calls } = await withSnap(t, remembering);
   const [one, two] = [
     await sessionOf(anyone, { brand: 'acme', model: 'pump', serial: '0001' }),
@@ -73,13 +73,13 @@ t.test('the administrator sees which devices called, what they hold, and how far
   t.match(await json('device list --after acme/pump/0001'), { devices: [{ serial: '0002' }], more: false });
 });
 
-largeTest('a refresh that somebody holds has not failed, and has its time anew when nobody does', async (t) => {
+largeTest('a held refresh has not failed, and its time starts again after the hold', async (t) => {
   const { store, anyone, release, run, json, calls } = await withSnap(t, remembering);
   const device = (serial: string) => sessionOf(anyone, { brand: 'acme', model: 'pump', serial });
   const [holding, other] = [await device('0001'), await device('0002')];
   const held = { held: { by: ['system'] } };
   await release(2);
-  /** What both devices say, a while after the last time, and how the refreshes went until then. */
+  /** The reports of both devices, a while after the last time, and the outcome of the refreshes until then. */
   const went = async (first: object, second: object, expected: object) => {
     store.clock.advance(hours(1));
     await calls(holding, 1, first);
@@ -100,7 +100,7 @@ largeTest('a refresh that somebody holds has not failed, and has its time anew w
   });
 });
 
-t.test('who was silent is told from who was not, by the clock of the host', async (t) => {
+t.test('silent devices are told from calling ones by the clock of the host', async (t) => {
   const { store, anyone, run, calls } = await withSnap(t, remembering);
   store.clock.now = new Date(Date.now() - hours(24 * 50));
   const [quiet, busy] = [
@@ -116,7 +116,7 @@ t.test('who was silent is told from who was not, by the clock of the host', asyn
   t.match(await run('device list --silent 45d'), { out: /quiet/ });
 });
 
-t.test('nothing is remembered unless the configuration says so', async (t) => {
+t.test('nothing is recorded unless the configuration enables it', async (t) => {
   const { store, anyone, run, calls } = await withSnap(t);
   await calls(await sessionOf(anyone, { brand: 'acme', model: 'pump', serial: '0001' }), 1);
   await store.appliance.stop();
@@ -172,7 +172,7 @@ t.test(`${many} devices with thirty snaps each take less than a kilobyte each`, 
   t.same(rowsIn(store.directory, 'SELECT count(*) AS count FROM passing_seen_devices'), [{ count: many }]);
 });
 
-t.test('the administrator reads the same by HTTP: those that called, one of them, those that are silent', async (t) => {
+t.test('the administrator reads the same over HTTP: calling devices, one device, silent devices', async (t) => {
   const { store, anyone, id, calls } = await withSnap(t, remembering);
   const root = await store.as('root');
   const serials = async (query = '') => {
@@ -240,14 +240,14 @@ largeTest('devices are counted once a day, for the store and for each package th
   t.same(Object.keys(stored[0] ?? {}).sort(), ['day', 'devices', 'downloads', 'refreshes'], 'no device is named in it');
 });
 
-largeTest('however calls come, and whenever they are written, a device counts once a day', async (t) => {
+largeTest('a device counts once a day, for any sequence of calls and writes', async (t) => {
   const { store, id } = await withSnap(t, remembering);
   const { records } = store.beside;
   const call = fc.record({
     serial: fc.constantFrom('a', 'b', 'c'),
     /** Later than the one before by so many hours. */
     later: fc.integer({ min: 0, max: 20 }),
-    /** What it says, if anything: it may have got the snap meanwhile. */
+    /** The report of the device, if any: it may have got the snap in between. */
     says: fc.constantFrom(undefined, [], [{ packageId: id, revision: 1 }]),
     /** Which revision of it, which may be another one each time. */
     revision: fc.constantFrom(1, 2),
@@ -266,7 +266,7 @@ largeTest('however calls come, and whenever they are written, a device counts on
       for (const { serial, later, says, revision, isWritten } of sequence) {
         moment.setTime(moment.getTime() + hours(later));
         const at = moment.toISOString();
-        // Once it has the snap it says so each time; what it says no more is a story of its own.
+        // A device with the snap reports it each time; later reports without it are tested elsewhere.
         if ((says?.length ?? 0) > 0) has.add(serial);
         const holds = says === undefined ? undefined : has.has(serial) ? [{ packageId: id, revision }] : [];
         records.noteContact({ brand: 'acme', model, serial, at, ...(holds && { holds }) });

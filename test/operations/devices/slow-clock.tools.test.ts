@@ -1,4 +1,5 @@
-// A board without a battery starts in the past; its clock judges the certificates of the store. Needs Go as a Debian package.
+// A board without a battery starts in the past; it verifies the certificates of the store with its clock. Needs Go as a
+// Debian package.
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -19,7 +20,7 @@ const overTls = (text: string): string =>
   text.replace('base_url = "http://127.0.0.1:8080"', 'base_url = "https://store.example.internal"');
 
 t.test(
-  'a device whose clock is 299 days behind gets TLS and a session; one of 301 days does not',
+  'a device with a clock 299 days behind gets TLS and a session; one with 301 days does not',
   { skip },
   async (t) => {
     const client = buildClient('slowclock');

@@ -1,4 +1,4 @@
-// What a snap is, for people before a device.
+// The description of a snap, for people at a device.
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';

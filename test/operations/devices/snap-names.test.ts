@@ -1,4 +1,4 @@
-// The lists that a device fetches as a whole: names, categories, and what there is nothing of.
+// The lists that a device downloads as a whole: names, categories, and empty lists.
 import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
@@ -11,7 +11,7 @@ import { addRevision } from '#test/fixtures/packages/packages.ts';
 
 const path = '/api/v1/snaps/names';
 
-/** As snapd gets it: with what Go asks for, and without anything that unpacks. */
+/** As snapd gets it: with the headers of Go, and without decompression. */
 async function raw(url: string, more: Record<string, string> = {}) {
   const headers = { 'accept-encoding': 'gzip', accept: 'application/hal+json', ...more };
   return new Promise<{ status?: number; headers: NodeJS.Dict<string | string[]>; body: Buffer }>((resolve, reject) => {
@@ -76,7 +76,7 @@ t.test('all names with their commands, as snapd reads them token by token', asyn
   t.equal(gunzipSync(hidden.body).toString(), '{"_embedded":{"clickindex:package":[]}}', 'nothing private');
 });
 
-t.test('there is one category, which is everything, and there are no messages, repairs and purchases', async (t) => {
+t.test('there is one category for all snaps, and there are no messages, repairs and purchases', async (t) => {
   const store = await startStore(t, servingSnaps);
   const get = (path: string) => store.anyone.get(path, deviceHeaders());
   const categories = await get('/v2/snaps/categories');
@@ -98,7 +98,7 @@ t.test('there is one category, which is everything, and there are no messages, r
   }
 });
 
-t.test("'snap debug connectivity' is content: the file of what it asks for answers HEAD", async (t) => {
+t.test("'snap debug connectivity' succeeds: HEAD on its test file is answered", async (t) => {
   const store = await startStore(t, servingSnaps);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'tiny-app' });

@@ -20,7 +20,7 @@ import { servingSnaps } from '#test/fixtures/devices.ts';
 
 type Test = Parameters<typeof startStore>[0];
 
-/** What acme's brand consists of in the world of trust: all of it can be imported. */
+/** The assertions of the brand acme, ready to import. */
 export const acmesChain = async (): Promise<Assertion[]> => [
   storeKey,
   await account('acme'),
@@ -34,7 +34,7 @@ export async function bring(store: TestAppliance, all: readonly Assertion[]): Pr
   if (reply.status !== 201) throw new Error(JSON.stringify(reply.body));
 }
 
-/** A store with the brand acme, whose key a root vouches for. */
+/** A store with the brand acme; a root vouches for its key. */
 export async function startForDevices(
   t: Test,
   configure: (text: string) => string = (text) => text,
@@ -102,7 +102,7 @@ export async function pumpDevice(
 ) {
   const [modelText, serialText] = [joined(model ?? (await modelOf())), joined(serial ?? (await serialOf()))];
   const nonce = async (): Promise<string> => (await anyone.post('/api/v1/snaps/auth/nonces', undefined)).body.nonce;
-  /** What it sends, with other headers in the request where they are given. */
+  /** Its request, with other headers if they are given. */
   const texts = async (more: Headers = {}): Promise<Texts> => {
     const fresh = more['nonce'] ?? (await nonce());
     const headers = { ...pump, serial: '0001', timestamp: '2016-01-01T00:00:00Z', ...more, nonce: fresh };
@@ -122,7 +122,7 @@ export async function pumpDevice(
     nonce,
     texts,
     send,
-    /** The header by which it is known. */
+    /** The header that identifies it. */
     async session(): Promise<string> {
       const reply = await send(await texts());
       if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
@@ -131,10 +131,10 @@ export async function pumpDevice(
   };
 }
 
-/** The brands whose devices tests have: acme, and one that is somebody else's. */
+/** The brands of the test devices: acme, and a foreign one. */
 const makers = { acme: 'ada', vault: 'second' } as const;
 
-/** The header by which a device of one of the brands is known; vault's chain has to be here. */
+/** The header that identifies a device of one of the brands. The chain of vault must be imported first. */
 export async function sessionOf(
   anyone: Client,
   { brand, model, serial }: { brand: keyof typeof makers; model: string; serial: string },

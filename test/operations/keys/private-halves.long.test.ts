@@ -14,7 +14,7 @@ import { addBrand } from '#test/fixtures/brands.ts';
 
 /** The private parts of an RSA key and the master key over it, as they might turn up: raw, hexadecimal and base64. */
 function formsOf(secrets: readonly Buffer[]): Buffer[] {
-  // Three beginnings, because base64 of what stands around them falls differently.
+  // Three beginnings, because base64 depends on the bytes before them.
   const pieces = secrets.flatMap((secret) => [0, 1, 2].map((shift) => secret.subarray(shift, shift + 24)));
   return pieces.flatMap((piece) => [
     piece,
@@ -39,7 +39,7 @@ const searched = (content: Buffer): Buffer[] => [
 const holds = (contents: readonly Buffer[], forms: readonly Buffer[]): boolean =>
   contents.some((one) => forms.some((form) => one.includes(form)));
 
-/** What a store with two keys wrote, while all went well and while everything about its keys was wrong. */
+/** The files of a store with two keys, in normal use and with every failure of its keys. */
 async function everythingWritten(
   store: TestAppliance,
   ada: Client,

@@ -126,7 +126,7 @@ t.test('a request to register the key elsewhere comes as JSON or as a download',
   }
 });
 
-t.test('the request says from when and until when the key shall be valid', async (t) => {
+t.test('the request contains the validity of the key', async (t) => {
   const path = `${keys}/${String(first['sha3-384'])}/account-key-request`;
   const text = async (body: unknown): Promise<string> =>
     (await ada.post(path, body)).body['account-key-request'] as string;
@@ -175,7 +175,7 @@ t.test('a sealed store lists its keys and signs with none', async (t) => {
   t.match(await ada.post('/v1/snap', { name: 'hello' }), { status: 200 }, 'everything else goes on');
 });
 
-t.test('nothing of the private half is in the answers, the log or, in clear, the records', async (t) => {
+t.test('the private half is not in the responses, the log or, in clear, the records', async (t) => {
   const rows = await store.beside.records.signingKeys.find(String(first['sha3-384']));
   t.notMatch(rows?.sealed, /PRIVATE KEY|MIIJQ/);
   t.notMatch(store.log.join(''), /sealed"?:"|PRIVATE KEY/);

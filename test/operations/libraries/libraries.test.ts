@@ -19,7 +19,7 @@ async function withLibrary(
 
 const version = (api: number, patch: number, content = `LIBAPI=${api}`) => ({ api, patch, content, hash });
 
-t.test('a library is created, published and fetched by everybody', async (t) => {
+t.test('a library is created, published and fetched by any client', async (t) => {
   const { store, ada, id } = await withLibrary(t);
   t.match(id, /^[0-9a-f]{32}$/);
   t.same(
@@ -68,7 +68,7 @@ t.test('a library is created, published and fetched by everybody', async (t) => 
   );
 });
 
-t.test('what goes wrong with many libraries at once has no code', async (t) => {
+t.test('a failure with many libraries at once has no code', async (t) => {
   const { store } = await withLibrary(t);
   t.match(await store.anyone.post(`${at}/bulk`, [{}]), {
     status: 400,
@@ -77,7 +77,7 @@ t.test('what goes wrong with many libraries at once has no code', async (t) => {
   t.match(await store.anyone.post(`${at}/bulk`, {}), { status: 400, body: { 'error-list': [{ code: null }] } });
 });
 
-t.test('a private charm shows its libraries to those who work on it, and strangers publish none', async (t) => {
+t.test('a private charm shows its libraries to its collaborators, and strangers publish none', async (t) => {
   const { store, ada, id } = await withLibrary(t, true);
   const bob = await store.as('bob');
   await ada.post(`${at}/hello/${id}`, version(0, 1));

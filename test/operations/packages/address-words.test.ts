@@ -7,7 +7,10 @@ import { operations } from '#operations/index.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { larder } from '#test/cli/world.ts';
 
-/** What a parameter of one address cannot be, because another address stands there with that word, and in which namespace. */
+/**
+ * Values that a parameter of an address cannot have, because another address has that word there, and the namespaces of
+ * each.
+ */
 function shadowed(path: string, other: string): string[] {
   const [own, its] = [path.split('/'), other.split('/')];
   if (own.length !== its.length) return [];
@@ -27,7 +30,7 @@ function shadowed(path: string, other: string): string[] {
     .map(([mine, theirs]) => `${namespace}: ${mine} = ${theirs}`);
 }
 
-t.test('the words that stand in addresses are those that the operations have', (t) => {
+t.test('the reserved words are those of the addresses of the operations', (t) => {
   const named = operations.filter(({ path }) => path !== '/docs/:page'); // the pages of the documents are named by ourselves
   const found = new Set(
     named.flatMap(({ method, path }) =>
@@ -44,7 +47,7 @@ t.test('the words that stand in addresses are those that the operations have', (
   t.end();
 });
 
-t.test('nobody can register such a name, on the host neither', async (t) => {
+t.test('such a name cannot be registered, not even on the host', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   for (const [namespace, words] of Object.entries(addressWords)) {

@@ -1,4 +1,4 @@
-// The addresses by which older publishing tools register names and list them.
+// The addresses that older publishing tools use to register and list names.
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
@@ -44,28 +44,25 @@ t.test('a snap is registered and listed', async (t) => {
   });
 });
 
-t.test(
-  'every token says whose it is, and the snaps show themselves to those who may do something with them',
-  async (t) => {
-    const store = await startStore(t);
-    const ada = await store.as('ada');
-    await ada.post('/v1/snap', { name: 'hello' });
-    for (const [permissions, names] of [
-      [null, ['hello']],
-      [['account-view-packages'], ['hello']],
-      [['package-manage-releases'], ['hello']],
-      [['account-manage-keys'], []],
-      [[], []],
-    ] as const) {
-      const { status, body } = await (
-        await store.as('ada', permissions === null ? {} : { permissions: [...permissions] })
-      ).get('/dev/api/account');
-      t.equal(status, 200);
-      t.same(Object.keys(body.snaps['16']), names, String(permissions));
-      t.match(body, { id: store.ids.ada, account_id: store.ids.ada, 'account-keys': [], account_keys: [] });
-    }
-  },
-);
+t.test('every token shows its owner, and snaps show themselves to accounts with a permission for them', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/snap', { name: 'hello' });
+  for (const [permissions, names] of [
+    [null, ['hello']],
+    [['account-view-packages'], ['hello']],
+    [['package-manage-releases'], ['hello']],
+    [['account-manage-keys'], []],
+    [[], []],
+  ] as const) {
+    const { status, body } = await (
+      await store.as('ada', permissions === null ? {} : { permissions: [...permissions] })
+    ).get('/dev/api/account');
+    t.equal(status, 200);
+    t.same(Object.keys(body.snaps['16']), names, String(permissions));
+    t.match(body, { id: store.ids.ada, account_id: store.ids.ada, 'account-keys': [], account_keys: [] });
+  }
+});
 
 t.test('whoami of the older publishing tools', async (t) => {
   const store = await startStore(t);
@@ -84,7 +81,7 @@ t.test('whoami of the older publishing tools', async (t) => {
   });
 });
 
-t.test('who holds a token for some snaps sees those alone, his own and those he works on', async (t) => {
+t.test('the holder of a token for some snaps sees only those, own ones and those of collaborations', async (t) => {
   const store = await startStore(t);
   const [ada, bob] = [await store.as('ada'), await store.as('bob')];
   for (const name of ['hello', 'other']) await ada.post('/v1/snap', { name });

@@ -1,4 +1,4 @@
-// "May she?": the answer is held against what the server does.
+// "May ada?": the answer is compared with the behaviour of the server.
 import t from 'tap';
 
 import { startStore } from '#test/fixtures/appliance.ts';
@@ -12,7 +12,7 @@ interface Verdict {
   because: string;
 }
 
-t.test('who may do what to a package, and by which rule', async (t) => {
+t.test('the permissions of each account for a package, and their rules', async (t) => {
   const store = await startStore(t);
   const [root, ada] = [await store.as('root'), await store.as('ada')];
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
@@ -49,7 +49,7 @@ t.test('who may do what to a package, and by which rule', async (t) => {
     t.equal((await verdicts('account=ada&package=snap/hello&channel=edge')).length, 1);
   });
 
-  await t.test('of a token as it stands, by command', async (t) => {
+  await t.test('for a given token, by command', async (t) => {
     const { json } = commandsOn(store.directory);
     t.same((await json('permissions --account ada --package snap/hello')) as object, {
       verdicts: await verdicts('account=ada&package=snap/hello'),
@@ -74,7 +74,7 @@ t.test('who may do what to a package, and by which rule', async (t) => {
     for (const line of lines) t.match(await run(`permissions --data ${store.directory} ${line}`), { code: 2 }, line);
   });
 
-  await t.test('what cannot be meant is refused', async (t) => {
+  await t.test('an impossible question is refused', async (t) => {
     for (const query of [
       '',
       'account=ada',

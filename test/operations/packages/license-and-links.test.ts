@@ -1,4 +1,4 @@
-// The license and the links of a snap: told to devices and people, as its newest revision states them until somebody edits them.
+// The license and the links of a snap: devices and people see the values of its newest revision, until they are edited.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -13,7 +13,7 @@ import { folder } from '#test/cli/process.ts';
 import { twoSites } from '#test/transfers/sites.ts';
 import { larder } from '#test/cli/world.ts';
 
-/** The image of a snap whose snap.yaml has other lines in place of some; as long as the image that it is made of. */
+/** The image of a snap with some lines of snap.yaml replaced. It has the same length as the original image. */
 function snapWith(name: string, revision: number, lines: string): Buffer {
   const image = snapOf(offered(name, revision)).toString('latin1');
   const before = 'architectures: [amd64]\napps:\n  run: {command: bin/run}\n  other: {command: bin/run}\n';
@@ -39,57 +39,54 @@ const device = async (anyone: Client, name: string) => {
   return { info: info.snap, refresh: (refresh.body as { results: { snap: object }[] }).results[0]?.snap };
 };
 
-t.test(
-  'a snap is told with the license and the links of its newest revision, until they are edited here',
-  async (t) => {
-    const store = await startStore(t, servingSnaps);
-    const ada = await store.as('ada');
-    const { id } = (await ada.post('/v1/snap', { name: 'licensed' })).body as { id: string };
-    const push = async (revision: number, lines: string) => {
-      const [review] = (await ada.push('snap', 'licensed', snapWith('licensed', revision, lines))).body.revisions;
-      if (review.status !== 'approved') throw new Error(JSON.stringify(review));
-      await ada.post('/v1/snap/licensed/releases', [{ channel: 'edge', revision: review.revision }]);
-    };
-    await push(1, stated);
-    const links = { website: ['https://a.b'], contact: ['mailto:a@b'] };
-    const told = { license: 'MIT', links, website: 'https://a.b', contact: 'mailto:a@b' };
-    const { info, refresh } = await device(store.anyone, 'licensed');
-    t.match(info, told);
-    t.match(refresh, told);
-    t.match((await ada.get('/v1/snap/licensed')).body.metadata, {
-      links,
-      website: 'https://a.b',
-      contact: 'mailto:a@b',
-    });
-    t.match(
-      (await larder(`package show snap/licensed --data ${store.directory}`)).out,
-      /License +MIT\n *Contact +mailto:a@b\n *Website +https:/,
-    );
+t.test('a snap has the license and the links of its newest revision, until they are edited here', async (t) => {
+  const store = await startStore(t, servingSnaps);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'licensed' })).body as { id: string };
+  const push = async (revision: number, lines: string) => {
+    const [review] = (await ada.push('snap', 'licensed', snapWith('licensed', revision, lines))).body.revisions;
+    if (review.status !== 'approved') throw new Error(JSON.stringify(review));
+    await ada.post('/v1/snap/licensed/releases', [{ channel: 'edge', revision: review.revision }]);
+  };
+  await push(1, stated);
+  const links = { website: ['https://a.b'], contact: ['mailto:a@b'] };
+  const told = { license: 'MIT', links, website: 'https://a.b', contact: 'mailto:a@b' };
+  const { info, refresh } = await device(store.anyone, 'licensed');
+  t.match(info, told);
+  t.match(refresh, told);
+  t.match((await ada.get('/v1/snap/licensed')).body.metadata, {
+    links,
+    website: 'https://a.b',
+    contact: 'mailto:a@b',
+  });
+  t.match(
+    (await larder(`package show snap/licensed --data ${store.directory}`)).out,
+    /License +MIT\n *Contact +mailto:a@b\n *Website +https:/,
+  );
 
-    await push(2, 'license: GPL-3.0\nlinks: {issues: [https://a.b/i]}\n');
-    t.match((await device(store.anyone, 'licensed')).info, {
-      license: 'GPL-3.0',
-      links: { issues: ['https://a.b/i'] },
-    });
-    t.notOk((await ada.get('/v1/snap/licensed')).body.metadata.links.website, 'what is no longer stated goes');
+  await push(2, 'license: GPL-3.0\nlinks: {issues: [https://a.b/i]}\n');
+  t.match((await device(store.anyone, 'licensed')).info, {
+    license: 'GPL-3.0',
+    links: { issues: ['https://a.b/i'] },
+  });
+  t.notOk((await ada.get('/v1/snap/licensed')).body.metadata.links.website, 'what is no longer stated goes');
 
-    await ada.patch('/v1/snap/licensed', { links: { website: ['https://edited.example'] } });
-    await push(3, stated);
-    const edited = { issues: ['https://a.b/i'], website: ['https://edited.example'] };
-    t.match((await device(store.anyone, 'licensed')).info, { license: 'MIT', links: edited });
-    await ada.patch('/v1/snap/licensed', { links: { website: [], issues: [] } });
-    await push(4, `${stated}# 4\n`);
-    t.match((await device(store.anyone, 'licensed')).info, told, 'links that are cleared follow again');
+  await ada.patch('/v1/snap/licensed', { links: { website: ['https://edited.example'] } });
+  await push(3, stated);
+  const edited = { issues: ['https://a.b/i'], website: ['https://edited.example'] };
+  t.match((await device(store.anyone, 'licensed')).info, { license: 'MIT', links: edited });
+  await ada.patch('/v1/snap/licensed', { links: { website: [], issues: [] } });
+  await push(4, `${stated}# 4\n`);
+  t.match((await device(store.anyone, 'licensed')).info, told, 'links that are cleared follow again');
 
-    const at = `/dev/api/snaps/${id}/metadata`;
-    t.match(await ada.post(at, { license: 'Apache-2.0' }), { status: 200, body: { license: 'Apache-2.0' } });
-    t.match((await device(store.anyone, 'licensed')).info, { license: 'Apache-2.0' });
-    t.match(await ada.put(at, { license: '' }), { status: 200, body: { license: null } });
-    t.match(await ada.post(at, { license: 'x'.repeat(257) }), { status: 400 });
-  },
-);
+  const at = `/dev/api/snaps/${id}/metadata`;
+  t.match(await ada.post(at, { license: 'Apache-2.0' }), { status: 200, body: { license: 'Apache-2.0' } });
+  t.match((await device(store.anyone, 'licensed')).info, { license: 'Apache-2.0' });
+  t.match(await ada.put(at, { license: '' }), { status: 200, body: { license: null } });
+  t.match(await ada.post(at, { license: 'x'.repeat(257) }), { status: 400 });
+});
 
-t.test('a snap is rejected whose license or links no device accepts', async (t) => {
+t.test('a snap with a license or links that no device accepts is rejected', async (t) => {
   const store = await startStore(t, servingSnaps);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'licensed' });

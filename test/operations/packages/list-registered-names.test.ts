@@ -5,7 +5,7 @@ import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 
 const names = (body: { results: { name: string }[] }): string[] => body.results.map(({ name }) => name);
 
-t.test('an account lists what it has registered in a namespace', async (t) => {
+t.test('an account lists its registered names in a namespace', async (t) => {
   const store = await startStore(t);
   const [ada, bob] = [await store.as('ada'), await store.as('bob')];
   t.same((await ada.get('/v1/snap')).body, { results: [] });
@@ -23,7 +23,7 @@ t.test('an account lists what it has registered in a namespace', async (t) => {
   );
 });
 
-t.test('a store administrator lists his own names only', async (t) => {
+t.test('a store administrator lists own names only', async (t) => {
   const store = await startStore(t);
   await (await store.as('ada')).post('/v1/snap', { name: 'hello' });
   const root = await store.as('root');
@@ -31,7 +31,7 @@ t.test('a store administrator lists his own names only', async (t) => {
   t.same((await root.get('/v1/snap?include-collaborations=true')).body, { results: [] });
 });
 
-t.test('names that the account collaborates on come when they are asked for', async (t) => {
+t.test('names of collaborations are listed on request', async (t) => {
   const store = await startStore(t);
   const [ada, bob] = [await store.as('ada'), await store.as('bob')];
   const { id } = (await ada.post('/v1/snap', { name: 'shared' })).body;

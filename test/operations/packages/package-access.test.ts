@@ -4,7 +4,7 @@ import { startStore } from '#test/fixtures/appliance.ts';
 
 const path = '/v1/auth/package-access';
 
-t.test('everybody learns of the packages he has a part in, in the order of his question', async (t) => {
+t.test('each account learns about its own packages, in the order of the request', async (t) => {
   const store = await startStore(t);
   const [ada, bob, root] = [await store.as('ada'), await store.as('bob'), await store.as('root')];
   const ids: Record<string, string> = {};

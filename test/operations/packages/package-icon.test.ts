@@ -49,7 +49,7 @@ t.test('an icon is served at the address that the metadata gives, and can do not
   }
 });
 
-t.test('a JPEG to which meta/gui/icon.png leads is the icon of the snap', async (t) => {
+t.test('a JPEG behind the link meta/gui/icon.png is the icon of the snap', async (t) => {
   const store = await startStore(t, servingSnaps);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });

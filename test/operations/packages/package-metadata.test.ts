@@ -3,7 +3,7 @@ import t from 'tap';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 
-t.test('a package says everything about itself, with nothing null that clients cannot take', async (t) => {
+t.test('a package returns all of its fields, and null only if clients accept it', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
@@ -77,7 +77,7 @@ t.test('fields choose members', async (t) => {
   t.equal((await ada.get(`/v1/snap/hello?fields=${'name,'.repeat(500)}`)).status, 400, 'a list too long is refused');
 });
 
-t.test('the newest snap gives the icon and says what its publisher has not', async (t) => {
+t.test('the newest snap gives the icon and the fields that its publisher has not set', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'tiny-app' });

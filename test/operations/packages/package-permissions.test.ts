@@ -28,7 +28,7 @@ const asker =
 
 const entry = (id: string, allowed: boolean) => ({ type: 'snap', id, 'allowed-by-revision': allowed });
 
-t.test('each account is told what it may fetch', async (t) => {
+t.test('each account sees its own download permissions', async (t) => {
   const store = await startStore(t);
   const { open, hidden } = await withSnaps(store);
   await store.join('carol');
@@ -59,7 +59,7 @@ t.test('the answer names the account, and goes by both addresses', async (t) => 
   t.same((await bob.post(`/publishergw${path}`, body)).body, reply.body);
 });
 
-t.test('entries come in the order of the request, each once; what is not there is left out', async (t) => {
+t.test('entries come in the order of the request, each once; missing packages are left out', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const ids: string[] = [];
@@ -79,7 +79,7 @@ t.test('entries come in the order of the request, each once; what is not there i
   t.same(await ask('ada', ['nothing']), []);
 });
 
-t.test('no permission is asked for, but the restriction to packages binds', async (t) => {
+t.test('no permission is needed, but the restriction to packages applies', async (t) => {
   const store = await startStore(t);
   const { open, hidden } = await withSnaps(store);
   const ask = asker(store);
@@ -96,7 +96,7 @@ t.test('no permission is asked for, but the restriction to packages binds', asyn
   );
 });
 
-t.test('what is changed, here or by another process, is told at once', async (t) => {
+t.test('a change, here or by another process, shows at once', async (t) => {
   const store = await startStore(t);
   const { open, hidden } = await withSnaps(store);
   const ask = asker(store);

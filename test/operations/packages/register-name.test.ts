@@ -8,7 +8,7 @@ const refused = (status: number, code: string, message?: RegExp | string) => ({
   body: { 'error-list': [{ code, message: message ?? /\.$/ }] },
 });
 
-t.test('a name belongs to whoever registers it first', async (t) => {
+t.test('a name belongs to the account that registers it first', async (t) => {
   const store = await startStore(t);
   const [ada, bob] = [await store.as('ada'), await store.as('bob')];
   const first = await ada.post('/v1/snap', { name: 'hello' });
@@ -20,7 +20,7 @@ t.test('a name belongs to whoever registers it first', async (t) => {
   t.match(await ada.get('/v1/snap/hello'), { status: 200, body: { metadata: { name: 'hello', id: first.body.id } } });
 });
 
-t.test('a name that is asked for by many at once goes to one', async (t) => {
+t.test('a name that many request at once goes to one account', async (t) => {
   const store = await startStore(t);
   const people = await Promise.all([...Array(8).keys()].map((at) => store.as(at % 2 === 0 ? 'ada' : 'bob')));
   const replies = await Promise.all(people.map((one) => one.post('/v1/snap', { name: 'wanted' })));
@@ -28,7 +28,7 @@ t.test('a name that is asked for by many at once goes to one', async (t) => {
   t.equal(replies.filter(({ status }) => status === 409).length, 7);
 });
 
-t.test('a name registered anew says so, and has the track latest', async (t) => {
+t.test('a name that is registered again says so, and has the track latest', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
@@ -71,7 +71,7 @@ t.test('each namespace has its types', async (t) => {
   t.match(await ada.post('/v1/deb', { name: 'hello' }), refused(404, 'resource-not-found'));
 });
 
-t.test('a name that breaks the grammar is refused with what is wrong', async (t) => {
+t.test('a name that breaks the grammar is refused with the mistake', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   for (const name of [
@@ -118,7 +118,7 @@ t.test('a body that is wrong registers nothing', async (t) => {
   t.same(footprint(store.directory), before);
 });
 
-t.test("a reserved name is nobody's", async (t) => {
+t.test('a reserved name cannot be registered', async (t) => {
   const store = await startStore(t, (text) => text.replace(/^# reserved = .*$/m, 'reserved = ["linux", "root"]'));
   for (const person of ['ada', 'root']) {
     t.match(await (await store.as(person)).post('/v1/snap', { name: 'linux' }), refused(409, 'reserved-name'));

@@ -21,7 +21,7 @@ t.test('a publisher gives up a name that has no revisions', async (t) => {
   t.match(await bob.post('/v1/snap', { name: 'hello' }), { status: 200 }, 'and it is free for others');
 });
 
-t.test('what is not there is refused with 404 and a message that begins with Name', async (t) => {
+t.test('a missing package is refused with 404 and a message that begins with Name', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   for (const namespace of ['snap', 'charm', 'rock']) {
@@ -54,7 +54,7 @@ t.test('a package with revisions stays, and so does one with an upload in review
   );
 });
 
-t.test('a package whose uploads were all rejected goes, and its name with it', async (t) => {
+t.test('a package with only rejected uploads is unregistered, and its name is free', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });

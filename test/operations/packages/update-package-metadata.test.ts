@@ -6,7 +6,7 @@ import { footprint } from '#test/fixtures/footprint.ts';
 
 const refused = (message: RegExp) => ({ status: 400, body: { 'error-list': [{ code: 'api-error', message }] } });
 
-t.test('what is said about a package can be changed, member by member', async (t) => {
+t.test('the metadata of a package can be changed, member by member', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });
@@ -42,7 +42,7 @@ t.test('a collaborator and a store administrator may change it too', async (t) =
   });
 });
 
-t.test('there is one truth about links', async (t) => {
+t.test('links have one source', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });
@@ -170,7 +170,7 @@ t.test('texts have their limits', async (t) => {
   t.match(await ada.patch('/v1/snap/hello', { title: 'half \ud83d' }), refused(/surrogate/));
 });
 
-t.test('the default track is one that the package has', async (t) => {
+t.test('the default track must be a track of the package', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });
@@ -217,7 +217,7 @@ t.test('two changes at once are both kept', async (t) => {
   });
 });
 
-t.test('words in any script come back as they were written', async (t) => {
+t.test('text in any script is returned unchanged', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });

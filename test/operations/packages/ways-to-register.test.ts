@@ -8,10 +8,10 @@ import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addOnlineBrand, trustingVectors } from '#test/fixtures/brands.ts';
 import { larder } from '#test/cli/world.ts';
 
-/** What came of a try: the id, or the refusal. */
+/** The outcome of a try: the id, or the refusal. */
 type Outcome = string | { code: string; message: string };
 
-/** The three ways in which the account `person` registers a snap. */
+/** The three ways for the account `person` to register a snap. */
 async function waysIn(
   store: TestAppliance,
   person: string,
@@ -36,7 +36,7 @@ async function waysIn(
   };
 }
 
-/** What stands in the records of a snap and in the last entry of the audit log, but for when it was, and who it was. */
+/** The records of a snap and the last entry of the audit log, without the time and the actor. */
 async function kept(store: TestAppliance, name: string) {
   const { packages, tracks, audit } = store.beside.records;
   const { createdAt, ...row } = (await packages.find('snap', name))!;
@@ -47,7 +47,7 @@ async function kept(store: TestAppliance, name: string) {
   return { row, tracks: own.map((track) => ({ ...track, createdAt: null })), sameAge, entry };
 }
 
-t.test('whichever way it comes in', async (t) => {
+t.test('the three ways to register a snap are one act', async (t) => {
   const store = await startStore(t, trustingVectors(t));
   store.clock.now = now;
   await addOnlineBrand(store, 'my-brand');
@@ -56,7 +56,7 @@ t.test('whichever way it comes in', async (t) => {
   t.match(await brand.post('/v1/brand/my-brand/assertions', imported, { 'content-type': mediaType }), { status: 201 });
   const id = 'pYVQrBcKmBa0mZ4CCN7ExT6jH8rY1hza';
 
-  await t.test('a snap whose declaration is here gets its online id, the same row and the same entry', async (t) => {
+  await t.test('a snap with an imported declaration gets its online id, the same row and the same entry', async (t) => {
     const found = [];
     for (const [way, register] of Object.entries(await waysIn(store, 'my-brand'))) {
       t.equal(await register('foo'), id, way);
@@ -73,7 +73,7 @@ t.test('whichever way it comes in', async (t) => {
     t.same(found[2], found[0]);
   });
 
-  await t.test('to anybody but the publisher that the declaration names it is a new snap', async (t) => {
+  await t.test('for accounts other than the publisher of the declaration it is a new snap', async (t) => {
     const ada = await store.as('ada');
     for (const [way, register] of Object.entries(await waysIn(store, 'ada'))) {
       const given = await register('foo');
@@ -83,7 +83,7 @@ t.test('whichever way it comes in', async (t) => {
     }
   });
 
-  await t.test('what is taken or guarded is refused in the same words', async (t) => {
+  await t.test('a taken or guarded name is refused in the same words', async (t) => {
     const [ada, bob] = [await waysIn(store, 'ada'), await waysIn(store, 'bob')];
     await ada['interface']!('hello');
     const same = async (ways: typeof ada, name: string): Promise<Outcome> => {

@@ -26,7 +26,7 @@ const begin = async (client: RegistryClient): Promise<string> => {
   return headers.get('location') ?? '';
 };
 
-t.test('a blob is sent in chunks, and each answer says how far it has come', async (t) => {
+t.test('a blob is sent in chunks, and each response has the received size', async (t) => {
   const { store, client } = await adasClient(t);
   const content = 'first second third';
   const begun = await client.call('POST', 'blobs/uploads/');
@@ -78,7 +78,7 @@ t.test('a blob is sent at once, by POST or by PUT, announced or not, and an empt
   }
 });
 
-t.test('chunks out of order are refused with 416, and the upload goes on from where it was', async (t) => {
+t.test('chunks out of order are refused with 416, and the upload continues from its size', async (t) => {
   const { client } = await adasClient(t);
   const location = await begin(client);
   t.match(await client.call('PATCH', location, 'second', { 'content-range': '5-10' }), {
@@ -154,7 +154,7 @@ t.test('an image is pushed through a proxy that changes the name and the port', 
   );
 });
 
-t.test('a digest that lies is refused with 400, and nothing is left', async (t) => {
+t.test('a false digest is refused with 400, and leaves nothing', async (t) => {
   const { store, client } = await adasClient(t);
   const before = footprint(store.directory);
   const lie = digestOf('something else');
@@ -190,7 +190,7 @@ t.test('a digest that lies is refused with 400, and nothing is left', async (t) 
   t.same(footprint(store.directory), before);
 });
 
-t.test('an upload that is cancelled is gone, and so is what had come', async (t) => {
+t.test('a cancelled upload is gone, with its received bytes', async (t) => {
   const { store, client } = await adasClient(t);
   const location = await begin(client);
   await client.call('PATCH', location, 'content');
@@ -201,7 +201,7 @@ t.test('an upload that is cancelled is gone, and so is what had come', async (t)
   t.match(await client.call('PATCH', location, 'more'), { status: 404, code: 'BLOB_UPLOAD_UNKNOWN' });
 });
 
-t.test('an upload whose connection broke is continued', async (t) => {
+t.test('an upload is continued after a broken connection', async (t) => {
   const { store, client } = await adasClient(t);
   const location = await begin(client);
   const { pathname, search } = new URL(location, store.url);
@@ -259,7 +259,7 @@ t.test('an upload is not there for another repository, nor for another account i
   t.match(await again.call('PUT', `${location}&digest=${digest}`), { status: 201 }, 'new credentials go on');
 });
 
-largeTest('an upload that was refused or cut off leaves no file, whichever way it came', async (t) => {
+largeTest('a refused or cut upload leaves no file, on every path', async (t) => {
   const { store, client } = await adasClient(t);
   const before = footprint(store.directory);
   const { pathname, search } = new URL(await begin(client), store.url);
@@ -276,7 +276,7 @@ largeTest('an upload that was refused or cut off leaves no file, whichever way i
     await until(async () => temporary().length === 1);
     socket.destroy();
     if (line.startsWith('PUT')) {
-      // What came of it is kept for whoever goes on; nobody does.
+      // The received bytes are kept for a continuation; there is none.
       await until(async () => (await client.call('DELETE', `http://${hostname}:${port}${pathname}`)).status === 204);
     }
     await until(async () => temporary().length === 0);
@@ -302,7 +302,7 @@ t.test('a blob larger than the store accepts is refused with 413, announced or n
   t.same(contentFiles(store.directory), before);
 });
 
-t.test('the same blob in several repositories is kept once, and known only where it was sent', async (t) => {
+t.test('the same blob in several repositories is stored once, and known only in those', async (t) => {
   const { store, client } = await adasClient(t);
   await declare(store, 'ada', 'other');
   const other = await logIn(store, await uploadLogin(await store.as('ada'), 'other'));
@@ -313,7 +313,7 @@ t.test('the same blob in several repositories is kept once, and known only where
   t.equal(contentFiles(store.directory).length, 1);
 });
 
-t.test('a blob is mounted only from where the token may read, and else the client is asked to send it', async (t) => {
+t.test('a blob is mounted from a repository that the token may read, else the client sends it', async (t) => {
   const { store, client } = await adasClient(t);
   await declare(store, 'bob', 'other');
   const bob = await logIn(store, await uploadLogin(await store.as('bob'), 'other'));
@@ -333,7 +333,7 @@ t.test('a blob is mounted only from where the token may read, and else the clien
   }
 });
 
-t.test('a blob is read whole or in a range, and asked for without being sent', async (t) => {
+t.test('a blob is read whole or in a range, and HEAD sends nothing', async (t) => {
   const { client } = await adasClient(t);
   await client.blob('0123456789');
   const path = `blobs/${digestOf('0123456789')}`;
@@ -364,7 +364,7 @@ t.test('a blob is read whole or in a range, and asked for without being sent', a
   t.match(await client.call('GET', `blobs/${digestOf('other')}`), { status: 404, code: 'BLOB_UNKNOWN' });
 });
 
-t.test('what was begun does not outlive the process, and what was finished does', async (t) => {
+t.test('an unfinished upload does not survive the process, and a finished one does', async (t) => {
   const { store, client } = await adasClient(t);
   const login = await uploadLogin(await store.as('ada'), 'hello');
   await client.blob('finished');
@@ -372,7 +372,7 @@ t.test('what was begun does not outlive the process, and what was finished does'
   await client.call('PATCH', location, 'begun');
   await store.restart();
   t.equal(readdirSync(join(store.directory, 'blobs/tmp')).length, 0);
-  // The client talks to where the store was; the token that it has is good where it is now.
+  // The client uses the earlier address of the store; its token is valid at the present one.
   const again = await logIn(store, login);
   t.match(await again.call('GET', `blobs/${digestOf('finished')}`), { status: 200, text: 'finished' });
   t.match(await again.call('GET', `blobs/uploads/${new URL(location, store.url).pathname.split('/').at(-1)}`), {
@@ -388,7 +388,7 @@ t.test('a repository has at most so many uploads under way', async (t) => {
   t.ok(refused.headers.get('retry-after'));
 });
 
-t.test('an upload that ends with what is no digest, or without one, makes room for the next', async (t) => {
+t.test('an upload that ends with an invalid digest, or without one, makes room for the next', async (t) => {
   const { client } = await adasClient(t);
   for (let nth = 0; nth < 40; nth++) {
     const location = await begin(client);

@@ -1,4 +1,4 @@
-// Tags, manifests and blobs taken away by whoever may push, and what stays because something needs it.
+// Tags, manifests and blobs: pushers delete them, and used ones stay.
 import t from 'tap';
 
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
@@ -61,7 +61,7 @@ t.test('a tag goes alone, a manifest with all its tags, and then its blobs', asy
   );
 });
 
-t.test('what a resource names stays, from the moment at which it is pushed', async (t) => {
+t.test('an image of a resource stays, from the moment of its push', async (t) => {
   const { store, ada, client } = await adasClient(t);
   const { manifest } = imageOf('layer');
   const image = await pushImage(client, 'v1', 'layer');
@@ -91,7 +91,7 @@ t.test('what a resource names stays, from the moment at which it is pushed', asy
   t.match(await client.call('GET', `manifests/${digest}`), { status: 200 });
 });
 
-t.test('what an index names stays until the index goes', async (t) => {
+t.test('manifests of an index stay until the index is deleted', async (t) => {
   const { client } = await adasClient(t);
   const image = await pushImage(client, 'v1', 'layer');
   const { manifest } = imageOf('layer');
@@ -116,7 +116,7 @@ t.test('what an index names stays until the index goes', async (t) => {
   );
 });
 
-t.test('only those may delete who may push, by whatever word their client asks for it', async (t) => {
+t.test('only accounts with the push permission may delete, with any word of their client for it', async (t) => {
   const { store, ada, client } = await adasClient(t);
   await pushImage(client, 'v1', 'layer');
   const login = await uploadLogin(ada, 'hello');

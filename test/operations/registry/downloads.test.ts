@@ -1,4 +1,4 @@
-// Downloads of images are counted where they are handed out, and shown to those who administer the store.
+// Downloads of images are counted when they are served, and shown to store administrators.
 import t from 'tap';
 
 import { after, days } from '#domain/clock.ts';
@@ -17,7 +17,7 @@ import {
 } from '#test/fixtures/packages/images.ts';
 import { until } from '#test/fixtures/until.ts';
 
-t.test('what is pulled is counted by package, in all and of the last thirty days', async (t) => {
+t.test('pulls are counted by package, in all and for the last thirty days', async (t) => {
   const store = await startStore(t);
   const [root, ada] = [await store.as('root'), await store.as('ada')];
   const { records } = store.beside;

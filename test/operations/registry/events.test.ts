@@ -34,7 +34,7 @@ async function tell(store: TestAppliance, authorization: string, content: unknow
   });
 }
 
-t.test('the registry tells of a push, and the image is there; whatever else it tells of is taken too', async (t) => {
+t.test('the registry reports a push, and the image exists; other events are accepted too', async (t) => {
   const store = await startStore(t, external);
   await declare(store, 'ada', 'hello');
   await declare(store, 'bob', 'other');
@@ -79,7 +79,7 @@ t.test('the registry tells of a push, and the image is there; whatever else it t
   t.match(await blob('hello'), { status: 200 });
 });
 
-t.test('nobody else tells anything', async (t) => {
+t.test('no other client may report events', async (t) => {
   const store = await startStore(t, external);
   const { notifications } = await settingsOf(store);
   const [secret] = notifications.endpoints[0].headers.Authorization;
@@ -95,7 +95,7 @@ t.test('nobody else tells anything', async (t) => {
   t.same(footprint(store.directory), before);
 });
 
-t.test('a store that keeps its images itself, or that is told nothing, has no such address', async (t) => {
+t.test('a store with its own images, or without registry events, has no such address', async (t) => {
   for (const configure of [
     (text: string) => text,
     (text: string) => external(text).replace('# notifications = true', 'notifications = false'),
@@ -134,7 +134,7 @@ t.test('images from before are still pulled here, and none is pushed here any mo
   t.match(await client.blob('more'), { status: 401 });
 });
 
-t.test('a token for the other registry says what may be done in it, and for how long', async (t) => {
+t.test('a token for the other registry has the permitted actions, and an expiry', async (t) => {
   const store = await startStore(t, external);
   await declare(store, 'ada', 'hello');
   const login = await uploadLogin(await store.as('ada'), 'hello');
@@ -171,7 +171,7 @@ t.test('a token for the other registry says what may be done in it, and for how 
   t.equal((await fetchToken(store, { ...login, password: 'x' })).status, 401);
 });
 
-t.test('the key of the tokens is made once, by the server or by a command, whoever needs it first', async (t) => {
+t.test('the key of the tokens is made once, by the server or by a command', async (t) => {
   const entries: object[] = [];
   for (const byCommand of [false, true]) {
     const store = await startStore(t, external);

@@ -1,4 +1,5 @@
-// The registry beside the tools that build, run and look into images: what one pushes the other pulls, until it is deleted.
+// The registry and the tools that build, run and inspect images: one tool pulls the pushes of another, until they are
+// deleted.
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +16,7 @@ import { withoutPrograms } from '#test/fixtures/programs.ts';
 const skip =
   withoutPrograms('buildah', 'podman', 'skopeo', 'umoci') || (!mayBuild() && 'this machine lets us build no image');
 
-/** Whoever is not root needs ids of his own for the files in images, which not every machine gives him. */
+/** A user other than root needs subordinate ids for the files in images, which not every machine provides. */
 function mayBuild(): boolean {
   const folder = mkdtempSync(join(tmpdir(), 'larder-tools-'));
   try {
@@ -27,10 +28,10 @@ function mayBuild(): boolean {
   }
 }
 
-/** Runs one of the tools; what it needs of its own lies in a folder of this test. */
+/** Runs one of the tools; its own files are in a folder of this test. */
 function toolbox(t: Test) {
   const folder = mkdtempSync(join(tmpdir(), 'larder-tools-'));
-  // What the tools unpack may have folders that their owner cannot write.
+  // Unpacked images may have folders that their owner cannot write.
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), '--storage-driver', 'vfs'];
   const run = async (tool: string, ...args: string[]): Promise<string> => {
@@ -96,7 +97,7 @@ t.test('buildah pushes, podman pulls and pushes again, umoci unpacks, skopeo del
   );
 });
 
-t.test('skopeo says why an image that a resource names is not deleted', { skip }, async (t) => {
+t.test('skopeo shows why an image of a resource is not deleted', { skip }, async (t) => {
   const store = await startStore(t, await reachable());
   await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');

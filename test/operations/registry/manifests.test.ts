@@ -48,7 +48,7 @@ t.test('a manifest is kept byte for byte with its media type, under its tag and 
   t.match(await client.manifest(digestOf(manifest), manifest), { status: 201 }, 'by its digest alone');
 });
 
-t.test('an index names manifests that are there', async (t) => {
+t.test('an index names existing manifests only', async (t) => {
   const { client } = await adasClient(t);
   const { manifest } = imageOf('one');
   const index = {
@@ -64,7 +64,7 @@ t.test('an index names manifests that are there', async (t) => {
   t.match(await client.manifest('v3', { ...index, manifests: [] }, mediaTypes.index), { status: 201 });
 });
 
-t.test('a manifest whose parts are missing, or of another size, is refused', async (t) => {
+t.test('a manifest with missing parts, or parts of another size, is refused', async (t) => {
   const { store, client } = await adasClient(t);
   const { config, manifest } = imageOf('one', 'two');
   await client.blob(config);
@@ -80,7 +80,7 @@ t.test('a manifest whose parts are missing, or of another size, is refused', asy
   t.match(await client.call('GET', 'manifests/v1'), { status: 404, code: 'MANIFEST_UNKNOWN' });
 });
 
-t.test('a descriptor that lies about a size is refused, of a config, a layer or an image', async (t) => {
+t.test('a descriptor with a false size is refused, of a config, a layer or an image', async (t) => {
   const { store, client } = await adasClient(t);
   await pushImage(client, 'v1', 'layer');
   const { manifest } = imageOf('layer');
@@ -121,7 +121,7 @@ t.test('an index may name indexes, and nothing that is no manifest of the reposi
   t.same(footprint(store.directory), before);
 });
 
-t.test('what is no manifest is refused with a 4xx', async (t) => {
+t.test('an invalid manifest is refused with a 4xx', async (t) => {
   const { store, client } = await adasClient(t);
   await pushImage(client, 'v1', 'layer');
   const { manifest } = imageOf('layer');
@@ -173,7 +173,7 @@ t.test('what is no manifest is refused with a 4xx', async (t) => {
   t.same(footprint(store.directory), before);
 });
 
-t.test('a manifest may have 4 MiB and no more', async (t) => {
+t.test('a manifest has at most 4 MiB', async (t) => {
   const { client } = await adasClient(t);
   await pushImage(client, 'v1', 'layer');
   const { manifest } = imageOf('layer');
@@ -187,7 +187,7 @@ t.test('a manifest may have 4 MiB and no more', async (t) => {
   t.match(streamed, { status: 413, code: 'SIZE_INVALID' });
 });
 
-t.test('tags are listed in order, in pages when asked for', async (t) => {
+t.test('tags are listed in order, in pages on request', async (t) => {
   const { client } = await adasClient(t);
   t.match(await client.call('GET', 'tags/list'), {
     status: 200,
@@ -208,7 +208,7 @@ t.test('tags are listed in order, in pages when asked for', async (t) => {
   t.match(await client.call('GET', 'tags/list?n=x'), { status: 400 });
 });
 
-t.test('a tag moves, and what it named before stays', async (t) => {
+t.test('a tag moves, and its earlier image stays', async (t) => {
   const { client } = await adasClient(t);
   const first = await pushImage(client, 'latest', 'one');
   const second = await pushImage(client, 'latest', 'two');
@@ -216,7 +216,7 @@ t.test('a tag moves, and what it named before stays', async (t) => {
   t.match(await client.call('HEAD', `manifests/${first}`), { status: 200 });
 });
 
-t.test('what is not there is told in the words of registries', async (t) => {
+t.test('a missing object is reported in the words of registries', async (t) => {
   const { client, store } = await adasClient(t);
   t.match(await client.call('GET', 'nonsense'), { status: 404, code: 'NAME_UNKNOWN' });
   const { status, body } = await store.anyone.get('/v2/images/x');

@@ -16,7 +16,7 @@ const beyond = (used: number, limit: number, more: number) => ({
   figures: [used, limit, more],
 });
 
-t.test('what goes beyond the quota is refused with the figures, and nothing of it is kept', async (t) => {
+t.test('a push beyond the quota is refused with the figures, and nothing of it is stored', async (t) => {
   const store = await startStore(t);
   for (const name of ['hello', 'other']) await declare(store, 'ada', name);
   const [ada, root] = [await store.as('ada'), await store.as('root')];

@@ -41,7 +41,7 @@ const list = async (client: RegistryClient, query = '') => {
   return { ...reply, ...(JSON.parse(reply.text) as { manifests: { digest: string; artifactType?: string }[] }) };
 };
 
-t.test('what is about an image is listed with it, also when it came before the image', async (t) => {
+t.test('an artifact about an image is listed with it, even if it came before the image', async (t) => {
   const client = await adasClient(t);
   const none = await list(client);
   t.match(none, { status: 200, manifests: [] });
@@ -106,7 +106,7 @@ t.test('many are listed in pages', async (t) => {
   t.same(new Set([...first.manifests, ...second.manifests].map(({ digest }) => digest)), digests);
 });
 
-t.test('what is no digest, no annotation or too much of them is refused', async (t) => {
+t.test('an invalid digest, or an invalid or excessive annotation, is refused', async (t) => {
   const client = await adasClient(t);
   for (const wrong of ['latest', 'sha256:x', 'md5:abc']) {
     t.match(await client.call('GET', `referrers/${wrong}`), { status: 400, code: 'DIGEST_INVALID' }, wrong);

@@ -56,7 +56,7 @@ t.test('a blob is sent, found and fetched by its sha512, in one piece or in chun
   t.equal((await client.call('GET', `blobs/${sha512('known')}`)).status, 200, 'and the name stays');
 });
 
-t.test('an image whose parts and self are named by sha512 is kept, listed, and deleted', async (t) => {
+t.test('an image with its parts and itself named by sha512 is stored, listed, and deleted', async (t) => {
   const { store, ada, client } = await adasClient(t);
   const { config } = imageOf('layer');
   const files = contentFiles(store.directory).length;

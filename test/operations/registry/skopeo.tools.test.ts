@@ -1,4 +1,4 @@
-// The registry beside the tool that the stock client calls: images that it copies in and out come out the same.
+// The registry and the tool of the stock client: images that it copies in and out are unchanged.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { withoutPrograms } from '#test/fixtures/programs.ts';
 const skip = withoutPrograms('skopeo');
 const run = promisify(execFile);
 
-t.test('an image for several architectures goes in and comes out with its digests', { skip }, async (t) => {
+t.test('an image for several architectures is pushed and pulled with its digests', { skip }, async (t) => {
   const store = await startStore(t, await reachable());
   await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');

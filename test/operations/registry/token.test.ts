@@ -26,7 +26,7 @@ async function readLogin(
   return { image: body.ImageName, username: body.Username, password: body.Password };
 }
 
-t.test('whoever comes without a token is told where to fetch one', async (t) => {
+t.test('a client without a token is told where to fetch one', async (t) => {
   const store = await startStore(t);
   const id = await declare(store, 'ada', 'hello');
   const repository = `images/${id.toLowerCase()}/image`;
@@ -64,7 +64,7 @@ t.test('a host that could end the quotation is not repeated', async (t) => {
   }
 });
 
-t.test('neither a token of the store nor one that was tampered with is good here', async (t) => {
+t.test('neither a token of the store nor an altered one is valid here', async (t) => {
   const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
@@ -119,7 +119,7 @@ t.test('wrong credentials get no token', async (t) => {
   t.equal((await fetch(`${store.url}/registry/token`, { method: 'POST' })).status, 405, 'clients then come by GET');
 });
 
-t.test('a token is good for its own repository and what was asked for, whatever else was asked', async (t) => {
+t.test('a token is valid for its own repository and its permitted actions only', async (t) => {
   const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   await declare(store, 'ada', 'other');
@@ -191,44 +191,37 @@ t.test('they last as long as the upload moves, and at most six hours', async (t)
   t.equal((await fetchToken(store, idle)).status, 401, 'nothing moved');
 });
 
-t.test(
-  'they end with the token that asked for them, and with the part that the account has in the package',
-  async (t) => {
-    const store = await startStore(t);
-    const id = await declare(store, 'ada', 'hello');
-    const at = store.clock.now.toISOString();
-    const entry = { at, actor: 'test', action: 'collaborate', object: 'charm/hello' };
-    await store.beside.records.change(entry, (tx) => tx.collaborators.add(id, store.ids.bob, store.ids.ada, at));
-    const bob = await store.as('bob');
-    const client = await logIn(store, await uploadLogin(bob, 'hello'));
-    t.match(await client.call('GET', 'tags/list'), { status: 200 });
+t.test('they end with the token of the request, and with the role of the account in the package', async (t) => {
+  const store = await startStore(t);
+  const id = await declare(store, 'ada', 'hello');
+  const at = store.clock.now.toISOString();
+  const entry = { at, actor: 'test', action: 'collaborate', object: 'charm/hello' };
+  await store.beside.records.change(entry, (tx) => tx.collaborators.add(id, store.ids.bob, store.ids.ada, at));
+  const bob = await store.as('bob');
+  const client = await logIn(store, await uploadLogin(bob, 'hello'));
+  t.match(await client.call('GET', 'tags/list'), { status: 200 });
 
-    const ended = await store.as('bob', { ttl: 60 });
-    const short = await uploadLogin(ended, 'hello');
-    t.equal((await fetchToken(store, short)).status, 200);
-    store.clock.advance(minutes(1));
-    t.equal((await fetchToken(store, short)).status, 401, 'the token ended');
+  const ended = await store.as('bob', { ttl: 60 });
+  const short = await uploadLogin(ended, 'hello');
+  t.equal((await fetchToken(store, short)).status, 200);
+  store.clock.advance(minutes(1));
+  t.equal((await fetchToken(store, short)).status, 401, 'the token ended');
 
-    await store.beside.records.change(entry, async (tx) => {
-      for (const { sessionId } of await tx.macaroons.list(store.ids.bob, at, true))
-        await tx.macaroons.revoke(sessionId, store.ids.bob, at);
-    });
-    t.match(
-      await client.call('GET', 'tags/list'),
-      { status: 401 },
-      'revoked: at once, also for tokens of the registry',
-    );
+  await store.beside.records.change(entry, async (tx) => {
+    for (const { sessionId } of await tx.macaroons.list(store.ids.bob, at, true))
+      await tx.macaroons.revoke(sessionId, store.ids.bob, at);
+  });
+  t.match(await client.call('GET', 'tags/list'), { status: 401 }, 'revoked: at once, also for tokens of the registry');
 
-    await store.join('carol');
-    await store.beside.records.change(entry, (tx) => tx.accounts.makeStoreAdministrator(store.ids['carol'] ?? '', at));
-    const carol = await uploadLogin(await store.as('carol'), 'hello');
-    t.equal((await fetchToken(store, carol)).status, 200);
-    await store.beside.records.change(entry, (tx) => tx.accounts.endStoreAdministrator(store.ids['carol'] ?? ''));
-    t.equal((await fetchToken(store, carol)).status, 401, 'the role was taken');
-  },
-);
+  await store.join('carol');
+  await store.beside.records.change(entry, (tx) => tx.accounts.makeStoreAdministrator(store.ids['carol'] ?? '', at));
+  const carol = await uploadLogin(await store.as('carol'), 'hello');
+  t.equal((await fetchToken(store, carol)).status, 200);
+  await store.beside.records.change(entry, (tx) => tx.accounts.endStoreAdministrator(store.ids['carol'] ?? ''));
+  t.equal((await fetchToken(store, carol)).status, 401, 'the role was taken');
+});
 
-t.test('credentials to pull only pull, last for good, and survive restarts and new root keys', async (t) => {
+t.test('pull credentials only pull, do not expire, and survive restarts and new root keys', async (t) => {
   const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   const digest = await pushImage(

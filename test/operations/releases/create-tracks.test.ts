@@ -9,7 +9,7 @@ async function guard(store: TestAppliance, packageId: string, ...patterns: strin
   });
 }
 
-t.test('tracks are created where a guardrail allows them, and can be released to', async (t) => {
+t.test('tracks are created if a guardrail allows them, and can be released to', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/bin', { name: 'hello' })).body;

@@ -81,7 +81,7 @@ t.test('the first release publishes the package', async (t) => {
   t.equal(await status(), 'published');
 });
 
-t.test('a branch is gone thirty days after its last release', async (t) => {
+t.test('a branch ends thirty days after its last release', async (t) => {
   const store = await startStore(t);
   const { ada, path } = await withRevisions(store, 'bin', 2);
   const day = 24 * 3_600_000;
@@ -134,7 +134,7 @@ t.test('one request is one transaction', async (t) => {
   t.match((await ada.get(path)).body.metadata, { status: 'registered' });
 });
 
-t.test('what is no channel is refused', async (t) => {
+t.test('an invalid channel is refused', async (t) => {
   const store = await startStore(t);
   const { ada, path } = await withRevisions(store, 'bin', 1);
   for (const channel of [
@@ -240,7 +240,7 @@ t.test('a charm fills one slot for each of its bases', async (t) => {
   );
 });
 
-t.test("a token's channels are names and patterns, held against the full name", async (t) => {
+t.test('the channels of a token are names and patterns, matched with the full name', async (t) => {
   const store = await startStore(t);
   const { path } = await withRevisions(store, 'bin', 1);
   const status = async (channels: string[], channel: string, revision: number | null = 1): Promise<number> =>
@@ -299,7 +299,7 @@ t.test('collaborators and store administrators release too', async (t) => {
   t.same(await held(await store.as('ada'), path), ['latest/beta=1', 'latest/edge=1']);
 });
 
-t.test('a progressive release says how far it goes', async (t) => {
+t.test('a progressive release shows its progress', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'tiny-app' });

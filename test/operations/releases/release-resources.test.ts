@@ -86,7 +86,7 @@ t.test('a charm is released with its resources, and keeps those of the channel w
   );
 });
 
-t.test('a progressive release lies over the ordinary one, and ends with the next', async (t) => {
+t.test('a progressive release is on top of the ordinary one, and ends with the next', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'tiny-app' });
@@ -114,7 +114,7 @@ t.test('a progressive release lies over the ordinary one, and ends with the next
   t.same(await map(), [], 'closing a channel empties it of both');
 });
 
-t.test('what fills a channel whole is released to everybody', async (t) => {
+t.test('a bin or a rock is released to all devices at once, and a share of them is refused', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   for (const namespace of ['bin', 'rock']) {

@@ -51,7 +51,7 @@ t.test('tracks and guardrails', async (t) => {
     t.same(await newest(store), before);
   });
 
-  await t.test('pattern and phasing are changed, each by itself', async (t) => {
+  await t.test('pattern and phasing are changed separately', async (t) => {
     await create('1.0', '2.0', '3.0');
     const changed = await ada.patch(track('2.0'), { 'version-pattern': '2\\.*', 'automatic-phasing-percentage': 12.5 });
     t.match(changed, {
@@ -86,7 +86,7 @@ t.test('tracks and guardrails', async (t) => {
     t.same(await newest(store), byOperation);
   });
 
-  await t.test('so they are of the track that every package has, which stays where it was', async (t) => {
+  await t.test('the track that every package has is changed too, and stays in its place', async (t) => {
     const tracks = async () => (await ada.get('/v1/snap/hello')).body.metadata.tracks as object[];
     const [before, ...others] = await tracks();
     t.match(before, { name: 'latest', 'version-pattern': null, 'automatic-phasing-percentage': null });
@@ -121,7 +121,7 @@ t.test('tracks and guardrails', async (t) => {
     t.equal([gone, filled].filter(({ status }) => status === 200).length, 1, 'deleted or filled');
   });
 
-  await t.test('what is not there and what is not his are one', async (t) => {
+  await t.test('a missing package and a foreign package look the same', async (t) => {
     const narrowed = await store.as('ada', { channels: ['2.0/edge'] });
     const before = await newest(store);
     const nowhere = '/internal/v1/packages/snap/none/tracks/2.0';

@@ -6,7 +6,7 @@ import { declare, digestOf, logIn, pushImage, uploadLogin } from '#test/fixtures
 
 const path = (name = 'hello', resource = 'image'): string => `/v1/charm/${name}/resources/${resource}/oci-image/blob`;
 
-t.test('the same digest answers the same bytes, also after a restart and for somebody else', async (t) => {
+t.test('the same digest gets the same bytes, also after a restart and for another account', async (t) => {
   const store = await startStore(t);
   const id = await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
@@ -50,13 +50,13 @@ t.test('an image that was not pushed is not there', async (t) => {
   t.match(await ada.post(path(), {}), { status: 400 });
 });
 
-/** What the audit log tells of images that were handed out. */
+/** The audit entries about images that were handed out. */
 const handedOut = async ({ beside }: TestAppliance): Promise<Record<string, unknown>[]> =>
   (await beside.records.audit.list(0, 1000))
     .filter(({ action }) => action === 'oci_image_resource_blob')
     .map(({ details }) => JSON.parse(details) as Record<string, unknown>);
 
-t.test('the audit log tells of what is new: the credentials, and that an old image is wanted', async (t) => {
+t.test('the audit log records new credentials, and the use of an old image', async (t) => {
   const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
@@ -75,7 +75,7 @@ t.test('the audit log tells of what is new: the credentials, and that an old ima
   t.equal((await handedOut(store)).length, 2);
 });
 
-t.test('a registry that tells of nothing has what whoever pushed says', async (t) => {
+t.test('for a silent registry, the statement of the pusher is used', async (t) => {
   const host = 'registry.example:5000';
   const store = await startStore(t, (text) =>
     text

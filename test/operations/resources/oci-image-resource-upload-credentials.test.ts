@@ -20,7 +20,7 @@ t.test('a publisher gets credentials to push the image of a declared resource, o
   for (const login of [first, second]) t.equal((await logIn(store, login)).repository, repositoryOf(login));
 });
 
-t.test('what no revision declares is not there', async (t) => {
+t.test('an undeclared resource is not found', async (t) => {
   const store = await startStore(t);
   await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
@@ -37,7 +37,7 @@ t.test('a resource of another type has no image', async (t) => {
   });
 });
 
-t.test('a resource whose name cannot be a repository is refused with a sentence', async (t) => {
+t.test('a resource with a name that cannot be a repository is refused with a sentence', async (t) => {
   const store = await startStore(t);
   for (const resource of ['Image', 'a--b-', '_x']) {
     await declare(store, 'ada', 'hello', resource);

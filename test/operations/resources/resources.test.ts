@@ -1,4 +1,4 @@
-// Resources: what revisions declare, and what is pushed for it.
+// Resources: the declarations of revisions, and the pushes for them.
 import { createHash } from 'node:crypto';
 
 import t from 'tap';
@@ -131,7 +131,7 @@ t.test('bases can be changed, and entries of one base merge', async (t) => {
   t.equal((await ada.get(path)).body.revisions[0].bases.length, 2);
 });
 
-t.test('what no revision declares cannot be pushed, nor as something else', async (t) => {
+t.test('an undeclared resource cannot be pushed, nor as another type', async (t) => {
   const { store, ada } = await withCharm(t);
   t.match(
     await pushResource(store, ada, 'other', 'x'),
@@ -146,7 +146,7 @@ t.test('what no revision declares cannot be pushed, nor as something else', asyn
   t.match(await pushResource(store, ada, 'config', 'x', { more: 1 }), refused('api-error', 400));
 });
 
-t.test('an upload belongs to what it was pushed to first; the same push again answers the same', async (t) => {
+t.test('an upload belongs to its first push; the same push again gets the same response', async (t) => {
   const { store, ada } = await withCharm(t);
   const upload = await ada.upload('content');
   const push = (path: string, more = {}) =>

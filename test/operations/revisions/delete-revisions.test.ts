@@ -1,4 +1,5 @@
-// Old revisions deleted by a rule: by HTTP, by command and every day; what stays, what goes, and what comes back.
+// Old revisions deleted by a rule: by HTTP, by command and every day; the revisions that stay, that go, and that
+// return.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 
@@ -119,13 +120,13 @@ t.test('old revisions are deleted by a rule', async (t) => {
     }
   });
 
-  await t.test('what is withdrawn does not count among the newest', async (t) => {
+  await t.test('a withdrawn revision does not count among the newest', async (t) => {
     await ada.post(`${kept}/12/withdraw`, { reason: why });
     t.same(numbers((await ask({ keep: 2 })).body.revisions), [6, 7]);
     await ada.post(`${kept}/12/restore`);
   });
 
-  await t.test("what cannot be meant, and what is somebody else's, changes nothing", async (t) => {
+  await t.test('an impossible rule, and a foreign package, change nothing', async (t) => {
     const narrowed = [
       await store.as('ada', { channels: ['latest/edge'] }),
       await store.as('ada', { permissions: ['package-manage-releases'] }),
@@ -179,7 +180,7 @@ t.test('old revisions are deleted by a rule', async (t) => {
     t.same(await newest(store), before);
   });
 
-  await t.test('deleted, two at once: one does it, the other is told; numbers and the reason stay', async (t) => {
+  await t.test('deleted twice at once: one request does it, the other is told; the numbers stay', async (t) => {
     const wanted = { keep: 2, revisions: [6, 7, 10], reason: why };
     const both = await Promise.all([ask(wanted), ask(wanted)]);
     t.same(both.map(({ status }) => status).sort(), [200, 409]);
@@ -216,7 +217,7 @@ t.test('old revisions are deleted by a rule', async (t) => {
     }
   });
 
-  await t.test('nothing releases, withdraws or brings back what is deleted', async (t) => {
+  await t.test('a deleted revision cannot be released, withdrawn or restored', async (t) => {
     t.match(await release({ channel: 'edge', revision: 7 }), {
       status: 400,
       body: { 'error-list': [{ message: /^Revision 7 of 'hello' is deleted\. .*: Nobody has these/ }] },
@@ -250,7 +251,7 @@ t.test('old revisions are deleted by a rule', async (t) => {
   });
 });
 
-/** The sweep, for which everything is old that has come in so far. */
+/** The sweep, with a time that makes all earlier content old. */
 const sweeping = (store: TestAppliance) => () =>
   withBlobs(store.beside, ({ blobs }) => sweepBlobs(store.beside.records, blobs, clockWhenOld(store)).run());
 
@@ -312,7 +313,8 @@ t.test('components go with the last revision that they were pushed for', async (
   await ada.post('/v1/snap/hello/releases', [
     { channel: 'edge', revision: 4, resources: [{ name: 'data', revision: 2 }] },
   ]);
-  // Revision 3 stays by the component that a channel holds: it was pushed for it too, and first for one that is gone.
+  // Revision 3 stays because a channel has its component: the component was pushed for revision 3 too, and first for a
+  // deleted one.
   t.same(numbers((await remove(1)).body.revisions), [2]);
   const entry = { at: store.clock.now.toISOString(), actor: 'test', action: 'approve', object: 'snap/hello' };
   await store.beside.records.change(entry, async (tx) => {
@@ -356,7 +358,7 @@ t.test('components go with the last revision that they were pushed for', async (
   t.same([await sweep(), isThere('last')], [{ swept: 2 }, true]);
 });
 
-t.test('bytes go, and come back with the same number', async (t) => {
+t.test('content is deleted, and is pushed again under the same number', async (t) => {
   const store = await startNow(t);
   const [ada, root] = [await store.as('ada'), await store.as('root')];
   const isThere = (content: string): boolean => hasContent(store.directory, digestOf(content));
@@ -400,7 +402,7 @@ t.test('bytes go, and come back with the same number', async (t) => {
     t.match(await ada.post('/v1/bin/tool/releases', [{ channel: 'edge', revision: 2 }]), { status: 200 });
   });
 
-  await t.test('every day, where the configuration says how many stay', async (t) => {
+  await t.test('every day, with the configured number of remaining revisions', async (t) => {
     let settings: { keep?: number; older_than_days: number } = { older_than_days: 30 };
     const { records, acts } = store.beside;
     const job = expireRevisions(
@@ -434,7 +436,7 @@ t.test('bytes go, and come back with the same number', async (t) => {
   });
 });
 
-t.test('what a validation set names stays, whatever channels hold', async (t) => {
+t.test('a revision in a validation set stays, with any content of channels', async (t) => {
   const store = await startNow(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
@@ -456,7 +458,7 @@ t.test('what a validation set names stays, whatever channels hold', async (t) =>
   t.equal((await store.beside.records.revisions.find(id, 2))?.deletedAt ?? null, null);
 });
 
-t.test('what a bundle deploys stays, whatever channels hold', async (t) => {
+t.test('a revision in a bundle stays, with any content of channels', async (t) => {
   const store = await startNow(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/charm', { name: 'postgresql' })).body;

@@ -51,7 +51,7 @@ t.test('each namespace has its members', async (t) => {
   }
 });
 
-t.test('a snap tells what stands in it, in the words of the clients', async (t) => {
+t.test('a snap shows its content, in the words of the clients', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'tiny-app' });
@@ -83,7 +83,7 @@ t.test('a snap tells what stands in it, in the words of the clients', async (t) 
   );
 });
 
-t.test('the newest hundred are listed, newest first, unless another number is asked for', async (t) => {
+t.test('the newest hundred are listed, newest first, unless another number is requested', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/bin', { name: 'hello' })).body;
@@ -106,7 +106,7 @@ t.test('the newest hundred are listed, newest first, unless another number is as
   t.same(await numbers('?revision=7&limit=0'), []);
 });
 
-t.test('no more than five hundred come at once', async (t) => {
+t.test('at most five hundred are returned at once', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/bin', { name: 'hello' })).body;
@@ -131,7 +131,7 @@ t.test('numbers are written in digits', async (t) => {
   }
 });
 
-t.test('the recipe of a revision comes when it is asked for', async (t) => {
+t.test('the recipe of a revision is returned on request', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
@@ -153,7 +153,7 @@ t.test('the recipe of a revision comes when it is asked for', async (t) => {
   }
 });
 
-t.test('a revision says whether it is or was in a channel', async (t) => {
+t.test('a revision shows whether it is or was in a channel', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/bin', { name: 'hello' });
@@ -166,7 +166,7 @@ t.test('a revision says whether it is or was in a channel', async (t) => {
   t.equal(await status(), 'released', 'also when the channel was closed');
 });
 
-t.test('a snap whose maker left the address of its build shows it', async (t) => {
+t.test('a snap with the address of its build shows it', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });

@@ -69,7 +69,7 @@ t.test('a token that may only push polls its upload, and lists nothing', async (
   });
 });
 
-t.test('a review that has not begun says new, and has neither revision nor errors', async (t) => {
+t.test('a review that has not begun has the status new, and neither revision nor errors', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/bin', { name: 'hello' })).body;

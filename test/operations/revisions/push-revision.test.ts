@@ -22,7 +22,7 @@ t.test('an upload that is pushed becomes a revision once it is reviewed', async 
   });
 });
 
-t.test('the status-url is a path without the prefix, whichever way the push came', async (t) => {
+t.test('the status-url is a path without the prefix, for every way of pushing', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/bin', { name: 'hello' });
@@ -55,7 +55,7 @@ t.test('pushing again is safe: it answers the same and makes nothing new', async
   t.match(await (await store.as('bob')).post('/v1/bin/hello/revisions', { 'upload-id': upload }), { status: 200 });
 });
 
-t.test('an upload that another package has claimed is not there, nor is one that never was', async (t) => {
+t.test('an upload that another package has claimed is not found, and neither is an unknown one', async (t) => {
   const store = await startStore(t);
   const [ada, bob] = [await store.as('ada'), await store.as('bob')];
   for (const name of ['hello', 'other']) await ada.post('/v1/bin', { name });
@@ -137,7 +137,7 @@ t.test('of the same content pushed twice before any review, one is approved', as
   t.same(statuses, ['approved', 'rejected', 'rejected', 'rejected', 'rejected']);
 });
 
-t.test('revisions are numbered without gaps, however many are pushed at once', async (t) => {
+t.test('revisions are numbered without gaps, with any number of concurrent pushes', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   for (const name of ['one', 'two']) await ada.post('/v1/bin', { name });
@@ -157,7 +157,7 @@ t.test('revisions are numbered without gaps, however many are pushed at once', a
   }
 });
 
-t.test('what is in review when the store stops is reviewed after the next start', async (t) => {
+t.test('an upload in review at a stop is reviewed after the next start', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'tiny-app' })).body;
@@ -180,7 +180,7 @@ t.test('what is in review when the store stops is reviewed after the next start'
   }
 });
 
-t.test('a snap of another name, or one that is none, is rejected with what is wrong', async (t) => {
+t.test('a snap with another name, or an invalid one, is rejected with the mistake', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'other' });
@@ -191,7 +191,7 @@ t.test('a snap of another name, or one that is none, is rejected with what is wr
   t.same((await ada.get('/v1/snap/other/revisions')).body, { revisions: [] });
 });
 
-t.test('an empty file is content too, where nothing has to be inside', async (t) => {
+t.test('an empty file is content too, if no content is required', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/bin', { name: 'hello' });

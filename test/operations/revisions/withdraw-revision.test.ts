@@ -32,7 +32,7 @@ t.test('a revision withdrawn and brought back', async (t) => {
     { channel: 'stable', revision: 2, progressive: { percentage: 10, paused: false } },
   );
 
-  await t.test('its slots are emptied and told of, and it stands there as rejected', async (t) => {
+  await t.test('its slots are emptied with audit entries, and its status is rejected', async (t) => {
     t.match(await withdraw(2), {
       status: 200,
       body: { revision: 2, channels: ['latest/edge', 'latest/edge/fix', 'latest/stable'] },
@@ -64,7 +64,7 @@ t.test('a revision withdrawn and brought back', async (t) => {
     });
   });
 
-  await t.test('brought back it is what it was, in no channel', async (t) => {
+  await t.test('a restored revision is unchanged, in no channel', async (t) => {
     t.match(await restore(2), { status: 200, body: { revision: 2 } });
     t.equal(await status(2), 'released', 'as one that was in a channel');
     t.same(await held(), ['latest/stable 1']);
@@ -75,7 +75,7 @@ t.test('a revision withdrawn and brought back', async (t) => {
     t.equal(await status(4), 'approved', 'as one that never was');
   });
 
-  await t.test('two at once: one does it, the other is told', async (t) => {
+  await t.test('twice at once: one request does it, the other is told', async (t) => {
     const twice = (what: () => Promise<{ status: number }>) =>
       Promise.all([what(), what()]).then((both) => both.map(({ status }) => status).sort());
     t.same(await twice(() => withdraw(3)), [200, 409]);
@@ -86,7 +86,7 @@ t.test('a revision withdrawn and brought back', async (t) => {
     await restore(3);
   });
 
-  await t.test("what cannot be meant, and what is somebody else's, changes nothing", async (t) => {
+  await t.test('an impossible change, and a foreign package, change nothing', async (t) => {
     const narrowed = await Promise.all([
       store.as('ada', { channels: ['latest/edge'] }),
       store.as('ada', { permissions: ['package-manage-revisions'] }),
@@ -176,7 +176,7 @@ t.test('a revision withdrawn and brought back', async (t) => {
     });
   });
 
-  await t.test('a charm says why in the errors of the revision', async (t) => {
+  await t.test('a charm has the reason in the errors of the revision', async (t) => {
     const charm = (await store.beside.records.packages.find('charm', 'hello'))!;
     await addRevision(store, charm.id, 1);
     await ada.post('/internal/v1/packages/charm/hello/revisions/1/withdraw', { reason: why });

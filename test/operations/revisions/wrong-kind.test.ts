@@ -1,4 +1,4 @@
-// A file of another kind than its package is rejected for what it is.
+// A file of another kind than its package is rejected with its kind.
 import { gzipSync } from 'node:zlib';
 
 import t from 'tap';

@@ -25,7 +25,7 @@ t.test('load balancers and people ask how the store is', async (t) => {
   }
 });
 
-t.test('a command on the host that knows the secret of the data directory is told everything', async (t) => {
+t.test('a command on the host with the secret of the data directory sees everything', async (t) => {
   const store = await startStore(t);
   const file = join(store.directory, 'serving.json');
   const { secret } = JSON.parse(readFileSync(file, 'utf8')) as { secret: string };

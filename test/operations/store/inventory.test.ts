@@ -1,4 +1,4 @@
-// What a store administrator sees of the store as a whole.
+// The store as a whole, as an administrator sees it.
 import t from 'tap';
 
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
@@ -63,7 +63,7 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
     t.same(named(await list(`quiet-since=${longAgo}&namespace=snap`)), ['snap/bobs', 'snap/world']);
   });
 
-  await t.test('what cannot be meant is refused', async (t) => {
+  await t.test('an impossible filter is refused', async (t) => {
     for (const query of [
       ...['namespace=sharp', 'channel=a/b/c/d', 'at-least=-1', 'at-least=1e3', 'at-least=1234567890123456'],
       ...['quiet-since=yesterday', 'registered-before=2026', 'cursor=x', 'cursor=', 'page-size=0', 'page-size=501'],
@@ -113,7 +113,7 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
     t.match(await root.get('/internal/v1/accounts?page-size=1'), { body: { 'next-cursor': String } });
   });
 
-  await t.test('what fills the disk', async (t) => {
+  await t.test('the use of the disk', async (t) => {
     const { body } = await root.get('/internal/v1/storage');
     t.same(body, {
       bytes: 2003,
@@ -122,7 +122,7 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
     });
   });
 
-  await t.test('the audit log, and what has left the host', async (t) => {
+  await t.test('the audit log, and the exports', async (t) => {
     const entries: { seq: number; action: string }[] = [];
     for (let cursor = ''; ;) {
       const { body } = await root.get(`/internal/v1/audit?page-size=7${cursor}`);
@@ -161,9 +161,9 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
     }
   });
 
-  await t.test('what left within a time is listed page by page, the last of it first', async (t) => {
+  await t.test('exports of a period are listed page by page, the newest first', async (t) => {
     const day = (number: number): string => `2001-02-${String(number).padStart(2, '0')}T00:00:00.000Z`;
-    // The clock was put back on the way.
+    // The clock was set back in between.
     const days = [1, 2, 3, 4, 9, 5, 6, 7, 5, 8, 9];
     await store.beside.records.change({ at: day(1), actor: 'test', action: 'export', object: 'x' }, async (tx) => {
       for (const [at, number] of days.entries()) {
@@ -193,7 +193,7 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
     }
   });
 
-  await t.test('nobody else sees any of it', async (t) => {
+  await t.test('other accounts see none of it', async (t) => {
     const ada = await store.as('ada');
     for (const path of [
       'packages',
@@ -227,7 +227,7 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
   });
 });
 
-t.test('what few packages have is found at once among many, and what many have page by page', async (t) => {
+t.test('a rare property is found at once among many packages, and a common one page by page', async (t) => {
   const store = await startStore(t);
   const { ada, bob } = store.ids;
   const at = store.clock.now.toISOString();

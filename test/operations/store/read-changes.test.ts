@@ -1,4 +1,4 @@
-// What is done to the store, followed by its numbers.
+// Changes of the store, followed by their numbers.
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -30,7 +30,7 @@ const putOff = (store: TestAppliance) =>
     () => Promise.resolve(),
   );
 
-t.test('a store administrator follows what is done, in order and each once', async (t) => {
+t.test('a store administrator follows the changes, in order and each once', async (t) => {
   const store = await startStore(t);
   const [root, ada] = [await store.as('root'), await store.as('ada')];
   const ask = (query: string) => root.get(`${path}?${query}`);
@@ -67,7 +67,7 @@ t.test('a store administrator follows what is done, in order and each once', asy
   t.match(await narrowed.get(`${path}?since=0`), refused(401, 'permission-required'));
 });
 
-t.test('who waits is told as soon as something is done, by whichever process', async (t) => {
+t.test('a waiting client is told at once of a change by any process', async (t) => {
   const store = await startStore(t);
   const root = await store.as('root');
   const { next } = (await root.get(path)).body as { next: number };
@@ -86,7 +86,7 @@ t.test('who waits is told as soon as something is done, by whichever process', a
   t.match(await surprised, refused(410, 'reset'));
 });
 
-t.test('so many may wait, and a store that stops keeps nobody waiting', async (t) => {
+t.test('the number of waiting clients is bounded, and a store that stops releases them', async (t) => {
   const store = await startStore(t);
   const root = await store.as('root');
   const { next } = (await root.get(path)).body as { next: number };
@@ -105,7 +105,7 @@ t.test('so many may wait, and a store that stops keeps nobody waiting', async (t
   t.same(statuses, [...Array<number>(64).fill(200), 429]);
 });
 
-t.test('who hangs up gives his place to another', async (t) => {
+t.test('a client that hangs up makes room for another', async (t) => {
   const { records } = (await startStore(t)).beside;
   const feed = createChangeFeed(records, 1);
   const { next } = await feed.read({ since: undefined, epoch: undefined }, { limit: 1, timeoutMs: 0, signal: alive() });

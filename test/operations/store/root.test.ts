@@ -3,7 +3,7 @@ import t from 'tap';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { servingSnaps } from '#test/fixtures/devices.ts';
 
-t.test('the service says what it is, to anybody', async (t) => {
+t.test('the service describes itself, to any client', async (t) => {
   const store = await startStore(t);
   for (const path of ['/', '/publishergw', '/publishergw/', '/?unknown=member']) {
     const reply = await store.anyone.get(path);
@@ -23,7 +23,7 @@ t.test('the service says what it is, to anybody', async (t) => {
   t.match((await online.anyone.get('/')).body, { offline: false });
 });
 
-t.test('snapd hears how new a store this is, where devices are served', async (t) => {
+t.test('snapd gets the version of this store, if devices are served', async (t) => {
   const serving = await startStore(t, servingSnaps);
   const head = await fetch(`${serving.url}/`, { method: 'HEAD' });
   t.equal(head.status, 200);
@@ -32,7 +32,7 @@ t.test('snapd hears how new a store this is, where devices are served', async (t
   t.equal((await fetch(`${other.url}/`, { method: 'HEAD' })).headers.get('snap-store-version'), null);
 });
 
-t.test('a store that exchanges no administrator credential says so, and which key is missing', async (t) => {
+t.test('a store that exchanges no administrator credential reports it, with the missing key', async (t) => {
   const missing = async (text: RegExp) => {
     const { anyone } = await startStore(t, (config) => config.replace(text, ''));
     t.match((await anyone.get('/')).body, { offline: false });

@@ -33,7 +33,7 @@ const required = {
   body: { 'error-list': [{ code: 'macaroon-authorization-required' }], Code: 'macaroon discharge required' },
 };
 
-t.test('what is issued is a string of JSON with one third-party caveat to the identity provider', async (t) => {
+t.test('an issued token is a string of JSON with one third-party caveat to the identity provider', async (t) => {
   const store = await startIdentity(t);
   for (const reply of [await store.anyone.get('/v1/tokens'), await store.anyone.post('/v1/tokens', {})]) {
     t.equal(reply.status, 200);
@@ -74,7 +74,7 @@ t.test('the restrictions are written in the order that clients know', async (t) 
   ]);
 });
 
-t.test('a request that is not well-formed is refused where it is wrong', async (t) => {
+t.test('a malformed request is refused with the place of the mistake', async (t) => {
   const store = await startIdentity(t);
   for (const [body, said] of [
     [{ snaps: [] }, "Additional properties are not allowed ('snaps' was unexpected) at /"],
@@ -173,7 +173,7 @@ t.test('a discharged macaroon is exchanged for a token with every restriction of
   t.match(await ada.get('/v1/tokens/whoami'), required);
 });
 
-t.test('the list comes in either alphabet, padded or not, in the header or in the body', async (t) => {
+t.test('the list is accepted in either alphabet, padded or not, in the header or in the body', async (t) => {
   const store = await startIdentity(t);
   const { root, caveatId } = await begin(store, { description: '??>>~~' });
   const dm = await dischargeInBrowser(store, caveatId);
@@ -237,7 +237,7 @@ t.test('the exchange comes within ten minutes of the discharge', async (t) => {
   t.equal((await exchange(store, list)).status, 401, 'a clock set back opens it no more');
 });
 
-t.test('a client narrows what it holds, and the token stays narrow', async (t) => {
+t.test('a client narrows its token, and the token stays narrow', async (t) => {
   const store = await startIdentity(t);
   const { root, caveatId } = await begin(store, { permissions: ['package-manage'] });
   const dm = await dischargeInBrowser(store, caveatId);
@@ -258,7 +258,7 @@ t.test('a client narrows what it holds, and the token stays narrow', async (t) =
   t.match(await ada.get('/v1/tokens/whoami'), required);
 });
 
-t.test('whatever a client puts into a macaroon or a discharge, it is nobody else by that', async (t) => {
+t.test('additions to a macaroon or a discharge never change the identity of a client', async (t) => {
   const store = await startIdentity(t);
   await store.setPassword('bob');
   const { root, caveatId } = await begin(store);
@@ -371,7 +371,7 @@ t.test('a token is not exchanged again, nor does text that is no macaroon get an
   }
 });
 
-t.test('a discharge that was made for a service of somebody else opens nothing here', async (t) => {
+t.test('a discharge for another service opens nothing here', async (t) => {
   const store = await startIdentity(t);
   const { PublicKey } = (await store.anyone.get('/identity/publickey')).body as { PublicKey: string };
   const rootKey = Buffer.from('of the service');

@@ -37,7 +37,7 @@ t.test('an account lists its macaroons', async (t) => {
   t.notMatch(JSON.stringify(reply.body), ada.token, 'the token itself is not kept');
 });
 
-t.test('inactive ones, revoked or expired, come when they are asked for', async (t) => {
+t.test('inactive ones, revoked or expired, are listed on request', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await store.as('ada', { ttl: 10 });

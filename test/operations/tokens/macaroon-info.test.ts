@@ -4,7 +4,7 @@ import { withFirstPartyCaveat } from '#macaroons/codec/macaroon.ts';
 import { readToken, writeToken } from '#macaroons/codec/text.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 
-t.test('a token says whose it is and that it is not restricted', async (t) => {
+t.test('a token shows its owner, and that it is not restricted', async (t) => {
   const store = await startStore(t);
   const reply = await (await store.as('ada')).get('/v1/tokens/whoami');
   t.equal(reply.status, 200);
@@ -22,7 +22,7 @@ t.test('a token says whose it is and that it is not restricted', async (t) => {
   });
 });
 
-t.test('a token shows what it is restricted to', async (t) => {
+t.test('a token shows its restrictions', async (t) => {
   const store = await startStore(t);
   const packages = [
     { type: 'snap' as const, name: 'hello' },

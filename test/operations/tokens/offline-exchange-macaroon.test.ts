@@ -106,7 +106,7 @@ t.test('addresses are counted apart, through the proxies that are trusted', asyn
   t.match(await from('2001:db8::ffff'), { status: 429 }, 'all addresses of a client with IPv6 are counted as one');
 });
 
-t.test('without trusted proxies nobody chooses his address', async (t) => {
+t.test('without trusted proxies a client cannot choose its address', async (t) => {
   const store = await startStore(t, withDigests(`"${digest(credential)}"`));
   for (let turn = 0; turn < 10; turn++) await exchange(store, 'wrong', { 'x-forwarded-for': `10.0.0.${turn}` });
   t.match(await exchange(store, 'wrong', { 'x-forwarded-for': '10.0.0.99' }), { status: 429 });
@@ -125,7 +125,7 @@ t.test('it is not there outside offline mode, nor without the settings', async (
   }
 });
 
-t.test('an administrator who does not exist is refused, whatever the credential', async (t) => {
+t.test('an administrator that does not exist is refused, with any credential', async (t) => {
   const store = await startStore(t, (text) =>
     withDigests(`"${digest(credential)}"`)(text).replace('store_admin_id = "root"', 'store_admin_id = "nobody"'),
   );

@@ -47,7 +47,7 @@ t.test('a token can revoke itself, once', async (t) => {
   t.match(await ada.post('/v1/tokens/revoke', { 'session-id': own }), { status: 401 });
 });
 
-t.test("somebody else's session, and one that never was, are not there", async (t) => {
+t.test('a session of another account, and an unknown one, are not found', async (t) => {
   const store = await startStore(t);
   const [ada, bob, root] = [await store.as('ada'), await store.as('bob'), await store.as('root')];
   const [session] = await sessions(ada);
@@ -73,7 +73,7 @@ t.test("somebody else's session, and one that never was, are not there", async (
   t.equal((await ada.get('/v1/tokens/whoami')).status, 200);
 });
 
-t.test('another process that revokes is heard at once', async (t) => {
+t.test('a revocation by another process is effective at once', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   const [session = ''] = await sessions(ada);

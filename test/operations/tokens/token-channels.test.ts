@@ -9,7 +9,7 @@ import { startStore, type Client, type TestAppliance } from '#test/fixtures/appl
 
 const everyChannel = ['latest', 'stable', 'edge', 'latest/edge', 'latest/edge/fix'];
 
-/** A store in which ada has a package with a revision. */
+/** A store with a package of ada that has a revision. */
 async function withRevision(t: Parameters<typeof startStore>[0]): Promise<TestAppliance> {
   const store = await startStore(t);
   const ada = await store.as('ada');
@@ -18,7 +18,7 @@ async function withRevision(t: Parameters<typeof startStore>[0]): Promise<TestAp
   return store;
 }
 
-/** To which of these channels somebody may release. */
+/** The channels of the list that an account may release to. */
 async function released(client: Client, channels = everyChannel): Promise<string[]> {
   const taken: string[] = [];
   for (const channel of channels) {
@@ -29,7 +29,7 @@ async function released(client: Client, channels = everyChannel): Promise<string
   return taken;
 }
 
-t.test('what is no channel is refused with its name when a token is asked for', async (t) => {
+t.test('an invalid channel is refused by name when a token is requested', async (t) => {
   const store = await startStore(t);
   for (const wrong of ['latest/sharp', 'latest/egde', '1/2/3', 'LATEST/EDGE', '3.*/stable', '**', 'edge/stable', 'é']) {
     const asked = { channels: ['latest/edge', wrong, '*/beta'] };
@@ -68,7 +68,7 @@ t.test('a token releases to what its words mean in a release', async (t) => {
   }
 });
 
-t.test('a token of the first release means what it meant then', async (t) => {
+t.test('a token of the first release keeps its meaning', async (t) => {
   const store = await withRevision(t);
   const issued = async (channels: string[]): Promise<Client> => store.with(await ofTheFirstRelease(store, channels));
   const cases: [string[], string[]][] = [

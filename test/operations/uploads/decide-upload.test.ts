@@ -4,7 +4,7 @@ import t from 'tap';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { until } from '#test/fixtures/until.ts';
 
-t.test('an upload is approved, or rejected with a sentence, by whoever administers the store', async (t) => {
+t.test('an upload is approved, or rejected with a reason, by a store administrator', async (t) => {
   const store = await startStore(t);
   const [ada, bob, root] = await Promise.all(['ada', 'bob', 'root'].map((who) => store.as(who)));
   const { id } = (await ada!.post('/v1/bin', { name: 'hello' })).body as { id: string };

@@ -12,7 +12,7 @@ import { store as blobStore } from '#test/blobs/store.ts';
 
 const boundary = 'b0undary';
 
-t.test('what a client has sent stays while it sends more, and goes when it has sent nothing for long', async (t) => {
+t.test('received files stay while a client sends more, and go after a long pause', async (t) => {
   const store = await startStore(t, (text) => text.replace('[uploads]', '[uploads]\nunclaimed_hours = 24'));
   const ada = await store.as('ada');
   await ada.post('/v1/bin', { name: 'hello' });

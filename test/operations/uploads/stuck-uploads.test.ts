@@ -1,4 +1,4 @@
-// Uploads that stand still keep nobody from sending: neither those behind the same address, nor all others.
+// Stalled uploads keep no other client from uploading, neither behind the same address nor elsewhere.
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 const long = process.env['LARDER_LONG'] === '1';
 
 interface Stuck {
-  /** What the store has said to it. */
+  /** The responses of the store to it. */
   said(): string;
 }
 
@@ -43,7 +43,7 @@ async function underWay(store: TestAppliance, count: number): Promise<void> {
   while (readdirSync(`${store.directory}/blobs/tmp`).length < count) await sleep(20);
 }
 
-t.test('an upload that stands still gives its place to whoever comes, and is told why', async (t) => {
+t.test('a stalled upload gives its place to a new one, and is told why', async (t) => {
   const clock = { now: 0 };
   const uploads = { ofSender: 2, all: 3, elapsed: () => clock.now };
   const store = await startStore(t, undefined, undefined, { uploads });
@@ -71,7 +71,7 @@ t.test('uploads of several addresses that take all places leave one to another a
 });
 
 t.test(
-  'with 512 uploads that stand still, 32 of them from its own address, an honest one gets through within a minute',
+  'with 512 stalled uploads, 32 of them from its own address, an honest one completes within a minute',
   { skip: long ? false : 'takes half a minute; LARDER_LONG=1 runs it', timeout: 300_000 },
   async (t) => {
     const store = await startStore(t);
@@ -79,7 +79,7 @@ t.test(
     await underWay(store, 512);
     const cpu = process.cpuUsage();
     const statuses: number[] = [];
-    // He tries again every second, as the answer asks him to.
+    // The client tries again every second, as the response says.
     while (statuses.at(-1) !== 200 && statuses.length < 60) {
       statuses.push(await honest(store));
       if (statuses.at(-1) !== 200) await sleep(1000);

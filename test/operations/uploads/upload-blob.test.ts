@@ -48,7 +48,7 @@ const refused = (status: number, code: string) => ({ status, body: { 'error-list
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-t.test('a file that is sent is kept under its digest, and its id is for whoever pushes it', async (t) => {
+t.test('an uploaded file is stored under its digest, and its id is for the account that pushes it', async (t) => {
   const store = await startStore(t);
   for (const path of ['/unscanned-upload/', '/publishergw/unscanned-upload/']) {
     for (const content of ['content', '', '\r\n--not the boundary\r\n', 'x'.repeat(3_000_000)]) {
@@ -63,7 +63,7 @@ t.test('a file that is sent is kept under its digest, and its id is for whoever 
   t.equal(contentFiles(store.directory).length, 4, 'the same content is kept once');
 });
 
-largeTest('the same file sent by many at once is kept once, and each has an id of his own', async (t) => {
+largeTest('the same file from many clients at once is stored once, and each has an id of its own', async (t) => {
   const store = await startStore(t);
   const replies = await Promise.all(
     Array.from({ length: 12 }, (_, at) =>
@@ -88,7 +88,7 @@ t.test('small text fields beside the file are ignored', async (t) => {
   t.match(await send(store, `${field}${form('content')}`, { 'content-type': type }), { status: 200 });
 });
 
-t.test('what is no form with one file is refused, and nothing is left', async (t) => {
+t.test('a request that is not a form with one file is refused, and leaves nothing', async (t) => {
   const store = await startStore(t);
   const before = footprint(store.directory);
   for (const [body, contentType, status, code] of [
@@ -114,7 +114,7 @@ t.test('what is no form with one file is refused, and nothing is left', async (t
   t.same(footprint(store.directory), before);
 });
 
-t.test('a request without a length is refused, one that says how it ends is not', async (t) => {
+t.test('a request without a length is refused, and a chunked one is not', async (t) => {
   const store = await startStore(t);
   const head = ['POST /unscanned-upload/ HTTP/1.1', 'Host: store', `Content-Type: ${type}`];
   const bare = await raw(store.url, `${head.join('\r\n')}\r\n\r\n`);
@@ -142,7 +142,7 @@ t.test('a file over the limit is refused, announced or not, and nothing is left'
   );
 });
 
-t.test('an address may hold so many bytes that nobody has claimed, and no more', async (t) => {
+t.test('an address may hold a limited number of unclaimed bytes', async (t) => {
   const store = await startStore(t, (text) =>
     text
       .replace(/^# unclaimed_per_address = .*$/m, 'unclaimed_per_address = "100 KiB"')
@@ -172,8 +172,8 @@ t.test('an address may hold so many bytes that nobody has claimed, and no more',
 });
 
 /**
- * Uploads that others have sent before, each a second after the one before; only what the records know of them. They come in one
- * statement: to wait for a server ten thousand times takes minutes where others keep the processor busy.
+ * Earlier uploads of others, each a second after the one before, only in the records. They are inserted in one
+ * statement: ten thousand requests take minutes on a busy machine.
  */
 async function sentBefore(t: Test, store: TestAppliance, address: string, count: number, since = 0): Promise<void> {
   const rows = Array.from({ length: count }, (_, nth) => [
@@ -188,7 +188,7 @@ async function sentBefore(t: Test, store: TestAppliance, address: string, count:
   await db.transaction((tx) => tx.run(statement(text, ...rows.flat())));
 }
 
-largeTest('an address may hold a thousand uploads that nobody has claimed, however small, and no more', async (t) => {
+largeTest('an address may hold a thousand unclaimed uploads of any size', async (t) => {
   const store = await startStore(t, (text) =>
     text.replace(/^# trusted_proxies = .*$/m, 'trusted_proxies = ["127.0.0.1"]'),
   );
@@ -204,7 +204,7 @@ largeTest('an address may hold a thousand uploads that nobody has claimed, howev
   t.match(await from('2001:db8:0:8:1::1'), { status: 200 });
 });
 
-t.test('when all places are taken, whoever has sent most loses his oldest upload to the newcomer', async (t) => {
+t.test('if all places are taken, the client with the most bytes loses its oldest upload', async (t) => {
   const store = await startStore(t, (text) =>
     text.replace(/^# trusted_proxies = .*$/m, 'trusted_proxies = ["127.0.0.1"]'),
   );
@@ -225,7 +225,7 @@ t.test('when all places are taken, whoever has sent most loses his oldest upload
   t.same(await unclaimed.of('10.1.0.0'), { uploads: 500, bytes: 0 }, 'others keep theirs');
 });
 
-t.test('an upload enters the audit log when it is claimed, with where it came from', async (t) => {
+t.test('an upload enters the audit log when it is claimed, with its address', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/bin', { name: 'hello' });
@@ -279,7 +279,7 @@ t.test('uploads that are cut off leave nothing', async (t) => {
 /** Uploads stay a day after their client last sent anything. */
 const aDay = (text: string): string => text.replace('[uploads]', '[uploads]\nunclaimed_hours = 24');
 
-t.test('what nobody claims in time goes, row and content; what is claimed or shared stays', async (t) => {
+t.test('an unclaimed upload is removed in time, row and content; claimed and shared content stays', async (t) => {
   const store = await startStore(t, aDay);
   const ada = await store.as('ada');
   await ada.post('/v1/bin', { name: 'hello' });
@@ -336,14 +336,15 @@ t.test('what nobody claims in time goes, row and content; what is claimed or sha
   }
 });
 
-t.test('content that is taken in again while its upload is forgotten stays', async (t) => {
+t.test('content that is uploaded again while its upload is forgotten stays', async (t) => {
   const store = await startStore(t, aDay);
   const { records } = store.beside;
   const { blobs } = await blobStore(t, { directory: store.directory, now: () => store.clock.now });
   const upload = await store.anyone.upload('content');
   store.clock.advance(25 * 3_600_000);
   const sha3_384 = createHash('sha3-384').update('content').digest('hex');
-  // Between the moment when the records have forgotten it and the removal somebody sends the same, not yet recorded.
+  // Between the removal from the records and that of the file another client sends the same content, which is not
+  // recorded yet.
   const remove: typeof blobs.remove = async (...args) => {
     t.equal(await records.uploads.find(upload), undefined);
     await blobs.put(Buffer.from('content'), { id: 'again' });
@@ -359,13 +360,13 @@ t.test('content that is taken in again while its upload is forgotten stays', asy
   t.ok(await blobs.stat(sha3_384), 'it is on its way into the records');
 });
 
-t.test('content that was taken in again shortly before its upload is forgotten stays', async (t) => {
+t.test('content that was uploaded again shortly before its upload is forgotten stays', async (t) => {
   const store = await startStore(t, aDay);
   const { records } = store.beside;
   const { blobs } = await blobStore(t, { directory: store.directory, now: () => store.clock.now });
   await store.anyone.upload('content');
   store.clock.advance(25 * 3_600_000);
-  // Somebody has sent the same, and whoever takes it in has not recorded it yet.
+  // Another client has sent the same content, and its upload is not recorded yet.
   await blobs.put(Buffer.from('content'), { id: 'again' });
   store.clock.advance(59 * 60_000);
   const job = forgetUploads(

@@ -1,4 +1,4 @@
-// The audit log: whatever is done to it behind larder's back is found.
+// The audit log: every change behind the back of larder is found.
 import t from 'tap';
 import { randomInt } from 'node:crypto';
 import { rmSync } from 'node:fs';
@@ -76,7 +76,7 @@ t.test('every edit, deletion, insertion and truncation is found', async (t) => {
   t.strictSame(missed, []);
 });
 
-t.test('a head that was copied off the host shows a data directory that was put back as a whole', async (t) => {
+t.test('a head that was copied off the host reveals a data directory that was restored as a whole', async (t) => {
   const earlier = await writtenLog(t, 150);
   const { head } = await verdictOn(await writtenLog(t, 400));
   t.same((await verdictOn(earlier)).problems, [], 'from within nothing is to be seen');
@@ -86,7 +86,7 @@ t.test('a head that was copied off the host shows a data directory that was put 
   ]);
 });
 
-t.test('a seal of somebody else is none', async (t) => {
+t.test('a seal of another key is invalid', async (t) => {
   const directory = await writtenLog(t, 10);
   const { records, close } = await openRecords(directory);
   t.teardown(close);
@@ -94,7 +94,7 @@ t.test('a seal of somebody else is none', async (t) => {
   t.match(problems, [/seal 1 is not of this store/, /the end of the log is not the end that larder has written/]);
 });
 
-t.test('a log that was cut while its end mark was forgotten says how far it had come', async (t) => {
+t.test('a log that was cut while its end mark was forgotten shows its last known row', async (t) => {
   const directory = await writtenLog(t, 250);
   tamper(directory, (db) => db.exec('DELETE FROM audit WHERE seq > 120'));
   t.match((await verdictOn(directory)).problems, ['the log is cut off behind row 120; row 250 was the end of the log']);

@@ -1,4 +1,5 @@
-// Audit logs as larder writes them, and what somebody does to them who can write the database and has no site key.
+// Audit logs written by larder, and attacks on them by a person with write access to the database and without a site
+// key.
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +26,7 @@ export function folder(t: Test): string {
   return directory;
 }
 
-/** A data directory whose log has so many rows, all of them in one transaction; its seals as larder makes them. */
+/** A data directory with this many rows in its log, all of them in one transaction; the seals are those of larder. */
 export async function writtenLog(t: Test, rows: number): Promise<string> {
   const directory = folder(t);
   const { close } = await openRecords(directory, { siteKey });
@@ -93,7 +94,7 @@ export function endAtLast(db: SQLite.Database): void {
     WHERE noun = 'audit'`);
 }
 
-/** Computes every hash anew from this row on, numbers without a gap, and the end as well. */
+/** Computes every hash again from this row on, with numbers without a gap, and the end as well. */
 export function chainAnew(
   db: SQLite.Database,
   from: number,

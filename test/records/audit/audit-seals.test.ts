@@ -1,5 +1,5 @@
-// Whoever can write the database and has no site key cuts nothing from the audit log, and writes nothing of it anew, unseen;
-// and an honest log is good whatever happened to the process that wrote it.
+// A person with write access to the database and without a site key cannot cut or rewrite the audit log unseen. An
+// honest log stays valid after any end of the process that wrote it.
 import t, { type Test } from 'tap';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -91,7 +91,7 @@ const tampers: [string, (db: SQLite.Database) => void][] = [
   ],
 ];
 
-t.test('without the site key nothing is taken away or written anew unseen', async (t) => {
+t.test('without the site key nothing is removed or rewritten unseen', async (t) => {
   const original = await writtenLog(t, rows);
   t.same((await verdictOn(original)).problems, []);
   for (const [what, work] of tampers) {
@@ -101,7 +101,7 @@ t.test('without the site key nothing is taken away or written anew unseen', asyn
   }
 });
 
-largeTest('the store that goes on writing does not make a log whole that somebody has cut', async (t) => {
+largeTest('a store that continues to write does not repair a cut log', async (t) => {
   const original = await writtenLog(t, rows);
   for (const [what, work] of tampers) {
     const directory = copyOf(t, original);
@@ -136,7 +136,7 @@ t.test('the seals of another time do not fit a log of this one', async (t) => {
   ]);
 });
 
-t.test('the file beside the database is missed, and nobody else can write it', async (t) => {
+t.test('a missing seal file is noticed, and no other program can write it', async (t) => {
   const directory = await writtenLog(t, rows);
   const file = join(directory, 'audit.seal');
   const honest = readFileSync(file, 'utf8');
@@ -174,7 +174,7 @@ t.test('a file that cannot be read proves nothing, and stops no change', async (
   t.match(await records.audit.head(), { seq: 104 });
 });
 
-t.test('larder seals the first row, every hundredth, after an hour, and what is left when it is told to', async (t) => {
+t.test('larder seals the first row, every hundredth, after an hour, and the rest on command', async (t) => {
   const directory = folder(t);
   const { records, close } = await openRecords(directory, { siteKey });
   t.teardown(close);
@@ -201,9 +201,9 @@ t.test('larder seals the first row, every hundredth, after an hour, and what is 
   t.same((await verdictOn(directory)).problems, []);
 });
 
-t.test('rows that nobody has sealed in time are a problem', async (t) => {
+t.test('rows that were not sealed in time are a problem', async (t) => {
   const directory = await writtenLog(t, 5);
-  // As a program would go on that has the key of the end and seals nothing.
+  // Like a program that has the key of the end and seals nothing.
   const { records, close } = await openRecords(directory, { siteKey });
   for (let row = 0; row < 120; row++) await records.change(entry, () => Promise.resolve());
   await close();
@@ -212,7 +212,7 @@ t.test('rows that nobody has sealed in time are a problem', async (t) => {
   t.match(first.problems.join('; '), /row 102 and what follows it should have been sealed/);
 });
 
-largeTest('however the processes end that write it, an honest log is good', async (t) => {
+largeTest('an honest log is valid after any end of the processes that write it', async (t) => {
   const step = fc.oneof(
     fc.record({ what: fc.constant('write' as const), count: fc.integer({ min: 1, max: 120 }), process: fc.nat(1) }),
     fc.record({
@@ -283,7 +283,7 @@ async function firstReleases(t: Test, count: number): Promise<string> {
   return directory;
 }
 
-t.test('data of the first release is sealed as a whole when it is upgraded, and the log says so', async (t) => {
+t.test('data of the first release is sealed as a whole when it is upgraded, with an entry in the log', async (t) => {
   const directory = await firstReleases(t, 300);
   const { records, sealing, close } = await openRecords(directory, { siteKey, held: true });
   t.teardown(close);
@@ -298,7 +298,7 @@ t.test('an upgrade that is killed before anything is sealed is finished by the n
   const directory = await firstReleases(t, 300);
   const first = await openRecords(directory, { siteKey, held: true });
   await first.close();
-  // What stood there after the migrations, and before the first row of the new release.
+  // The rows after the migrations, and before the first row of the new release.
   tamper(directory, (db) => {
     db.exec('DELETE FROM audit WHERE seq > 300; DELETE FROM audit_seal_chain; UPDATE noun_versions SET mac = NULL');
     endAtLast(db);
@@ -314,7 +314,7 @@ t.test('an upgrade that is killed before anything is sealed is finished by the n
   t.match(await verdictOn(directory), { rows: 300, seals: 1, problems: [] });
 });
 
-t.test('what begins anew names what it leaves behind, and is killed at any moment without harm', async (t) => {
+t.test('a new chain names the rows that it leaves behind, and survives a kill at any moment', async (t) => {
   const [earlier, later] = [await writtenLog(t, 120), await writtenLog(t, rows)];
   const directory = copyOf(t, earlier);
   const left = readFileSync(join(later, 'audit.seal'), 'utf8');
@@ -328,7 +328,7 @@ t.test('what begins anew names what it leaves behind, and is killed at any momen
   const told = { problems: [], begunAnew: [{ seq: 121, by: 'go-back', left: { seq: 201 } }] };
   t.match(await verdictOn(directory), told);
 
-  // Killed before the file was replaced: the chain knows what is in there, and the next process replaces it.
+  // Killed before the file was replaced: the chain has its content, and the next process replaces it.
   writeFileSync(join(directory, 'audit.seal'), left);
   t.match(await verdictOn(directory), told);
   const next = await openRecords(directory, { siteKey });
@@ -338,7 +338,7 @@ t.test('what begins anew names what it leaves behind, and is killed at any momen
   t.match(JSON.parse(next.sealing.file.read() ?? ''), { number: 3, seq: 121 });
 });
 
-t.test('the end of a log that was left behind is not taken for the end of the one that goes on', async (t) => {
+t.test('the end of an abandoned log is not taken for the end of the current one', async (t) => {
   const [earlier, later] = [await writtenLog(t, 120), await writtenLog(t, rows)];
   const forgotten = await openRecords(later, { siteKey });
   await forgotten.records.noteAuditEnd();

@@ -37,7 +37,7 @@ async function withHistory(t: Parameters<typeof startStore>[0]): Promise<TestApp
   return store;
 }
 
-t.test('every change has its row: who, what, to what, in which session and request', async (t) => {
+t.test('every change has its row: actor, act, object, session and request', async (t) => {
   const store = await withHistory(t);
   const chain = await rows(store);
   t.equal(firstFault(chain), undefined);
@@ -91,7 +91,7 @@ t.test('no change is made without its row, and no row without its change', async
   t.same(await rows(store), before);
 });
 
-t.test('what a change finds out is noted in its row', async (t) => {
+t.test('a value that a change finds out is in its row', async (t) => {
   const store = await startStore(t);
   const at = store.clock.now.toISOString();
   const entry = { at, actor: 'test', action: 'try', object: 'x', details: { asked: 1 } };
@@ -144,7 +144,7 @@ t.test('the database refuses to change or remove a row, or to put one anywhere b
   t.same(await rows(store), before);
 });
 
-t.test('who goes behind the database shows in the chain', async (t) => {
+t.test('a change made directly in the database shows in the chain', async (t) => {
   const store = await withHistory(t);
   const honest = await rows(store);
   const { length } = honest;

@@ -45,7 +45,7 @@ t.test('each migration runs once, in order', async (t) => {
   t.same(await migrate(again, [first, second]), [], 'and it is remembered');
 });
 
-t.test('one that fails leaves nothing of itself', async (t) => {
+t.test('a failed migration leaves no changes', async (t) => {
   const db = openSqlite(place(t));
   t.teardown(() => db.close());
   const broken = { name: '0002-broken', text: 'CREATE TABLE three (id INTEGER); NONSENSE;' };
@@ -57,7 +57,7 @@ t.test('one that fails leaves nothing of itself', async (t) => {
   t.same(await migrate(db, [first, { ...broken, text: 'CREATE TABLE three (id INTEGER);' }]), ['0002-broken']);
 });
 
-t.test('data of a newer release is refused and left as it is', async (t) => {
+t.test('data of a newer release is refused and stays unchanged', async (t) => {
   const db = openSqlite(place(t));
   t.teardown(() => db.close());
   await migrate(db, [first, second]);
@@ -68,7 +68,7 @@ t.test('data of a newer release is refused and left as it is', async (t) => {
   t.same(await migrate(db, [first, second]), []);
 });
 
-t.test('a migration that joins others takes their place, and runs where none of them has', async (t) => {
+t.test('a migration that joins others replaces them, and runs if none of them has', async (t) => {
   const joined = { name: '0003-joined', text: `${first.text} ${second.text}`, joins: [first.name, second.name] };
   for (const before of [[], [first, second]]) {
     const db = openSqlite(place(t));
@@ -100,7 +100,7 @@ t.test('two processes that open new data at one moment do not disturb each other
   );
 });
 
-t.test('the migrations are numbered in order, and each says what it is for', (t) => {
+t.test('the migrations are numbered in order, and each states its purpose', (t) => {
   const all = migrations();
   t.ok(all.length >= 6);
   for (const [at, { name, text }] of all.entries()) {
@@ -122,7 +122,7 @@ t.test('a store opens its data again and again without a change', async (t) => {
   t.same(await schema(look), before);
 });
 
-t.test('no index says only what another one begins with', async (t) => {
+t.test('no index is a prefix of another one', async (t) => {
   const db = openSqlite(place(t));
   t.teardown(() => db.close());
   await migrate(db, migrations());
@@ -141,7 +141,7 @@ t.test('no index says only what another one begins with', async (t) => {
   }
 });
 
-t.test('the track of every package stays as it was, whether or not anything was set for it', async (t) => {
+t.test('the track of every package stays unchanged, with or without settings', async (t) => {
   const db = openSqlite(place(t));
   t.teardown(() => db.close());
   const all = migrations();
@@ -168,7 +168,7 @@ t.test('the track of every package stays as it was, whether or not anything was 
   ]);
 });
 
-t.test('sessions of the console of an earlier release are told from tokens that are called alike', async (t) => {
+t.test('sessions of the console of an earlier release differ from tokens with the same name', async (t) => {
   const db = openSqlite(place(t));
   t.teardown(() => db.close());
   await migrate(db, firstRelease);

@@ -1,4 +1,5 @@
-// Stores of earlier releases, and of states of this one that had each change as a migration of its own, become the same as a new store.
+// Stores of earlier releases, and of states of this one with each change as a migration of its own, become equal to a
+// new store.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -108,7 +109,7 @@ t.test('two processes that open an older store at one moment do not disturb each
   t.strictSame(schemaIn(file), newSchema());
 });
 
-t.test('a store of an unreleased state is refused with the remedy, and left as it is', async (t) => {
+t.test('a store of an unreleased state is refused with the remedy, and stays unchanged', async (t) => {
   const states = [
     [
       `DELETE FROM migrations WHERE name = '0087-figures-beside-packages';`,

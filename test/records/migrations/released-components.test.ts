@@ -1,4 +1,4 @@
-// The migration that fixes the components of releases: existing stores go on to give what they give today, and nothing more.
+// The migration that fixes the components of releases: existing stores serve the same components as before.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

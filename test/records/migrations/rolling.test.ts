@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { findIncompatibilityReason, migrations } from '#data/upgrade.ts';
 
-/** What releases that do not know of it can work with: what is new, and columns that are filled by themselves. */
+/** Changes that older releases can work with: new tables, and columns with a default. */
 const stood = [
   /^CREATE (?:TABLE|VIEW|INDEX|UNIQUE INDEX) /,
   /^ALTER TABLE \w+ ADD COLUMN \w+ (?![^;]*\bNOT NULL\b)/,
@@ -21,7 +21,7 @@ const statementsOf = (text: string): string[] =>
     .map((statement) => statement.trim())
     .filter((statement) => statement !== '');
 
-t.test('a migration that is not only additions says why it cannot be done beside older releases', async (t) => {
+t.test('a migration that is not only additions states why it cannot run beside older releases', async (t) => {
   const later = migrations('postgres').filter(({ name }) => name > first);
   for (const { name, text } of later) {
     const others = statementsOf(text).filter((statement) => !stood.some((form) => form.test(statement)));

@@ -1,4 +1,4 @@
-// A store with releases from before their components were fixed, and what of them is right afterwards; for each engine.
+// A store with releases from before their components were fixed, and their right values afterwards; for each engine.
 import type { Test } from 'tap';
 
 import { sql, type Database } from '#engine/database.ts';
@@ -7,7 +7,7 @@ import { records } from '#records/index.ts';
 const at = '2026-03-01T12:00:00.000Z';
 const component = (name: string, revision: number | null) => ({ name, type: 'component/standard', revision });
 
-/** Adds a snap whose components were released, pushed, deleted and pushed for another revision; and a charm. */
+/** Adds a snap with components that were released, pushed, deleted and pushed for another revision; and a charm. */
 export async function addUnfixedReleases(db: Database): Promise<void> {
   await db.transaction(async (tx) => {
     await tx.run(sql`

@@ -1,4 +1,4 @@
-// What is read from charms, bundles and rocks that are sound.
+// Reading of valid charms, bundles and rocks.
 import t from 'tap';
 
 import { readBundle, readCharm } from '#review/charms/charm.ts';
@@ -12,7 +12,7 @@ const source = (bytes: Buffer): UploadBytes => ({
   read: (position, length) => new Uint8Array(bytes.subarray(position, position + length)),
 });
 
-t.test('a charm tells its bases, its resources and what it was built from', (t) => {
+t.test('a charm states its bases, its resources and the source of its build', (t) => {
   const resources =
     'display-name: Hello\nresources:\n  a: {type: file, filename: x}\n  b: {type: oci-image, optional: true}\n';
   const files = { version: '1.2-3-gabc\n', 'actions.yaml': 'greet: {}', 'config.yaml': 'options: {}' };
@@ -66,7 +66,7 @@ t.test('links within a charm are no harm', (t) => {
   t.end();
 });
 
-t.test('a bundle tells what it deploys', (t) => {
+t.test('a bundle states the charms that it deploys', (t) => {
   const bundle = {
     'bundle.yaml': 'description: Both.\napplications: {a: {charm: a}}',
     'charmcraft.yaml': 'type: bundle',
@@ -100,12 +100,12 @@ t.test('a bundle tells what it deploys', (t) => {
   t.end();
 });
 
-t.test('a rock tells its version and architectures', async (t) => {
+t.test('a rock has its version and architectures', async (t) => {
   t.match(await readRock(source(rock('hello')), 'hello'), { version: '1.2', architectures: ['amd64'] });
   t.match(await readRock(source(rock('hello', { label: null })), 'hello'), { version: null, architectures: ['amd64'] });
 });
 
-t.test('a snap tells its components', (t) => {
+t.test('a snap has its components', (t) => {
   const yaml = (components: string) => `name: hello\nversion: '1'\ncomponents: ${components}\n`;
   t.match(readSnapYaml(yaml('{more: {type: standard}, drivers: {type: kernel-modules}}'), 'hello').components, [
     { name: 'more', type: 'component/standard', optional: true },

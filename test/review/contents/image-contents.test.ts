@@ -1,4 +1,4 @@
-// The bill of materials of a rock: the lists of its uppermost state, in whatever layers they are.
+// The bill of materials of a rock: the lists of its uppermost state, in any layers.
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 
 import t from 'tap';
@@ -106,7 +106,7 @@ t.test('distroless, chiselled and alpine images have lists of other forms', asyn
   t.same(await namesOf(distroless), ['libc6 2.36-9']);
 });
 
-t.test('an image without lists, or with one that cannot be read, is unknown and says why', async (t) => {
+t.test('an image without lists, or with an unreadable list, is unknown and has the reason', async (t) => {
   t.match(await billOf([[osRelease]]), { gaps: [/none of the lists of packages that the store reads/] });
   for (const [entry, gap] of [
     [{ ...status(), type: '1' }, 'var/lib/dpkg/status cannot be read.'],

@@ -1,4 +1,4 @@
-// The bill of materials of a snap follows from the lists in it, and says what it does not know.
+// The bill of materials of a snap follows from its lists, and names its unknown parts.
 import t, { type Test } from 'tap';
 
 import type { BillOfMaterials } from '#domain/vulnerabilities/bill-of-materials.ts';
@@ -11,7 +11,7 @@ const billOf = (t: Test, tree: EntryTree, more = 'base: core22\n'): BillOfMateri
 
 const deb = (name: string, version: string) => ({ ecosystem: 'deb', name, version });
 
-t.test('the manifest of snapcraft lists what was primed, and the packages of languages', async (t) => {
+t.test('the manifest of snapcraft lists primed packages, and the packages of languages', async (t) => {
   const manifest = `snapcraft-os-release-id: ubuntu
 snapcraft-os-release-version-id: '22.04'
 parts:

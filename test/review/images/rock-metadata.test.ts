@@ -1,4 +1,4 @@
-// The name that rockcraft leaves in the layers of a rock, however they are packed and whatever lies over it.
+// The name that rockcraft leaves in the layers of a rock, with any packing and any layers above it.
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 
 import t from 'tap';
@@ -15,7 +15,7 @@ const metadata = (name: string, version = '2.0'): TarEntry => ({
 const folder: TarEntry = { name: '.rock/', type: '5' };
 const other: TarEntry = { name: 'etc/hostname', content: 'x'.repeat(1000) };
 
-/** What is read of a rock without labels, whose layers are these; a refusal by its sentence. */
+/** The metadata of a rock without labels that has these layers; a refusal by its sentence. */
 async function read(layers: (string | Uint8Array)[], label: string | null = null): Promise<unknown> {
   try {
     return (await readRock(inMemory(rock('hello', { label, layers })), 'hello')).version;
@@ -25,7 +25,7 @@ async function read(layers: (string | Uint8Array)[], label: string | null = null
 }
 const misnamed = /called 'stone' in its '\/\.rock\/metadata\.yaml', but was pushed to 'hello'/;
 
-t.test("a rock's name is that in its metadata, packed in whatever way", async (t) => {
+t.test('the name of a rock is that in its metadata, with any packing', async (t) => {
   const layer = (name: string) => tar([other, folder, metadata(name), other]);
   for (const [way, pack] of [
     ['plain', (bytes: Buffer) => bytes],
@@ -43,7 +43,7 @@ t.test("a rock's name is that in its metadata, packed in whatever way", async (t
   t.equal(await read([layer('hello')], 'hello'), '1.2', 'the label says the version');
 });
 
-t.test('the uppermost layer that says something of it counts', async (t) => {
+t.test('the uppermost layer with a name counts', async (t) => {
   const [below, above] = [tar([folder, metadata('stone')]), tar([folder, metadata('hello')])];
   t.equal(await read([below, above]), '2.0');
   t.match(await read([above, below]), misnamed);
@@ -70,7 +70,7 @@ t.test('names are read as archivers write them', async (t) => {
   t.equal(await read([tar([long, metadata('stone')])]), null, 'the name in the header is not the one');
 });
 
-t.test('a layer that cannot be read says nothing, and one that is too long is not read on', async (t) => {
+t.test('an unreadable layer gives no name, and reading stops at the limit of a long one', async (t) => {
   const good = tar([folder, metadata('stone')]);
   const cut = gzipSync(good).subarray(0, 60);
   for (const layer of ['text', '', cut, Buffer.from('1f8b0800', 'hex'), Buffer.from('28b52ffd00', 'hex')]) {

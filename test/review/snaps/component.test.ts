@@ -1,4 +1,5 @@
-// Components of snaps: a component that no device could install as what its snap declares is refused with a sentence.
+// Components of snaps: a component that no device could install in the role declared by its snap is refused with a
+// sentence.
 import t from 'tap';
 
 import { checkComponent } from '#review/snaps/component.ts';
@@ -7,7 +8,7 @@ import { componentFile } from '#test/fixtures/packages/components.ts';
 import { squashfsImage, type FileTree } from '#test/fixtures/packages/squashfs-image.ts';
 import { inMemory } from '../packed.ts';
 
-/** What is wrong with a file that is pushed as the component `words` of `tiny-app`. */
+/** The problems of a file that is pushed as the component `words` of `tiny-app`. */
 function faultsOf(file: Uint8Array, type = 'standard'): readonly string[] {
   try {
     checkComponent(inMemory(file), 'tiny-app', { name: 'words', type });

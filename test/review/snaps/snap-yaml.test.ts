@@ -16,7 +16,7 @@ function sentences(yaml: string, name = 'hello'): string[] {
 }
 const refused = (lines: string) => sentences(`name: hello\nversion: 1\n${lines}`);
 
-t.test('a snap that says only its name and version has the defaults', async (t) => {
+t.test('a snap with only its name and version has the defaults', async (t) => {
   t.same(read(''), {
     name: 'hello',
     version: '1',
@@ -177,14 +177,14 @@ t.test('an epoch is kept as text', async (t) => {
   }
 });
 
-t.test('all that is wrong is said at once', async (t) => {
+t.test('all mistakes are reported at once', async (t) => {
   const found = sentences(
     'name: Hello\ntype: apps\ngrade: x\nconfinement: y\nbase: Z\napps: []\nepoch: z\nsummary: {}',
   );
   t.match(found, [/name/, /version/, /type/, /base/, /grade/, /confinement/, /apps/, /summary/, /epoch/]);
 });
 
-t.test('what an upload says is quoted on one short line', async (t) => {
+t.test('text of an upload is quoted on one short line', async (t) => {
   const [sentence = ''] = refused(`type: "a\\nb\\u202e\\e[31m${'x'.repeat(10_000)}"`);
   t.notMatch(sentence, /[\p{C}]/u);
   t.ok(sentence.length < 200);

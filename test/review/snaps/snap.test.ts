@@ -7,7 +7,7 @@ import { expected, snapBytes, snapNames, snapPath } from '../fixtures.ts';
 import { inMemory, opened, pack, snapYaml } from '../packed.ts';
 import type { FileTree } from '#test/fixtures/packages/squashfs-image.ts';
 
-/** The sentences with which a snap is refused; none when it is taken. */
+/** The refusals of a snap; none if it is accepted. */
 function sentences(source: UploadBytes, name: string): string[] {
   try {
     readSnap(source, name);
@@ -29,18 +29,18 @@ t.test('every snap made by mksquashfs is read as its maker meant it', async (t) 
   }
 });
 
-t.test('a snap that no device could take is refused with a sentence that says why', async (t) => {
+t.test('a snap that no device could install is refused with the reason', async (t) => {
   t.match(sentences(opened(t, snapPath('no-snap-yaml')), 'tiny-app'), [/no meta\/snap\.yaml/]);
   t.match(sentences(opened(t, snapPath('bad-name')), 'tiny-app'), [/The name 'Bad_Name' .* not possible/]);
 });
 
-t.test('a snap goes only to the package whose name it bears', async (t) => {
+t.test('a snap goes only to the package with its name', async (t) => {
   t.same(sentences(opened(t, snapPath('app-xz')), 'other-app'), [
     "The snap is called 'tiny-app' in meta/snap.yaml, but was pushed to 'other-app'. Push it to 'tiny-app', or change the name in it.",
   ]);
 });
 
-t.test('what is no snap is called so', async (t) => {
+t.test('a file that is no snap is refused as such', async (t) => {
   const image = snapBytes('app-xz');
   t.match(sentences(inMemory(new Uint8Array()), 'x'), [/The file is not a snap/]);
   t.match(sentences(inMemory(new TextEncoder().encode('#!/bin/sh\n'.repeat(100))), 'x'), [/The file is not a snap/]);
@@ -82,7 +82,7 @@ t.test('links that lead out of the snap are not followed', async (t) => {
   t.match(readSnap(opened(t, packed), 'tiny-app'), { icon: null, craftYaml: null });
 });
 
-t.test('the icon is the first file that is a picture, and the review says which file is none and why', async (t) => {
+t.test('the icon is the first file that is a picture, and the review names the others with the reason', async (t) => {
   const jpeg = Uint8Array.of(0xff, 0xd8, 0xff, 0xe0, 0);
   const kept = (tree: FileTree, signed = true) => {
     const image = pack(t, { 'meta/snap.yaml': snapYaml('tiny-app'), ...tree });
@@ -136,7 +136,7 @@ t.test('the icon is the first file that is a picture, and the review says which 
   t.match(kept({ 'meta/gui/icon.png/x': 'x' }).notices, [/it is not a file/]);
 });
 
-t.test('the icon and the snapcraft.yaml are kept when they are what they seem to be', async (t) => {
+t.test('the icon and the snapcraft.yaml are kept if they are of the expected type', async (t) => {
   const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 1, 2);
   const kept = (tree: FileTree) =>
     readSnap(opened(t, pack(t, { 'meta/snap.yaml': snapYaml('tiny-app'), ...tree })), 'tiny-app');
@@ -159,7 +159,7 @@ t.test('the icon and the snapcraft.yaml are kept when they are what they seem to
   t.equal(kept({ 'snap/snapcraft.yaml': large }).craftYaml, null);
 });
 
-t.test('the address of the build is the one that the manifest names, where it is one of the web', async (t) => {
+t.test('the address of the build is the one in the manifest, if it is a web address', async (t) => {
   const said = (manifest: string | Uint8Array) =>
     readSnap(opened(t, pack(t, { 'meta/snap.yaml': snapYaml('tiny-app'), 'snap/manifest.yaml': manifest })), 'tiny-app')
       .buildUrl;

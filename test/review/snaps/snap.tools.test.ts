@@ -7,7 +7,7 @@ import { asSnapPack, packWith, withoutSquashfsTools as skip } from '../mksquashf
 import { opened, pack, snapYaml } from '../packed.ts';
 import type { FileTree } from '#test/fixtures/packages/squashfs-image.ts';
 
-/** The sentences with which a snap is refused; none when it is taken. */
+/** The refusals of a snap; none if it is accepted. */
 function sentences(source: UploadBytes, name: string): string[] {
   try {
     readSnap(source, name);

@@ -1,4 +1,4 @@
-// The thread in which the hostile images are reviewed: it changes images at random and says how their reviews went.
+// The thread that reviews the hostile images: it changes images at random and reports the results of their reviews.
 import { setImmediate } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -11,7 +11,7 @@ export interface Outcome {
   refused: number;
   slowestMs: number;
   mostBufferBytes: number;
-  /** What was thrown that is no sentence, with the seed of the image. */
+  /** The exception, if it is no sentence, with the seed of the image. */
   faults: string[];
 }
 
@@ -29,7 +29,7 @@ function below(most: number): number {
   return state % most;
 }
 
-/** Changes one place: in the superblock, in the tables (which are the end of what is used), or anywhere. */
+/** Changes one place: in the superblock, in the tables (which are at the end of the used part), or anywhere. */
 function change(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const view = new DataView(bytes.buffer);
   const used = Math.min(bytes.length, Number(view.getBigUint64(40, true) & 0xff_ffffn) || bytes.length);
@@ -64,7 +64,7 @@ function change(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
 
 const outcome: Outcome = { approved: 0, refused: 0, slowestMs: 0, mostBufferBytes: 0, faults: [] };
 for (let run = 0; run < runs; run++) {
-  // Node lets go of what its decompressors leave only between tasks, and a real worker has one task for each review.
+  // Node frees the memory of its decompressors only between tasks, and a real worker has one task for each review.
   if (run % 50 === 0) await setImmediate();
   const own = Math.imul(seed * runs + run + 1, 2654435761) >>> 0 || 1;
   state = own;

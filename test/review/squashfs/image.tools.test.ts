@@ -18,7 +18,7 @@ import type { Directory } from '#review/squashfs/inode.ts';
 import { asSnapPack, grow, packFolder, withoutSquashfsTools as skip } from '../mksquashfs.ts';
 import { noise, opened, snapYaml } from '../packed.ts';
 
-/** Every path of an image with what is there: a file's bytes, a link's target, or the kind of another thing. */
+/** Every path of an image with its content: the bytes of a file, the target of a link, or the kind of another entry. */
 function* everything(image: Image, directory: Directory, path = ''): Generator<[string, Uint8Array | string]> {
   for (const entry of image.entries(directory)) {
     const inode = image.inode(entry);
@@ -82,7 +82,7 @@ function richFolder(folder: string): string {
   return folder;
 }
 
-t.test('every file comes out byte for byte as unsquashfs brings it out', { skip }, async (t) => {
+t.test('every file is unpacked byte for byte as by unsquashfs', { skip }, async (t) => {
   const base = t.testdir({});
   const folder = richFolder(join(base, 'rich'));
   const ways = [
@@ -102,7 +102,7 @@ t.test('every file comes out byte for byte as unsquashfs brings it out', { skip 
     const path = packFolder(folder, options);
     const image = openImage(opened(t, path));
     const found = new Map(everything(image, image.root));
-    // Unpacking is slow: the folder itself stands for what would come out, except once.
+    // Unpacking is slow: the folder itself replaces the output, except once.
     let reference = folder;
     if (index === 0) {
       reference = join(base, 'unpacked');

@@ -36,7 +36,7 @@ t.test('a stream that does not keep to its bounds is refused', async (t) => {
   t.equal(unpacked(Uint8Array.of(18, 97, 16, 0, 0)), 'refused', 'an end with the wrong length');
 });
 
-/** A stream of any instructions with what must come out of it, both made from numbers that mean nothing by themselves. */
+/** A stream of any instructions with its expected output, both made from arbitrary numbers. */
 function streamOf(steps: number[][]): { packed: Uint8Array; plain: number[] } {
   const packed: number[] = [];
   const plain: number[] = [];
@@ -112,7 +112,7 @@ function streamOf(steps: number[][]): { packed: Uint8Array; plain: number[] } {
   return { packed: Uint8Array.from(packed), plain };
 }
 
-t.test('every kind of instruction does what the format says, in any order', async () => {
+t.test('every kind of instruction works as in the format, in any order', async () => {
   const step = fc.array(fc.nat(100_000), { minLength: 4, maxLength: 4 });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {

@@ -6,7 +6,7 @@ import { openImage } from '#review/squashfs/image.ts';
 import { grow, packFolder, withoutSquashfsTools } from '../mksquashfs.ts';
 import { long, noise, opened } from '../packed.ts';
 
-t.test('whatever mksquashfs packs with lzo comes out again', { skip: withoutSquashfsTools }, async (t) => {
+t.test('images that mksquashfs packs with lzo are unpacked', { skip: withoutSquashfsTools }, async (t) => {
   const piece = fc.oneof(
     fc.uint8Array({ maxLength: 2000 }),
     fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 20 }), fc.integer({ min: 1, max: 3000 })).map(([part, times]) => {

@@ -1,4 +1,4 @@
-// The images that the other tests pack themselves are squashfs: unsquashfs reads them, and finds in them what was put in.
+// The images that the other tests pack themselves are valid squashfs: unsquashfs reads them, and finds the same files.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -14,7 +14,7 @@ function changed(at: number, width: 2 | 4 | 8, value: bigint): Uint8Array {
   return bytes;
 }
 
-t.test('the superblock of a snap holds together', async (t) => {
+t.test('the superblock of a snap is consistent', async (t) => {
   const superblock = readSuperblock(inMemory(image));
   t.match(superblock, { blockSize: 131_072, compression: 4, fragmentCount: 1 });
   t.ok(superblock.inodeTable.end === superblock.directoryTable.start);

@@ -1,4 +1,4 @@
-// Streams of xz that were changed anywhere are refused, or make no more than is allowed.
+// Changed xz streams are refused, or produce at most the allowed size.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -18,7 +18,7 @@ const hello = Buffer.from(
   'base64',
 );
 
-t.test('no change to a stream changes what comes out', async (t) => {
+t.test('no change to a stream changes its output', async (t) => {
   t.equal(Buffer.from(unpackXz(hello, limit, 8 << 20)).toString(), 'hello hello hello\n');
   for (let bit = 0; bit < hello.length * 8; bit++) {
     const changed = new Uint8Array(hello);
@@ -39,7 +39,7 @@ function chunks(packed: Uint8Array): Uint8Array {
   return packed.subarray(12 + ((packed[12] ?? 0) + 1) * 4);
 }
 
-t.test('damaged chunks come to an end, within what they may fill', async () => {
+t.test('reading of corrupt chunks ends, within their buffer', async () => {
   // xz 5.4 made the files, with --lzma2=dict=64KiB,lc=0,lp=2,pb=0 and with -0; both with --check=none.
   const files = ['words.xz', 'noise-and-words.xz'].map((name) => readFileSync(join(streamsFolder, name)));
   const streams = [hello, ...files].map(chunks);

@@ -14,7 +14,7 @@ function xz(content: Uint8Array, ...options: string[]): Uint8Array {
 
 const words = Buffer.from(Array.from({ length: 20_000 }, (_, at) => `word ${String((at * 7919) % 1009)}\n`).join(''));
 
-t.test('what xz packs comes out again, with any of its settings', { skip: withoutXz }, async (t) => {
+t.test('bytes that xz packs are unpacked, with any of its settings', { skip: withoutXz }, async (t) => {
   const settings = [
     ['--check=crc32'],
     ['--check=none', '-9'],
@@ -36,7 +36,7 @@ t.test('what xz packs comes out again, with any of its settings', { skip: withou
   }
 });
 
-t.test('what xz packs comes out again, whatever it is', { skip: withoutXz }, async () => {
+t.test('any bytes that xz packs are unpacked', { skip: withoutXz }, async () => {
   const piece = fc.oneof(
     fc.uint8Array({ maxLength: 3000 }),
     fc.string({ maxLength: 500 }).map((text) => Buffer.from(text.repeat(20))),
@@ -54,7 +54,7 @@ t.test('what xz packs comes out again, whatever it is', { skip: withoutXz }, asy
   );
 });
 
-t.test('what a device cannot read is refused with the way out', { skip: withoutXz }, async (t) => {
+t.test('a stream that a device cannot read is refused with the remedy', { skip: withoutXz }, async (t) => {
   t.match(unpacked(xz(words, '--check=crc32', '--x86', '--lzma2=dict=64KiB')), /an xz filter for machine code/);
   t.match(unpacked(xz(words, '--check=crc32', '--delta=dist=2', '--lzma2=dict=64KiB')), /an xz filter/);
   t.match(unpacked(xz(words, '--check=crc64', '-0')), /a check of the kind 4/);

@@ -1,4 +1,4 @@
-// A transfer that waits for people: two approve of what it changes, and it comes in by the same command again.
+// A transfer that waits for approval: two people approve its changes, and the same command then accepts it.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -18,7 +18,7 @@ import { offered, twoSites } from '#test/transfers/sites.ts';
 
 t.setTimeout(600_000);
 
-t.test('what a transfer changes waits for two people, and its receipt names them', async (t) => {
+t.test('the changes of a transfer wait for two people, and its receipt names them', async (t) => {
   const { depot, stick, carry } = await twoSites(t);
   const { store, run, judge } = await askingSite(t, 'transfers = "2 of B, C, D"');
   changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });
@@ -100,7 +100,7 @@ t.test('a policy that cannot be met lets no transfer in, until it is in force', 
   });
 });
 
-largeTest('where releases to a channel wait, a transfer is no way around that', async (t) => {
+largeTest('if releases to a channel need approval, a transfer to it does too', async (t) => {
   const { depot, stick, carry } = await twoSites(t);
   const { store, run, judge } = await askingSite(t, 'releases = ["1 of B for snap/*:*/stable"]');
   changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });
@@ -127,7 +127,7 @@ largeTest('where releases to a channel wait, a transfer is no way around that', 
   t.match(await run(`transfer accept ${id} --yes`), { code: 0 });
 });
 
-/** A transfer of a depot that this site believes, of which bob has approved. */
+/** A transfer of a trusted depot, approved by bob. */
 async function fromDepot(
   t: Parameters<typeof folder>[0],
   { run, judge }: Pick<Awaited<ReturnType<typeof askingSite>>, 'run' | 'judge'>,
@@ -148,7 +148,7 @@ async function fromDepot(
   return { part, id: idOf(transfer.bytes) };
 }
 
-t.test('what has expired comes in only where somebody is asked, who approves of just that', async (t) => {
+t.test('an expired transfer is accepted only with an approval policy, and approval of exactly that', async (t) => {
   const { store, run, judge } = await askingSite(t, 'requests = "1 of B"');
   const { part, id } = await fromDepot(t, { run, judge });
   t.match(await run(`transfer receive ${part}`), {
@@ -165,7 +165,7 @@ t.test('what has expired comes in only where somebody is asked, who approves of 
   t.match(JSON.parse(came.out), { expired: '2026-10-28T12:00:00Z', approvals: [{ accountId: store.ids.bob }] });
 });
 
-t.test('a policy that asks for more after somebody approved is the one that counts', async (t) => {
+t.test('a stricter policy after an approval counts', async (t) => {
   const { store, run, judge } = await askingSite(t, 'transfers = "1 of B, C, D"');
   const { part, id } = await fromDepot(t, { run, judge }, goodNow());
   await run(`transfer receive ${part}`);

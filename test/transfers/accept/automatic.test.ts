@@ -1,4 +1,4 @@
-// What of a source is let in without people, and what waits for them all the same and says why.
+// Transfers of a source that are accepted automatically, and transfers that wait with a reason.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -19,7 +19,7 @@ import { offered, site, trust, twoSites } from '../sites.ts';
 
 t.setTimeout(600_000);
 
-t.test('what changes nothing but what people know comes in by itself; all else says why it waits', async (t) => {
+t.test('a transfer with only known changes is accepted automatically; all others state why they wait', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   const json = join(stick, 'automatic.json');
   await trust(here, depot, json, '--accept automatic');
@@ -101,7 +101,7 @@ largeTest('a name out of scope, another publisher and a conflict wait too', asyn
   t.match(await sent({}), { why: /may bring charm\/\*, and not this/ });
 });
 
-t.test('to be let in by itself is approved of as a source is, and no way around the policy', async (t) => {
+t.test('automatic acceptance is approved like a source, and is no way around the policy', async (t) => {
   const { run, judge, store } = await askingSite(
     t,
     'unsigned_folders = "1 of B"\nreleases = ["1 of B for */*:*/stable"]',
@@ -137,7 +137,7 @@ t.test('to be let in by itself is approved of as a source is, and no way around 
   t.match(JSON.parse((await run(`transfer receive ${late} --json`)).out), { why: /^It has expired\./ });
 });
 
-t.test('whatever is marked in a preview waits, and so does every new name and track', async () => {
+t.test('a transfer with any mark in its preview waits, and so does every new name and track', async () => {
   const kinds = fc.constantFrom<PlanLine['kind']>(
     ...(['package', 'publisher', 'account', 'track', 'revision', 'release', 'resource', 'withdrawal'] as const),
   );

@@ -1,4 +1,5 @@
-// Charms with their files and images cross the gap: what deployments fetch is here what it is there, from the registry of this site.
+// Charms with their files and images in transfers: deployments get the same content as at the source, from the registry
+// of this site.
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 
@@ -48,7 +49,7 @@ async function publish(store: TestAppliance): Promise<{ digest: string; password
 t.test('a charm comes with its file and its image, and no credential of the depot comes along', async (t) => {
   const [depot, here, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
   const { digest, password } = await publish(depot.store);
-  // What the content of a resource names is read beside what is answered.
+  // The image of a resource is read beside the response.
   await depot.store.appliance.reviewed();
   const file = join(stick, 'in.tar');
   const made = await depot.json(`transfer make ${file}`);

@@ -1,4 +1,4 @@
-// What a source may name as the icon of a package: nothing is shown but a picture of the type that its name says.
+// Icons that a source may name for a package: only a picture of the type in its name is shown.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

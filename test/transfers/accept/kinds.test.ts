@@ -1,4 +1,4 @@
-// What crosses beside packages' files: what is said of them, libraries of charms, and assertions that no package needs.
+// Transfers of more than package files: metadata, libraries of charms, and assertions that no package needs.
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ t.setTimeout(600_000);
 interface Served extends NewStore {
   store: TestAppliance;
   /** Receives a transfer of the depot and looks at it. */
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a test reads whatever came
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the caller knows the shape
   preview(from: NewStore, file: string, more?: string): Promise<any>;
 }
 
@@ -144,7 +144,7 @@ t.test('assertions that no package needs cross too, and count as far as a root v
   t.match(narrow['left-out'], [{ what: 'store/field', why: "'depot' may bring snap/*." }]);
 });
 
-t.test('what is said of a package crosses, and its libraries; what was edited here stays', async (t) => {
+t.test('the metadata of a package is transferred, with its libraries; fields that were edited here stay', async (t) => {
   const [depot, here, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
   await believing(depot, here, join(stick, 'depot.json'));
   const ada = await depot.store.as('ada');

@@ -1,4 +1,5 @@
-// What a transfer changes is what people saw: each change has a line, the same in preview, proposal, receipt, audit log and history.
+// People have seen every change of a transfer: each change has a line, the same in preview, proposal, receipt, audit
+// log and history.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -30,7 +31,7 @@ interface Line {
   notes: string[];
 }
 
-/** A site that believes a depot, and asks bob about releases to stable and nothing else. */
+/** A site that trusts a depot, and requires the approval of bob for releases to stable only. */
 async function asking(t: Test, more = '', policy = 'releases = ["1 of B for */*:*/stable"]') {
   const { store, run } = await askingSite(t, policy);
   const [stick, { publicKey }] = [folder(t), seedOf(1)];
@@ -47,7 +48,7 @@ async function asking(t: Test, more = '', policy = 'releases = ["1 of B for */*:
   const trusted = await run(trust);
   if (trusted.code !== 0) throw new Error(trusted.err);
   let [sequence, proposals] = [0, 1];
-  /** Receives a transfer of these packages; what its preview says, and how to let it in. */
+  /** Receives a transfer of these packages; returns its preview, and a function that accepts it. */
   const receive = async (
     files: readonly Uint8Array[],
     packages: TransferPackage[],
@@ -204,7 +205,7 @@ t.test('the resources of a released charm are part of what people approve', asyn
 });
 
 t.test(
-  'another publisher is a line that says whether it is an account of this site, and stands in the audit log',
+  'another publisher is a line that shows whether it is an account of this site, and is in the audit log',
   async (t) => {
     const { store, run, receive, approved } = await asking(t, '', 'transfers = "1 of B"');
     await approved(await receive([file], [hello]));
@@ -232,7 +233,7 @@ const eve = (displayName: string): TransferAccount[] => [
   { id: 'ada', username: 'ada-there', 'display-name': displayName, validation: 'starred' },
 ];
 
-t.test('what an account is called is a line, and only the source that provides its packages changes it', async (t) => {
+t.test('the display name of an account is a line, and only the source of its packages changes it', async (t) => {
   const { store, receive, approvedRun } = await asking(t);
   const first = await receive([file], [hello]);
   t.match(
@@ -248,7 +249,7 @@ t.test('what an account is called is a line, and only the source that provides i
   const name = async () => (await store.beside.records.accounts.find('ada'))?.displayName;
   t.equal(await name(), 'Ada Lovelace');
 
-  await t.test('not one that may bring other packages', async (t) => {
+  await t.test('not a transfer that may contain other packages', async (t) => {
     const identity = join(folder(t), 'depot.json');
     writeFileSync(identity, JSON.stringify({ format: 1, site: 'depot', keys: [seedOf(1).publicKey], threshold: 1 }));
     const fingerprint = fingerprintOf([seedOf(1).publicKey])[0] ?? '';
@@ -264,7 +265,7 @@ t.test('what an account is called is a line, and only the source that provides i
   });
 });
 
-t.test('a source that may release nothing withdraws nothing that a channel holds', async (t) => {
+t.test('a source that may release nothing withdraws no revision of a channel', async (t) => {
   const { run, receive } = await asking(t, '--no-releases');
   await (await receive([file], [hello])).accept();
   t.match(await run('release snap/hello-on 1 edge'), { code: 0 });
@@ -281,7 +282,7 @@ t.test('a source that may release nothing withdraws nothing that a channel holds
   t.match(later.lines, [{ kind: 'withdrawal', what: 'revision 1' }]);
 });
 
-t.test('what a withdrawal empties is a line of its channel', async (t) => {
+t.test('a channel that a withdrawal empties is a line', async (t) => {
   const { receive, approved, channelLines } = await asking(t);
   await approved(await receive([file], [released()]));
   const seen = await receive([file], [{ ...hello, withdrawn: [{ revision: 1, why: 'it is bad' }] }]);
@@ -289,7 +290,7 @@ t.test('what a withdrawal empties is a line of its channel', async (t) => {
   t.same(await approved(seen), ['snap/hello-on:latest/stable amd64: 1 → -']);
 });
 
-t.test('a transfer leaves enough numbers for what is pushed here', async (t) => {
+t.test('a transfer leaves enough numbers for local pushes', async (t) => {
   const { receive } = await asking(t);
   const numbered = (revision: number): TransferPackage => ({
     ...hello,
@@ -304,95 +305,92 @@ t.test('a transfer leaves enough numbers for what is pushed here', async (t) => 
   t.same(good.problems, []);
 });
 
-largeTest(
-  'whatever a depot holds comes in with a line for each row that it changes, and so does each later change',
-  async (t) => {
-    const depot = await startNow(t);
-    const { larder } = commandsOn(depot.directory);
-    await larder('site init other-depot');
-    const stick = folder(t);
-    await larder(`site show --export ${join(stick, 'other.json')}`);
-    const [fingerprint = ''] = (JSON.parse((await larder('site show --json')).out) as Shown).site.fingerprints;
-    const site = await asking(t, '', 'transfers = "1 of B"\nreleases = ["1 of B for */*:*/*"]');
-    await site.approvedRun(`site trust ${join(stick, 'other.json')} --fingerprint ${fingerprint}`);
-    let transfers = 0;
-    const carried = async (): Promise<string[]> => {
-      const file = join(stick, `${String(++transfers)}.tar`);
-      const { out, err } = await larder(`transfer make ${file} --json`);
-      if (out === '') throw new Error(err);
-      return site.approved(await site.take(file, (JSON.parse(out) as { id: string }).id));
-    };
+largeTest('each row that a transfer changes has a line, and so has each row of a later change', async (t) => {
+  const depot = await startNow(t);
+  const { larder } = commandsOn(depot.directory);
+  await larder('site init other-depot');
+  const stick = folder(t);
+  await larder(`site show --export ${join(stick, 'other.json')}`);
+  const [fingerprint = ''] = (JSON.parse((await larder('site show --json')).out) as Shown).site.fingerprints;
+  const site = await asking(t, '', 'transfers = "1 of B"\nreleases = ["1 of B for */*:*/*"]');
+  await site.approvedRun(`site trust ${join(stick, 'other.json')} --fingerprint ${fingerprint}`);
+  let transfers = 0;
+  const carried = async (): Promise<string[]> => {
+    const file = join(stick, `${String(++transfers)}.tar`);
+    const { out, err } = await larder(`transfer make ${file} --json`);
+    if (out === '') throw new Error(err);
+    return site.approved(await site.take(file, (JSON.parse(out) as { id: string }).id));
+  };
 
-    const ada = await depot.as('ada');
-    const ask = async (method: 'post' | 'patch', path: string, body: unknown): Promise<Record<string, unknown>> => {
-      const reply = await ada[method](path, body);
-      if (reply.status !== 200) throw new Error(`${path}: ${JSON.stringify(reply.body)}`);
-      return reply.body as Record<string, unknown>;
-    };
-    await ask('post', '/v1/charm', { name: 'hello' });
-    const declared = 'resources:\n  config: {type: file, filename: a}\n  image: {type: oci-image}\n';
-    await ada.push('charm', 'hello', charm('hello', {}, declared));
-    const resource = async (name: string, content: string): Promise<void> => {
-      const id = await ada.upload(content);
-      await ask('post', `/v1/charm/hello/resources/${name}/revisions`, { 'upload-id': id });
-      await depot.appliance.reviewed();
-    };
-    const client = await logIn(depot, await uploadLogin(ada, 'hello'));
-    const image = async (layer: string): Promise<void> => {
-      const digest = await pushImage(client, 'latest', layer);
-      const blob = await ask('post', '/v1/charm/hello/resources/image/oci-image/blob', { 'image-digest': digest });
-      await resource('image', JSON.stringify(blob));
-    };
-    const release = (revision: number, more: object) =>
-      ask('post', '/v1/charm/hello/releases', [{ revision, channel: 'stable', ...more }]);
-    const both = (config: number, of: number) => ({
-      resources: [
-        { name: 'config', revision: config },
-        { name: 'image', revision: of },
-      ],
+  const ada = await depot.as('ada');
+  const ask = async (method: 'post' | 'patch', path: string, body: unknown): Promise<Record<string, unknown>> => {
+    const reply = await ada[method](path, body);
+    if (reply.status !== 200) throw new Error(`${path}: ${JSON.stringify(reply.body)}`);
+    return reply.body as Record<string, unknown>;
+  };
+  await ask('post', '/v1/charm', { name: 'hello' });
+  const declared = 'resources:\n  config: {type: file, filename: a}\n  image: {type: oci-image}\n';
+  await ada.push('charm', 'hello', charm('hello', {}, declared));
+  const resource = async (name: string, content: string): Promise<void> => {
+    const id = await ada.upload(content);
+    await ask('post', `/v1/charm/hello/resources/${name}/revisions`, { 'upload-id': id });
+    await depot.appliance.reviewed();
+  };
+  const client = await logIn(depot, await uploadLogin(ada, 'hello'));
+  const image = async (layer: string): Promise<void> => {
+    const digest = await pushImage(client, 'latest', layer);
+    const blob = await ask('post', '/v1/charm/hello/resources/image/oci-image/blob', { 'image-digest': digest });
+    await resource('image', JSON.stringify(blob));
+  };
+  const release = (revision: number, more: object) =>
+    ask('post', '/v1/charm/hello/releases', [{ revision, channel: 'stable', ...more }]);
+  const both = (config: number, of: number) => ({
+    resources: [
+      { name: 'config', revision: config },
+      { name: 'image', revision: of },
+    ],
+  });
+  const created = await ask('post', '/v1/charm/libraries/hello', { 'library-name': 'greeting' });
+  const library = (patch: number) =>
+    ask('post', `/v1/charm/libraries/hello/${String(created['library-id'])}`, {
+      api: 0,
+      patch,
+      content: `LIBPATCH = ${String(patch)}`,
+      hash: String(patch).repeat(64),
     });
-    const created = await ask('post', '/v1/charm/libraries/hello', { 'library-name': 'greeting' });
-    const library = (patch: number) =>
-      ask('post', `/v1/charm/libraries/hello/${String(created['library-id'])}`, {
-        api: 0,
-        patch,
-        content: `LIBPATCH = ${String(patch)}`,
-        hash: String(patch).repeat(64),
-      });
-    await resource('config', 'one');
-    await image('layer one');
-    await library(1);
-    await ask('patch', '/v1/charm/hello', { title: 'Hello', links: { website: ['https://hello.site/'] } });
-    await release(1, both(1, 1));
-    const on = 'charm/hello:latest/stable';
-    t.ok((await carried()).includes(`${on} ubuntu/22.04/amd64: - → 1 with config 1, image 1`));
+  await resource('config', 'one');
+  await image('layer one');
+  await library(1);
+  await ask('patch', '/v1/charm/hello', { title: 'Hello', links: { website: ['https://hello.site/'] } });
+  await release(1, both(1, 1));
+  const on = 'charm/hello:latest/stable';
+  t.ok((await carried()).includes(`${on} ubuntu/22.04/amd64: - → 1 with config 1, image 1`));
 
-    await resource('config', 'two');
-    await image('layer two');
-    await library(2);
-    await ask('patch', '/v1/charm/hello', { title: 'Hello again', summary: 'Short', description: 'Long', links: {} });
-    await ada.push('charm', 'hello', charm('hello', { version: '2' }, declared));
-    await release(2, { ...both(2, 2), progressive: { percentage: 20 } });
-    t.ok(
-      (await carried()).includes(
-        `${on} ubuntu/22.04/amd64: 1 with config 1, image 1 → 1 with config 1, image 1, and 2 with config 2, image 2 for 20 %`,
-      ),
-    );
-    await release(2, { ...both(1, 2) });
-    await ask('post', '/v1/charm/hello/releases', [{ revision: 2, channel: 'edge/fix' }]);
-    const ends = await carried();
-    t.match(
-      ends.join('\n'),
-      /hello:latest\/edge\/fix ubuntu\/22\.04\/amd64: - → 2 with config 1, image 2, until 20\d\d-/,
-    );
-    const root = { actor: 'cli:root' };
-    const subject = (await depot.beside.records.packages.find('charm', 'hello'))!;
-    await depot.beside.acts.do(withdrawRevision, root, { package: subject, revision: 1, reason: 'it is bad' });
-    t.same(await carried(), [], 'no channel holds what is withdrawn');
-    await ask('post', '/v1/charm/hello/releases', [{ revision: null, channel: 'stable' }]);
-    t.ok((await carried()).includes(`${on} ubuntu/22.04/amd64: 2 with config 1, image 2 → -`));
-  },
-);
+  await resource('config', 'two');
+  await image('layer two');
+  await library(2);
+  await ask('patch', '/v1/charm/hello', { title: 'Hello again', summary: 'Short', description: 'Long', links: {} });
+  await ada.push('charm', 'hello', charm('hello', { version: '2' }, declared));
+  await release(2, { ...both(2, 2), progressive: { percentage: 20 } });
+  t.ok(
+    (await carried()).includes(
+      `${on} ubuntu/22.04/amd64: 1 with config 1, image 1 → 1 with config 1, image 1, and 2 with config 2, image 2 for 20 %`,
+    ),
+  );
+  await release(2, { ...both(1, 2) });
+  await ask('post', '/v1/charm/hello/releases', [{ revision: 2, channel: 'edge/fix' }]);
+  const ends = await carried();
+  t.match(
+    ends.join('\n'),
+    /hello:latest\/edge\/fix ubuntu\/22\.04\/amd64: - → 2 with config 1, image 2, until 20\d\d-/,
+  );
+  const root = { actor: 'cli:root' };
+  const subject = (await depot.beside.records.packages.find('charm', 'hello'))!;
+  await depot.beside.acts.do(withdrawRevision, root, { package: subject, revision: 1, reason: 'it is bad' });
+  t.same(await carried(), [], 'no channel holds what is withdrawn');
+  await ask('post', '/v1/charm/hello/releases', [{ revision: null, channel: 'stable' }]);
+  t.ok((await carried()).includes(`${on} ubuntu/22.04/amd64: 2 with config 1, image 2 → -`));
+});
 
 interface Shown {
   site: { fingerprints: string[] };

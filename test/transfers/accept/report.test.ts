@@ -1,4 +1,4 @@
-// What a preview and a receipt say, at a terminal and on a page.
+// A preview and a receipt, at a terminal and on a page.
 import { hash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ t.test('long names are cut at a terminal, notes never, and the page has all of i
   t.end();
 });
 
-t.test('whatever others write, a terminal of 100 columns has room, and a line is one line', (t) => {
+t.test('any text of others fits into 100 columns, and each line is one line', (t) => {
   const text = fc.string({ unit: 'grapheme', maxLength: 140 });
   const lines = fc.array(fc.tuple(text, text, text, fc.array(text, { maxLength: 2 })), { maxLength: 5 });
   fc.assert(
@@ -83,7 +83,7 @@ t.test('nothing that others wrote runs, loads, leads somewhere or forges a line'
   t.end();
 });
 
-t.test('the page says what the terminal and the JSON say, of a preview and of a receipt', async (t) => {
+t.test('the page has the content of the terminal and of the JSON, for a preview and a receipt', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   await carry(offered('other-on', 3));

@@ -15,7 +15,7 @@ interface Approval {
   signature: string;
 }
 
-t.test('a receipt holds the text that was approved and the signatures of it', async (t) => {
+t.test('a receipt contains the approved text and its signatures', async (t) => {
   const { run, id, there, text, pairs } = await signedTransfer(t);
   const envelope = JSON.parse(readFileSync(join(there, 'receipt.json'), 'utf8')) as { payload: string };
   const receipt = JSON.parse(Buffer.from(envelope.payload, 'base64').toString()) as {

@@ -1,4 +1,4 @@
-// The approvals guide's lines check the signatures of a receipt with no more than jq and ssh-keygen.
+// The lines of the approvals guide check the signatures of a receipt with only jq and ssh-keygen.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const verifying = examplesIn('approvals', 'Approve with signatures', 7).find(
 );
 const skip = withoutPrograms('jq', 'ssh-keygen');
 
-t.test('who has the receipt sees who approved, with no more than ssh-keygen', { skip }, async (t) => {
+t.test('the holder of the receipt sees the approvers, with only ssh-keygen', { skip }, async (t) => {
   const { there, text, pairs } = await signedTransfer(t);
   writeFileSync(join(there, 'bob.pub'), pairs.get('bob')?.publicKey ?? '');
   const typed = verifying!.join('\n');

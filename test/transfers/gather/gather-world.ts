@@ -6,7 +6,7 @@ import type { Test } from 'tap';
 import { commandsOn, folder } from '#test/cli/process.ts';
 import { site } from '#test/transfers/sites.ts';
 
-/** A collector, whose commands must not fail. */
+/** A collector with commands that must not fail. */
 export async function collector(t: Test, name = 'desk') {
   const commands = commandsOn(join(folder(t), 'collector'));
   const done = async (line: string) => {
@@ -18,7 +18,7 @@ export async function collector(t: Test, name = 'desk') {
   return { ...commands, done, fingerprint: made.fingerprints[0] as string };
 }
 
-/** A site that believes the collector. */
+/** A site that trusts the collector. */
 export async function believing(t: Test, desk: Awaited<ReturnType<typeof collector>>, stick: string) {
   const here = await site(t, 'site-a');
   await desk.done(`site show --export ${stick}/desk.json`);

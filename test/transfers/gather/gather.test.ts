@@ -1,4 +1,4 @@
-// What official tools left in a folder is gathered where there is no store, and comes in at a site as what it is.
+// The output of official tools in a folder is gathered without a store, and is received at a site with the right types.
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ import { collector, believing } from './gather-world.ts';
 
 t.setTimeout(600_000);
 
-t.test('the two steps of the plan make the same, and what was sent before stays away', async (t) => {
+t.test('both steps of the plan make the same transfer, and packages that were sent before are left out', async (t) => {
   const [fetched, stick] = [folder(t), folder(t)];
   await download(fetched, offered('hello-on', 12));
   const desk = await collector(t);
@@ -91,7 +91,7 @@ t.test('an export that is packed together, and another transfer, are looked into
   t.match(await here.done(`transfer preview ${two.id}`), { problems: [] });
 });
 
-/** A library as charmcraft lays it into lib/charms, and what the charm store says of it. */
+/** A library in lib/charms, as charmcraft stores it, and its description by the charm store. */
 function libraryOf(charm: string, name: string, patch: number) {
   const id = createHash('md5').update(`${charm} ${name}`).digest('hex');
   const content = `"""Use ${name}."""\n\nLIBID = "${id}"\n\nLIBAPI = 0\nLIBPATCH = ${String(patch)}\n\nprint("${name}")\n`;
@@ -100,7 +100,7 @@ function libraryOf(charm: string, name: string, patch: number) {
   return { id, content, about };
 }
 
-t.test('libraries of charms are carried, from files and from answers, and whose they are is not guessed', async (t) => {
+t.test('libraries of charms are transferred, from files and responses, without guessing their owner', async (t) => {
   const [fetched, stick] = [folder(t), folder(t)];
   writeFileSync(
     join(fetched, 'info.json'),
@@ -160,14 +160,14 @@ t.test('libraries of charms are carried, from files and from answers, and whose 
 /** A squashfs with one file in it. */
 const squashed = (name: string, text: string): Buffer => squashfsImage({ [`meta/${name}`]: text });
 
-/** What a site sees of the component where a source says something else of it than its assertions do. */
+/** The component at a site if a source contradicts its assertions. */
 async function retold(here: Awaited<ReturnType<typeof believing>>, stick: string): Promise<void> {
   const part = await openPart(join(stick, 'in.tar'));
   const files: Buffer[] = [];
   for await (const { bytes } of part.pieces()) files.push(Buffer.concat(await Array.fromAsync(bytes())));
   await part.close();
   const said = JSON.parse(String(part.bytes)) as Partial<TransferStatement>;
-  // What is made of the files anew.
+  // The result for the same files.
   delete said.parts;
   delete said.blobs;
   const seed = seedOf(7);
@@ -191,7 +191,7 @@ async function retold(here: Awaited<ReturnType<typeof believing>>, stick: string
     const transfer = example(files, { ...said, packages, source: 'teller', sequence: ++sequence, seed });
     const [file] = await written(transfer, folder(t));
     const { id } = await here.done(`transfer receive ${file!}`);
-    // Where something stands in the way it ends with 1.
+    // With an obstacle it ends with 1.
     const { problems, lines } = await here.json(`transfer preview ${id}`);
     const line = (of: string) => lines.find(({ kind }: { kind: string }) => kind === of);
     return { id, problems, component: line('resource'), release: line('release') };

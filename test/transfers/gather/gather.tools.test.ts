@@ -1,4 +1,4 @@
-// What skopeo has copied, and an export of images, are gathered.
+// Copies by skopeo, and an export of images, are gathered.
 import { execFile } from 'node:child_process';
 import { readFileSync, symlinkSync, writeFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ async function copyImage(scratch: string, target: string, content?: string): Pro
   return digest;
 }
 
-t.test('snaps, charms, files and images of a folder come in at a site, and no credential does', { skip }, async (t) => {
+t.test('a site receives the snaps, charms, files and images of a folder, and no credential', { skip }, async (t) => {
   const [fetched, stick, scratch] = [folder(t), folder(t), folder(t)];
   const hello = offered('hello-on', 12);
   await download(fetched, hello);
@@ -70,7 +70,7 @@ t.test('snaps, charms, files and images of a folder come in at a site, and no cr
   t.match(await here.json('package show charm/wordpress'), { name: 'wordpress' });
 });
 
-t.test('what cannot be understood is listed with its reason, and nothing is guessed', { skip }, async (t) => {
+t.test('an unknown file is listed with the reason, and nothing is guessed', { skip }, async (t) => {
   const [fetched, stick, scratch] = [folder(t), folder(t), folder(t)];
   const hello = offered('hello-on', 12);
   const { assert, snap } = await download(fetched, hello);

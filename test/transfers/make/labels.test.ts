@@ -1,4 +1,4 @@
-// Labels: what one site has made comes to another as far as its label lets it.
+// Labels: packages of one site reach another if its label allows it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -23,7 +23,7 @@ const said = (file: string): Record<string, unknown> => {
   return JSON.parse(Buffer.from(payload, 'base64').toString()) as Record<string, unknown>;
 };
 
-t.test('what bears a label comes to a site whose label is as high, and shows it everywhere', async (t) => {
+t.test('a labelled package reaches a site with a label as high, and shows its label everywhere', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   await depot.done(`transfer make ${join(stick, 'bare.tar')}`);
@@ -70,7 +70,7 @@ t.test('what bears a label comes to a site whose label is as high, and shows it 
   t.match((await depot.done('audit report --from 2026-01-01')).exports, [{ label: 'restricted' }, { label: null }]);
 });
 
-t.test('a request says what label its site has, and nothing is made for one whose label is lower', async (t) => {
+t.test('a request states the label of its site, and nothing is made for a site with a lower one', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   labelled(depot, 'restricted');

@@ -1,4 +1,4 @@
-// A part that was lost is made again, the same bytes, also when what nobody needs was swept meanwhile.
+// A lost part is made again with the same bytes, also after a sweep of unneeded blobs.
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ async function swept(directory: string): Promise<number> {
   }
 }
 
-t.test('a lost part is made again after a sweep, until what it carries is deleted', async (t) => {
+t.test('a lost part is made again after a sweep, until its content is deleted', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   const file = join(stick, 'in.tar');

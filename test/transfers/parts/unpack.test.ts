@@ -1,4 +1,4 @@
-// A transfer as plain files for whoever scans them, and back to the same bytes.
+// A transfer as plain files for a scanner, and back to the same bytes.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
@@ -73,7 +73,7 @@ function charmWith(
   };
 }
 
-t.test('what is unpacked has the names that people know, and is packed again to the same bytes', async (t) => {
+t.test('unpacked files have their usual names, and are packed again to the same bytes', async (t) => {
   const folder = t.testdir();
   const [snap, charm, resource, layer] = [randomBytes(700), randomBytes(5 * mebibyte), randomBytes(9), randomBytes(99)];
   const files = [snap, charm, resource, layer, Buffer.from('type: account\n')];
@@ -102,7 +102,7 @@ t.test('what is unpacked has the names that people know, and is packed again to 
   }
 });
 
-t.test('what was changed or taken away is named, and nothing is packed', async (t) => {
+t.test('a changed or removed file is named, and nothing is packed', async (t) => {
   const folder = t.testdir();
   const { scan } = await unpackedExample(folder, example([randomBytes(700), randomBytes(800), randomBytes(900)]));
   const again = join(folder, 'again.tar');
@@ -129,7 +129,7 @@ t.test('what was changed or taken away is named, and nothing is packed', async (
   t.match((await larder(`transfer check ${scan}`)).out, /Not here: snap\/hello_1\.snap, snap\/hello_2\.snap\./);
 });
 
-t.test('a folder that holds something, and parts that are not all, are not unpacked', async (t) => {
+t.test('a folder with files in it, and incomplete parts, are not unpacked', async (t) => {
   const folder = t.testdir({ full: { 'a.txt': 'mine' }, other: {} });
   const transfer = example([randomBytes(5 * mebibyte)], { partSize: 3 * mebibyte });
   const parts = await written(transfer, folder);

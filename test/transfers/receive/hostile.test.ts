@@ -1,4 +1,5 @@
-// What somebody with a stick may try: nothing comes in but what the source has signed, and each refusal says why.
+// Attacks by a person with a stick: only content that the source has signed is accepted, and each refusal states the
+// reason.
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -80,7 +81,7 @@ t.test('a transfer that was changed in any way is refused, and leaves nothing', 
   await fc.assert(
     fc.asyncProperty(changes, async (bytes) => {
       writeFileSync(evil, bytes);
-      // What has come already would not be read again.
+      // Received content would not be read again.
       await store.records.passing(({ transfers }) => transfers.sweep('9999'));
       await attempt([evil]).then(
         () => t.fail('it came in'),
@@ -93,14 +94,15 @@ t.test('a transfer that was changed in any way is refused, and leaves nothing', 
     }),
     { numRuns: runs },
   );
-  // One whose statement is good may have begun to come; nothing of it shows, and no content that is not what it says is kept.
+  // A transfer with a valid statement may be received in part. None of it shows, and content with a wrong digest is not
+  // kept.
   t.same(await store.records.packages.after('', '', 10), []);
   const rows = await store.records.transfers.list(10);
   t.ok(rows.every(({ status }) => status === 'waiting'));
   t.match(await attempt([join(stick, 'two.tar')]), { lacking: [] }, 'the one that was not changed comes in');
 });
 
-t.test('what another key signed, under any name, is refused', async (t) => {
+t.test('a transfer with the signature of another key, under any name, is refused', async (t) => {
   const { here, stick } = await twoSites(t);
   const { attempt } = await receiver(t, here);
   const file = join(stick, 'forged.tar');
@@ -112,7 +114,7 @@ t.test('what another key signed, under any name, is refused', async (t) => {
   await t.rejects(attempt([strange]), { message: /comes from 'nobody', and this site does not trust/ });
 });
 
-largeTest('parts of different transfers, older ones and those that have expired are refused', async (t) => {
+largeTest('parts of different transfers, older transfers and expired ones are refused', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   for (const name of ['one', 'two']) await depot.done(`transfer make ${join(stick, `${name}.tar`)} --expires 1`);
@@ -125,7 +127,7 @@ largeTest('parts of different transfers, older ones and those that have expired 
   await t.rejects(attempt([one]), { message: /number 1 of 'depot', and number 2 was already accepted/ });
 });
 
-t.test('a transfer in parts comes in any order, and on many visits', async (t) => {
+t.test('a transfer in parts is received in any order, and on many visits', async (t) => {
   const { here, stick } = await twoSites(t);
   const { attempt, store } = await receiver(t, here);
   const big = Buffer.alloc(8 * 1024 * 1024, 'larder');
@@ -160,14 +162,14 @@ t.test('a transfer in parts comes in any order, and on many visits', async (t) =
   t.same(readdirSync(join(here.data, 'transfers', end.id)), [], 'and its pieces are gone');
 });
 
-largeTest('what is cut is put together of parts at hand, and one that fails loses none of the others', async (t) => {
+largeTest('a transfer is joined from its received parts, and a failing part loses none of the others', async (t) => {
   const { here, stick } = await twoSites(t);
   const { attempt, store } = await receiver(t, here);
   const seed = seedOf(5);
   const source = { name: 'cutter', keys: [seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
   await store.acts.do(trustSource, { actor: 'cli:ada' }, source);
   let sequence = 0;
-  /** Parts of a content that lies in all of them; of each its file, and where the content begins in it. */
+  /** Parts of a content in several files; the file of each, and the offset of the content in it. */
   const cut = async (fill: string, inOrder = (files: Buffer[]) => files) => {
     const said = { ...goodNow(), source: 'cutter', sequence: ++sequence, seed, partSize: 3 * MiB };
     const transfer = example(inOrder([Buffer.alloc(7 * MiB, fill), Buffer.from(`small ${fill}`)]), said);
@@ -214,7 +216,7 @@ largeTest('what is cut is put together of parts at hand, and one that fails lose
   t.teardown(() => {
     closeSync(pulled);
   });
-  /** Parts of which one fails as a stick does that is pulled, at pieces of some sizes. */
+  /** Parts, one failing like a pulled stick, at several sizes of pieces. */
   const failing = (files: readonly string[], at: number, isMeant: (size: number) => boolean) =>
     attempt(files, (part) => ({
       ...part,
@@ -243,7 +245,7 @@ largeTest('what is cut is put together of parts at hand, and one that fails lose
   t.same(lacking.includes(2), false, 'nor need one be brought again that was read before another one failed');
 });
 
-t.test('what a believed source says that cannot be is told, and nothing comes in', async (t) => {
+t.test('an impossible statement of a trusted source is reported, and nothing is accepted', async (t) => {
   const { here, stick } = await twoSites(t);
   const nothing = { declares: [], packageYaml: null, craftYaml: null, prose: null };
   const { attempt, store } = await receiver(t, here, () =>
@@ -293,7 +295,7 @@ t.test('what a believed source says that cannot be is told, and nothing comes in
   t.same(await store.records.packages.after('', '', 10), []);
 });
 
-/** What the assertions of a snap say otherwise than the transfer that carries it. */
+/** Contradictions between the assertions of a snap and its transfer. */
 const otherwise: Record<string, Partial<Offered>> = {
   'size-off': { revised: { 'snap-size': '17' } },
   'numb-off': { revised: { 'snap-revision': '13' } },
@@ -304,7 +306,7 @@ const otherwise: Record<string, Partial<Offered>> = {
 };
 
 t.test(
-  'a snap of which its assertions say something else than the transfer stays out, and what they vouch for comes in',
+  'a snap with assertions that contradict the transfer stays out, and the snaps that they confirm are accepted',
   async (t) => {
     const { here, stick } = await twoSites(t);
     const seed = seedOf(3);

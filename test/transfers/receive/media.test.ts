@@ -1,4 +1,4 @@
-// What carries a transfer fails, or takes nothing more: nothing is half, and the same command goes on.
+// Failing or full media of a transfer: nothing is partial, and the same command resumes.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, closeSync, cpSync, mkdtempSync, openSync, readdirSync, rmSync, truncateSync } from 'node:fs';
@@ -28,7 +28,7 @@ t.test('a stick that fails in the middle, or a file that shrinks while it is rea
   const source = { name: 'maker', keys: [transfer.seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
   await store.acts.do(trustSource, { actor: 'cli:ada' }, source);
   const [file = ''] = await written(transfer, folder(t));
-  // A folder can be opened, and what is read from it fails as a stick does that is pulled.
+  // A folder that can be opened but fails to read, like a pulled stick.
   const [stick, pulled] = [openSync(file, 'r'), openSync(here.data, 'r')];
   t.teardown(() => {
     for (const one of [stick, pulled]) closeSync(one);
@@ -69,7 +69,7 @@ t.test('a stick that fails in the middle, or a file that shrinks while it is rea
   t.same(readdirSync(join(here.data, 'blobs', 'tmp')), [], 'no half file is left');
 });
 
-t.test('nothing is noted as come before it is where it is for good', async (t) => {
+t.test('a part counts as received only when it is durable', async (t) => {
   const { attempt, store } = await receiver(t, await site(t, 'site-a'));
   const transfer = example([Buffer.from('one'), Buffer.from('two')], { source: 'maker', ...goodNow() });
   const source = { name: 'maker', keys: [transfer.seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
@@ -94,7 +94,7 @@ t.test('nothing is noted as come before it is where it is for good', async (t) =
   t.match([there, before, await noted()], [{ lacking: [] }, [0], 2]);
 });
 
-largeTest('Ctrl-C leaves nothing of a transfer that is made or unpacked, and what was received goes on', async (t) => {
+largeTest('Ctrl-C leaves nothing of a transfer in the making or unpacking, and receiving resumes', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   const ended = new AbortController();
@@ -153,7 +153,7 @@ function fill(disk: string): void {
     }
 }
 
-largeTest('a full disk at the depot, at receive and at accept is told, and nothing is half', async (t) => {
+largeTest('a full disk at the depot, at receive and at accept is reported, and leaves nothing partial', async (t) => {
   const [disk, small] = [smallDisk(t, '128m'), smallDisk(t, '1m')];
   if (disk === undefined || small === undefined) {
     t.comment('left out: this user may not mount a disk of its own');

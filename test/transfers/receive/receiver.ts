@@ -1,4 +1,4 @@
-// Receives at a site within the test's own process, where a test can say what a stick gives.
+// Receives at a site within the process of the test, which controls the reads of the stick.
 import type { Test } from 'tap';
 
 import { withBlobs } from '#data/blobs.ts';
@@ -7,7 +7,7 @@ import { openPart, type OpenPart } from '#transfers/parts/open-part.ts';
 import { receive, type TransferReceiveContext } from '#transfers/receive/receive.ts';
 import type { SiteUnderTest } from '#test/transfers/sites.ts';
 
-/** Receives at a site within this process; what it came to. */
+/** Receives at a site within this process; returns the result. */
 export async function receiver(
   t: Test,
   { data }: SiteUnderTest,

@@ -1,4 +1,4 @@
-// What comes of a transfer is reviewed while more of it comes in.
+// The content of a transfer is reviewed while more of it is received.
 import t, { type Test } from 'tap';
 
 import { trustSource } from '#acts/sites/sites.ts';
@@ -45,7 +45,7 @@ t.test('a revision is reviewed before the last one has come, and each of them on
   t.equal(seen.length, 3, 'and not again when the same transfer is received again');
 });
 
-t.test('what cannot be reviewed meanwhile is reviewed with the rest, or said there', async (t) => {
+t.test('content that cannot be reviewed in that time is reviewed with the rest, or reported there', async (t) => {
   let failures = 2;
   const { attempt, store, files } = await arranged(t, () =>
     failures-- > 0 ? Promise.reject(new Error('cannot review: no thread is left')) : Promise.resolve(findings),

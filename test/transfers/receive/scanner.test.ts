@@ -1,4 +1,4 @@
-// A scanning station's day: a transfer is unpacked, something is found in it and taken away, and the rest comes in.
+// The work of a scanning station: a transfer is unpacked, one file is rejected and removed, and the rest is accepted.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -13,10 +13,13 @@ t.setTimeout(1_200_000);
 
 const count = process.env['LARDER_LONG'] === '1' ? 400 : 8;
 
-/** What every scanner finds (EICAR, "Anti-Malware Testfile"); put together here, so that none finds it in the sources. */
+/**
+ * A text that every scanner detects (EICAR, "Anti-Malware Testfile"); joined here, so that no scanner finds it in the
+ * sources.
+ */
 const found = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS', '-TEST-FILE!$H+H*'].join('');
 
-t.test('what a scanner takes away stays out, is named in the receipt, and everything else comes in', async (t) => {
+t.test('content that a scanner removes stays out, is named in the receipt, and the rest is accepted', async (t) => {
   const { depot, here } = await twoSites(t);
   const [online, stick] = [folder(t), folder(t)];
   const names = Array.from({ length: count }, (_, at) => `snap-${String(at).padStart(3, '0')}`);
@@ -66,7 +69,7 @@ t.test('what a scanner takes away stays out, is named in the receipt, and everyt
   );
 });
 
-t.test('what was taken away by mistake comes later, and then all of it comes in', async (t) => {
+t.test('content that was removed by mistake comes later, and then the whole transfer is accepted', async (t) => {
   const { depot, here, carry, stick } = await twoSites(t);
   await carry(offered('hello-on', 12));
   await carry(offered('other-on', 3));

@@ -1,4 +1,4 @@
-// Sticks as people carry them: a desktop has left its files on them, and somebody has copied other archives beside a transfer.
+// Sticks in daily use: with files that a desktop has left, and with other archives beside a transfer.
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -13,7 +13,7 @@ t.setTimeout(600_000);
 
 const appleDouble = Buffer.concat([Buffer.from('0005160700020000', 'hex'), Buffer.from('Mac OS X        ')]);
 
-/** What macOS leaves in a folder, with a file beside each one that is there. */
+/** The files that macOS leaves in a folder, with one beside each existing file. */
 function seenByMac(folder: string): void {
   for (const name of readdirSync(folder)) writeFileSync(join(folder, `._${name}`), appleDouble);
   writeFileSync(join(folder, '.DS_Store'), 'Bud1');
@@ -84,7 +84,7 @@ t.test('snaps, a collector and a watched folder pass over the files of a desktop
   t.same([...(await filesIn(watched)).keys()], [join(watched, 'in.tar')]);
 });
 
-t.test('a folder of which nothing can be carried says why, file by file', async (t) => {
+t.test('a folder without usable files is refused with the reason for each file', async (t) => {
   const here = await site(t, 'site-a');
   const [stick, collector] = [folder(t), join(folder(t), 'collector')];
   writeFileSync(join(stick, 'letter.txt'), 'dear ada');

@@ -1,4 +1,4 @@
-// A folder that nobody has signed comes in where people are asked about such folders, who approve of it; nowhere else.
+// An unsigned folder is accepted only at a site with an approval policy for such folders, after the approvals.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -15,7 +15,7 @@ import { example, seedOf, written } from '../statement/example.ts';
 
 t.setTimeout(600_000);
 
-/** A snap with its assertions, and a charm with what the charm store answers. */
+/** A snap with its assertions, and a charm with the responses of the charm store. */
 async function fetched(t: Test): Promise<string> {
   const path = folder(t);
   await download(path, offered('hello-on', 12));
@@ -38,7 +38,7 @@ async function asking(t: Test, policy: string) {
   return { ...site, done };
 }
 
-t.test('a folder comes in on the word of nobody, once those have approved who are asked', async (t) => {
+t.test('a folder is accepted without a signature, once the approvers have approved it', async (t) => {
   const { store, run, done, judge } = await asking(t, 'unsigned_folders = "1 of B"');
   const [from, stick] = [await fetched(t), folder(t)];
   const took = await run(`transfer receive --unsigned ${from} --release stable --media disc-3`);
@@ -82,7 +82,7 @@ t.test('a folder comes in on the word of nobody, once those have approved who ar
   t.match(await run(`transfer withdraw ${id} --yes`), { code: 0 }, 'and what it released can be put back');
 });
 
-t.test('where the policy asks nobody about it, it does not come in', async (t) => {
+t.test('without a policy for such folders, it is refused', async (t) => {
   const { store, run, done, judge } = await asking(t, 'transfers = "1 of B"');
   const from = await fetched(t);
   const receive = () => run(`transfer receive --unsigned ${from} --release stable`);
@@ -107,7 +107,7 @@ t.test('where the policy asks nobody about it, it does not come in', async (t) =
   );
 });
 
-t.test('a transfer without signatures is none, and no source is called as nobody is', async (t) => {
+t.test('a transfer without signatures is invalid, and no source has the name of an unsigned folder', async (t) => {
   const { run } = await asking(t, 'unsigned_folders = "1 of B"');
   const stick = folder(t);
   const bare = { ...example([Buffer.from('a')], { source: 'nobody' }), signatures: serializeSignatures([]) };

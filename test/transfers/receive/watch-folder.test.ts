@@ -1,4 +1,4 @@
-// A folder that is watched: what a courier lays there comes in without anybody who types.
+// A watched folder: transfers that a courier puts there are received without a command.
 import { once } from 'node:events';
 import { copyFileSync, existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -25,7 +25,7 @@ import { offered, site } from '../sites.ts';
 
 t.setTimeout(600_000);
 
-/** A watched folder, and what is taken in of it. */
+/** A watched folder, and the transfers received from it. */
 function watched(refuse: () => Error | undefined = () => undefined) {
   const path = folder(t);
   const taken: string[] = [];
@@ -43,7 +43,7 @@ function watched(refuse: () => Error | undefined = () => undefined) {
   return { path, taken, look, said: () => problems.at(-1) };
 }
 
-t.test('a transfer is taken in once, when all of its parts are there and nobody writes them any more', async (t) => {
+t.test('a transfer is received once, when all of its parts are there and complete', async (t) => {
   const { path, taken, look } = watched();
   const cut = example([Buffer.alloc(3e6, 'a')], { ...goodNow(), partSize: 2 * 1024 * 1024 });
   t.equal(cut.statement.parts.length, 2);
@@ -60,7 +60,7 @@ t.test('a transfer is taken in once, when all of its parts are there and nobody 
   t.ok(existsSync(first), 'the files stay');
 });
 
-t.test('what is no transfer is told and keeps nobody up; what was refused is tried again later', async (t) => {
+t.test('a file that is no transfer is reported; a refused transfer is tried again later', async (t) => {
   let why: Refusal | undefined = new Refusal('insufficient-storage', 'Make room first.');
   const { path, taken, look, said } = watched(() => why);
   writeFileSync(join(path, 'a.tar'), 'no transfer at all');
@@ -86,7 +86,7 @@ t.test('what is no transfer is told and keeps nobody up; what was refused is tri
   t.equal(said(), undefined);
 });
 
-largeTest('a fault of ours is told, and what came in before it is not read again', async (t) => {
+largeTest('an internal fault is reported, and the bytes received before it are not read again', async (t) => {
   const fault = new Error('the thread ended');
   const { path, taken, look } = watched(() => (taken.length === 2 ? fault : undefined));
   for (const name of ['one', 'two']) {
@@ -100,7 +100,7 @@ largeTest('a fault of ours is told, and what came in before it is not read again
   t.equal(taken.length, 3);
 });
 
-t.test('what lies in the folder is let in by the store itself, and what waits for people says why', async (t) => {
+t.test('transfers in the folder are accepted by the store itself, and waiting ones give the reason', async (t) => {
   const [path, stick, here] = [folder(t), folder(t), await site(t, 'site-a')];
   const { publicKey } = seedOf(1);
   const identity = join(stick, 'depot.json');
@@ -138,7 +138,7 @@ t.test('what lies in the folder is let in by the store itself, and what waits fo
   t.match(await here.done('transfer watch'), { taken: 2, files: { length: 3 }, fault: null });
 });
 
-largeTest('another thread takes it in: whoever serves goes on, and ends it when it ends itself', async (t) => {
+largeTest('another thread receives it: the serving thread continues, and ends it at its own end', async (t) => {
   const [path, here, { anyone }] = [folder(t), await site(t, 'site-a'), await startStore(t)];
   changeConfig(join(here.data, 'larder.toml'), { 'transfers.watch': path });
   const current = () => ({ config: readConfig(join(here.data, 'larder.toml')) }) as ReturnType<Current>;

@@ -1,4 +1,5 @@
-// A transfer for a request: what was wished for, what that stands on, nothing that is there; and what was lost is asked for again.
+// A transfer for a request: the requested packages with their prerequisites, without existing ones; and lost content is
+// requested again.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -25,7 +26,7 @@ async function carrySnapd(depot: SiteUnderTest, stick: string): Promise<void> {
   await depot.done(`package import ${folder} --release stable --yes`);
 }
 
-t.test('a site gets what it wished for with what that stands on, and the next time what is new', async (t) => {
+t.test('a site gets the requested packages with their prerequisites, and the next time only new ones', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   await carry(offered('other-on', 3), 'edge');
@@ -63,10 +64,10 @@ t.test('a site gets what it wished for with what that stands on, and the next ti
   t.match(transfers, [{ packages: [{ name: 'snap/hello-on', revisions: [{ revision: 13 }] }] }]);
 });
 
-largeTest('what was left out because it was there, and is deleted meanwhile, is asked for again', async (t) => {
+largeTest('content that was left out because it was there, and is deleted since, is requested again', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await here.done('subscription add snap/hello-on --channel stable,edge --architecture amd64');
-  /** Asks, makes what was asked for, and receives it. */
+  /** Makes a request and a transfer for it, and receives it. */
   const round = async (number: number) => {
     const one = await here.done(`transfer request ${join(stick, `r${String(number)}.tar`)} --yes`);
     const file = join(stick, `t${String(number)}.tar`);
@@ -116,7 +117,7 @@ largeTest('a receipt rides in each request until its source has met one, so that
   await here.done(`transfer accept ${await receive(2, '--since-sent --for site-a')} --yes`);
   const third = await ask(3);
   t.same(third.told, [1, 2]);
-  // What meets the second request shows that its source knows of the first transfer, and not that it knows of the second one.
+  // The response to the second request shows that its source knows of the first transfer, and not of the second.
   await receive(3, `--request ${second.file}`);
   t.same((await ask(4)).told, [2]);
   await here.done(`transfer accept ${await receive(4, `--request ${third.file}`)} --yes`);
@@ -142,7 +143,7 @@ t.test('a request that others signed in the name of a known site is refused', as
     (await depot.larder(`transfer make ${join(stick, 't2.tar')} --request ${one.file} --for site-b`)).err,
     /leave out --for/,
   );
-  // Somebody else calls himself so.
+  // Another site uses the same name.
   const other = await site(t, 'site-a');
   await other.done('subscription add snap/hello-on --architecture amd64');
   const strange = await other.done(`transfer request ${join(stick, 'r2.tar')} --yes`);

@@ -61,7 +61,7 @@ t.test('one command fetches what a request asks for, and the site accepts the tr
   });
 });
 
-t.test('what cannot be fetched is left out only if that is asked for', { skip }, async (t) => {
+t.test('a package that cannot be fetched is left out only on request', { skip }, async (t) => {
   const { store } = await oldStore(t);
   const here = await site(t, 'site-a');
   const [stick, collector] = [folder(t), join(folder(t), 'collector')];

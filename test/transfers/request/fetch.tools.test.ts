@@ -1,4 +1,4 @@
-// The collector's script, as it stands in a request, run against a store at its own addresses.
+// The script of the collector, unchanged from a request, run against a store at its own addresses.
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const run = (from: string, to: string, env: Record<string, string>): Promise<{ c
   });
 
 t.test(
-  'the script fetches what the table names from a running store, checks it, and goes on where it was',
+  'the script downloads the packages of the table from a running store, verifies them, and resumes',
   { skip },
   async (t) => {
     const { store, password } = await oldStore(t);

@@ -1,4 +1,4 @@
-// What a site asks for: wishes that stand, the file that is carried out, and what is not in it.
+// The requests of a site: subscriptions, the exported file, and the facts that it leaves out.
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -18,10 +18,10 @@ import { offered, site, twoSites } from '#test/transfers/sites.ts';
 
 t.setTimeout(600_000);
 
-/** The script is one text in every release: whoever has compared it once need not do so again. */
+/** The script has the same text in every release, so comparing it once is enough. */
 const script = 'aa175eb9b0ccfc4a010420f9bacfb50fe1602284ef0fa633998cef46c9276279';
 
-t.test('an empty store asks for what a set, a bundle and a model need, and the table holds it', async (t) => {
+t.test('an empty store requests the content of a set, a bundle and a model, and the table has it', async (t) => {
   const [here, stick] = [await site(t, 'site-a'), folder(t)];
   await here.done('subscription add --set juju --architecture amd64');
   writeFileSync(
@@ -72,7 +72,7 @@ t.test('an empty store asks for what a set, a bundle and a model need, and the t
   t.match(await here.done(`transfer request ${join(stick, 'again.tar')} --yes`), { number: 2 });
 });
 
-t.test('what cannot stand in the table is named, and a changed request is none', async (t) => {
+t.test('a package that does not fit into the table is named, and a changed request is invalid', async (t) => {
   const [here, stick] = [await site(t, 'site-a'), folder(t)];
   await here.done('subscription add rock/web snap/a.b snap/hello --channel edge/fix --architecture amd64');
   const told = await here.done(`transfer request ${stick} --yes`);
@@ -92,7 +92,7 @@ t.test('what cannot stand in the table is named, and a changed request is none',
   t.throws(() => requestIn(Buffer.concat([bytes, Buffer.alloc(512)])), NotATransfer, 'longer');
 });
 
-t.test('a request tells what came from elsewhere, and of the site itself only when asked', async (t) => {
+t.test('a request reports content from other sites, and content of the site itself only on demand', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   await depot.done(`transfer make ${join(stick, 'one.tar')}`);
@@ -118,7 +118,7 @@ t.test('a request tells what came from elsewhere, and of the site itself only wh
   t.match(later.receipts, [{ transfer: id, status: 'withdrawn', by: [/^cli:/] }], 'what was told is not told again');
 });
 
-t.test('where requests wait for somebody, nothing is written before', async (t) => {
+t.test('if requests wait for approval, nothing is written before', async (t) => {
   const stick = folder(t);
   const { run, judge } = await askingSite(t, 'requests = "1 of B"');
   await run('site init site-b');
@@ -133,7 +133,7 @@ t.test('where requests wait for somebody, nothing is written before', async (t) 
   t.match(await run('audit report --from 2020-01-01 --json'), { out: /"what":"request"/ });
 });
 
-t.test('what was let in while somebody looked at a request is not left untold', async (t) => {
+t.test('content that was accepted while a request was under approval is reported', async (t) => {
   const { depot, here, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   const { id } = (await depot.done(`transfer make ${join(stick, 'in.tar')}`)) as { id: string };

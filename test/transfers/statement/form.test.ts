@@ -1,4 +1,4 @@
-// The form of a transfer: what is written is read again, and nothing else is.
+// The form of a transfer: a written statement is read back, and no other text is.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ async function contentsIn(file: string): Promise<Map<number, Buffer[]>> {
   return found;
 }
 
-t.test('what is written is read again, in one part or in many', async (t) => {
+t.test('a written statement is read back, in one part or in many', async (t) => {
   const files = [randomBytes(5), randomBytes(3 * mebibyte + 7), randomBytes(9 * mebibyte), randomBytes(512)];
   for (const partSize of [undefined, 5 * mebibyte]) {
     const transfer = example(files, { ...(partSize && { partSize }) });
@@ -87,7 +87,7 @@ largeTest('a part that was changed anywhere is refused', async (t) => {
       const changed = Buffer.from(whole);
       changed.writeUInt8(changed.readUInt8(at) ^ by, at);
       writeFileSync(file, changed);
-      // What nobody signed shows in who has signed: everything else is refused as it is read.
+      // An unsigned statement shows in its list of signers: all other texts are refused while reading.
       try {
         const part = await openPart(file);
         await part.close();
@@ -102,7 +102,7 @@ largeTest('a part that was changed anywhere is refused', async (t) => {
   );
 });
 
-t.test('a part that is cut off, or goes on behind its end, is refused', async (t) => {
+t.test('a part that is cut off, or continues after its end, is refused', async (t) => {
   const whole = await partBytes(example([randomBytes(700)]));
   const file = join(t.testdir(), 'cut.tar');
   for (const length of [0, 1, 511, 512, 600, 5000, whole.length - 1024, whole.length - 1]) {
@@ -120,7 +120,7 @@ t.test('a statement has one form', (t) => {
   for (const aside of [undefined, spool]) {
     const bytes = Buffer.from(text);
     const read = readStatement(bytes, aside);
-    // What lies aside is read from there, and its bytes are somebody else's.
+    // The spill file is read at its place, and its bytes are foreign.
     if (aside !== undefined) bytes.fill(0);
     const [packages, blobs, parts] = [[...read.packages], [...read.blobs], read.parts.map((pieces) => [...pieces])];
     t.same({ ...read, packages, blobs, parts }, statement);
@@ -211,7 +211,7 @@ t.test('a statement that contradicts itself is refused', (t) => {
   t.end();
 });
 
-t.test('each key counts once, and only for what it signed', (t) => {
+t.test('each key counts once, and only for its own signature', (t) => {
   const { bytes } = example([Buffer.from('one')]);
   const [a, b, c] = [seedOf(1), seedOf(2), seedOf(3)];
   const both = readSignatures(addSignature(bytes, b, readSignatures(addSignature(bytes, a))));

@@ -1,4 +1,4 @@
-// Where things stand in a canonical text: found without reading it as a whole, and nothing else is found there than it says.
+// Places of values in a canonical text: found without parsing all of it, and equal to those of a parser.
 import fc from 'fast-check';
 import t from 'tap';
 
@@ -17,7 +17,7 @@ const object = fc
   .dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue(), { maxKeys: 6 })
   .map((one) => JSON.parse(toCanonicalText(one as never)) as Record<string, never>);
 
-t.test('the members of an object, and the items of its lists, are where they are found', (t) => {
+t.test('the members of an object, and the items of its lists, are found at their places', (t) => {
   fc.assert(
     fc.property(object, (value) => {
       const bytes = Buffer.from(toCanonicalText(value));
@@ -41,14 +41,14 @@ t.test('the members of an object, and the items of its lists, are where they are
   t.end();
 });
 
-t.test('there is one form, whether its members come in order or not', (t) => {
+t.test('there is one form, with any order of members', (t) => {
   const formOf = (value: unknown): string => {
     if (value === null || typeof value !== 'object') return JSON.stringify(value);
     if (Array.isArray(value)) return `[${value.map(formOf).join(',')}]`;
     const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
     return `{${sorted.map(([key, one]) => `${JSON.stringify(key)}:${formOf(one)}`).join(',')}}`;
   };
-  // What looks like a number comes first in any object of JavaScript; no shape of ours has such names.
+  // A number-like member name comes first in any JavaScript object; no shape of ours has such names.
   const named = fc.string({ unit: anyCharacter }).map((name) => `.${name}`);
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof({ maxDepth: 4 }, fc.jsonValue({ maxDepth: 0 }), tie('list'), tie('object')),
@@ -65,7 +65,7 @@ t.test('there is one form, whether its members come in order or not', (t) => {
   t.end();
 });
 
-t.test('what is read of a text that was changed is what JSON says of it, or nothing', (t) => {
+t.test('values read from a changed text equal those of JSON, or are undefined', (t) => {
   fc.assert(
     fc.property(
       object,
@@ -92,7 +92,7 @@ t.test('what is read of a text that was changed is what JSON says of it, or noth
   t.end();
 });
 
-t.test('an object that says something twice, or out of order, is refused', (t) => {
+t.test('an object with a repeated member, or members out of order, is refused', (t) => {
   for (const text of [
     '{"a":1,"a":1}',
     '{"b":1,"a":1}',

@@ -68,7 +68,7 @@ t.test('a model is created, listed, changed and deleted', async (t) => {
   t.match((await bob.get(`/v1/brand/${otherBrand}/model`)).body, [{ name: 'pump', series: '18' }], 'the other brand');
 });
 
-t.test('what is no model is refused, and nothing is kept of it', async (t) => {
+t.test('an invalid model is refused, and nothing of it is stored', async (t) => {
   const store = await startStore(t);
   const models = `/v1/brand/${await addBrand(store, 'ada')}/model`;
   const ada = await store.as('ada');
@@ -134,7 +134,7 @@ t.test('a model that is in use stays', async (t) => {
   for (const name of ['pump', 'mill']) t.equal((await ada.delete(`${brand}/model/${name}`)).status, 204);
 });
 
-t.test("a brand's models are nobody else's", async (t) => {
+t.test('the models of a brand belong to that brand alone', async (t) => {
   const store = await startStore(t);
   const adas = `/v1/brand/${await addBrand(store, 'ada')}/model`;
   const bobs = `/v1/brand/${await addBrand(store, 'bob')}/model`;
@@ -155,7 +155,7 @@ t.test("a brand's models are nobody else's", async (t) => {
   t.equal((await ada.get(adas)).body.length, 1);
 });
 
-t.test('the audit log tells of each change, and holds no api-key', async (t) => {
+t.test('the audit log records each change, without any api-key', async (t) => {
   const store = await startStore(t);
   const models = `/v1/brand/${await addBrand(store, 'ada')}/model`;
   const ada = await store.as('ada');

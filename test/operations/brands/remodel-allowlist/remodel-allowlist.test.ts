@@ -26,7 +26,7 @@ async function withModels(
   return { ada, bob, list: `/v1/brand/${id}/remodel-allowlist`, bobId, advance: () => store.clock.advance(1000) };
 }
 
-t.test('remodels are permitted, described anew and forbidden again', async (t) => {
+t.test('remodels are permitted, described again and forbidden again', async (t) => {
   const { ada, bob, list, bobId, advance } = await withModels(t);
   t.equal((await ada.get(list)).status, 200, 'the owner of the brand reads what its administrator writes');
   t.same((await ada.get(list)).body, { allowlist: [], 'next-cursor': null });
@@ -59,7 +59,7 @@ t.test('remodels are permitted, described anew and forbidden again', async (t) =
   t.same((await ada.get(list)).body.allowlist, [one], 'the wildcard went, the serial stayed');
 });
 
-t.test('a list of which one entry is refused changes nothing', async (t) => {
+t.test('a list with one refused entry changes nothing', async (t) => {
   const { ada, list } = await withModels(t);
   const known = { ...remodel('pump', null, 'mill'), description: 'kept' };
   const fresh = { ...remodel('saw', null, 'mill'), description: null };
@@ -105,7 +105,7 @@ t.test('a list of which one entry is refused changes nothing', async (t) => {
   t.same((await ada.get(list)).body, before);
 });
 
-t.test('pages follow one another without a gap, whatever is added and removed between', async (t) => {
+t.test('pages follow one another without a gap, with entries added and removed in between', async (t) => {
   const { ada, list } = await withModels(t);
   const serials = Array.from({ length: 260 }, (_, at) => String(at).padStart(4, '0'));
   await ada.post(list, {
@@ -169,7 +169,7 @@ t.test('pages follow one another without a gap, whatever is added and removed be
   }
 });
 
-t.test("a brand's allowlist is nobody else's, and a token must be good for it", async (t) => {
+t.test('the allowlist of a brand belongs to that brand alone, and a token needs the permission for it', async (t) => {
   const store = await startStore(t);
   const id = await addBrand(store, 'ada', ['bob']);
   await store.join('carol');

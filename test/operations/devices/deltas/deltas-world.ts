@@ -9,7 +9,7 @@ export const accepting = { 'snap-accept-delta-format': 'snap-1-1-xdelta3,xdelta3
 
 export type Test = Parameters<typeof startStore>[0] & Parameters<typeof snapOf>[0];
 
-/** Revisions 1 and 2 of a snap, released one after the other to stable, and what is made of them. */
+/** Revisions 1 and 2 of a snap, released to stable one after the other, and their deltas. */
 export async function withDelta(t: Test, configure: (text: string) => string = offeringDeltas) {
   const store = await startStore(t, configure);
   const ada = await store.as('ada');
@@ -19,7 +19,7 @@ export async function withDelta(t: Test, configure: (text: string) => string = o
   for (const revision of [1, 2]) await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision }]);
   const work = await deltaWork(t, store);
   t.same(await work.run(), { made: 1 });
-  /** The deltas that a device is told of which has a revision. */
+  /** The deltas that are offered to a device with a revision. */
   const offered = async (has: number, headers: Record<string, string> = accepting, more = {}): Promise<SnapDelta[]> => {
     const context = [{ 'snap-id': id, 'instance-key': id, revision: has, 'tracking-channel': 'stable' }];
     const [result] = await refresh(

@@ -34,7 +34,7 @@ t.test('it is offered to a device that takes it, has its source, and refreshes',
   t.same(await offered(2), [], 'and none the other way, as long as none is made');
 });
 
-t.test('it is fetched whole and in parts, by whom both revisions may be', async (t) => {
+t.test('it is fetched whole and in parts, by devices with access to both revisions', async (t) => {
   const { store, ada, id, offered } = await withDelta(t);
   const [delta] = await offered(1);
   const path = new URL(delta!.url).pathname;
@@ -67,7 +67,7 @@ t.test('it is fetched whole and in parts, by whom both revisions may be', async 
   t.ok((await store.beside.records.deltas.tried(id)).length > 0);
 });
 
-t.test('what devices took is counted, against whole files', async (t) => {
+t.test('downloads by devices are counted, deltas and whole files', async (t) => {
   const { store, id, offered } = await withDelta(t);
   const [delta] = await offered(1);
   const get = async (path: string) => (await fetch(store.url + path)).text();
@@ -92,7 +92,7 @@ t.test('what devices took is counted, against whole files', async (t) => {
   t.match(out, /Downloads: 3 in all, .* in the last 30 days, 2 as a delta\./);
 });
 
-t.test('it is offered to nobody where the configuration does not say so', async (t) => {
+t.test('it is offered to no device unless the configuration enables it', async (t) => {
   const { offered } = await withDelta(t, (text) => offeringDeltas(text).replace(/^deltas = true$/m, 'deltas = false'));
   t.same(await offered(1), []);
 });

@@ -1,4 +1,4 @@
-// Who may fetch what: each device, each way to ask, and a private snap that is granted to some of them.
+// Access to snaps: for each device, by each request, and for a private snap with grants.
 import t from 'tap';
 
 import { mediaType, type Assertion } from '#assertions/format/assertion.ts';
@@ -13,7 +13,7 @@ t.setTimeout(600_000);
 const digest = 'A'.repeat(64);
 const at = '/internal/v1/packages/snap/tiny-app/device-grants';
 
-/** A store in which ada has a private snap, released, with what vouches for it. */
+/** A store with a private snap of ada, released, with its assertions. */
 async function withSecret(t: Parameters<typeof startForDevices>[0]) {
   const { store, anyone } = await startForDevices(t);
   await keep(store, ...(await vaultsChain()));
@@ -53,7 +53,7 @@ const vouchersOf = async (id: string): Promise<Assertion[]> => [
 
 type Header = Record<string, string>;
 
-/** Each way to ask for a snap, by name, id and what vouches for it: whether it is there. */
+/** Each request for a snap, by name, id and assertions: whether it is available. */
 const calls: Record<string, (store: TestAppliance, id: string, who: Header) => Promise<boolean>> = {
   install: async (store, _, who) =>
     (await refresh(store, [{ action: 'install', name: 'tiny-app' }], [], who))[0]?.result === 'install',
@@ -97,7 +97,7 @@ async function isThere(anyone: Client, path: string, who: Header): Promise<boole
   if (status === 404) return false;
   if (status !== 200 && status !== 206) throw new Error(`${path}: ${status}`);
   if (path.startsWith('/v2/snaps')) return true;
-  // What only some may have no cache may keep for others.
+  // A response for some clients only, which no cache may store for others.
   return headers.get('cache-control')?.startsWith('private') === true;
 }
 
@@ -117,40 +117,37 @@ const people = async (anyone: Client): Promise<Record<string, Header>> => ({
   ),
 });
 
-t.test(
-  'a private snap is there for the devices that it is granted to, in every call, and for nobody else',
-  async (t) => {
-    const { store, anyone, root, id } = await withSecret(t);
-    const everybody = await people(anyone);
-    const has = async (granted: readonly string[], when: string): Promise<void> => {
-      for (const [name, who] of Object.entries(everybody)) {
-        for (const [call, ask] of Object.entries(calls)) {
-          t.equal(
-            await ask(store, id, { ...deviceHeaders(), ...who }),
-            granted.includes(name),
-            `${when}: ${name}, ${call}`,
-          );
-        }
+t.test('a private snap is available to the devices with a grant, in every call, and to no others', async (t) => {
+  const { store, anyone, root, id } = await withSecret(t);
+  const everybody = await people(anyone);
+  const has = async (granted: readonly string[], when: string): Promise<void> => {
+    for (const [name, who] of Object.entries(everybody)) {
+      for (const [call, ask] of Object.entries(calls)) {
+        t.equal(
+          await ask(store, id, { ...deviceHeaders(), ...who }),
+          granted.includes(name),
+          `${when}: ${name}, ${call}`,
+        );
       }
-    };
-    await has([], 'granted to nobody');
-    const brand = { 'brand-id': 'acme' };
-    for (const [grant, granted] of [
-      [brand, ['acme/pump/0001', 'acme/pump/0002', 'acme/valve/0001']],
-      [{ ...brand, model: 'pump' }, ['acme/pump/0001', 'acme/pump/0002']],
-      [{ ...brand, model: 'pump', serial: '0001' }, ['acme/pump/0001']],
-      [{ ...brand, model: 'pump', serial: '0002' }, ['acme/pump/0002']],
-      [{ 'brand-id': 'vault' }, ['vault/pump/0001']],
-    ] as const) {
-      t.equal((await root.post(at, grant)).status, 201);
-      await has(granted, `granted to ${JSON.stringify(grant)}`);
-      t.equal((await root.post(`${at}/revoke`, grant)).status, 204);
     }
-    await has([], 'when each grant is taken back');
-  },
-);
+  };
+  await has([], 'granted to nobody');
+  const brand = { 'brand-id': 'acme' };
+  for (const [grant, granted] of [
+    [brand, ['acme/pump/0001', 'acme/pump/0002', 'acme/valve/0001']],
+    [{ ...brand, model: 'pump' }, ['acme/pump/0001', 'acme/pump/0002']],
+    [{ ...brand, model: 'pump', serial: '0001' }, ['acme/pump/0001']],
+    [{ ...brand, model: 'pump', serial: '0002' }, ['acme/pump/0002']],
+    [{ 'brand-id': 'vault' }, ['vault/pump/0001']],
+  ] as const) {
+    t.equal((await root.post(at, grant)).status, 201);
+    await has(granted, `granted to ${JSON.stringify(grant)}`);
+    t.equal((await root.post(`${at}/revoke`, grant)).status, 204);
+  }
+  await has([], 'when each grant is taken back');
+});
 
-t.test('a public snap is there for everybody, whoever it was granted to before', async (t) => {
+t.test('a public snap is available to all devices, after any earlier grants', async (t) => {
   const { store, anyone, ada, root, id } = await withSecret(t);
   await root.post(at, { 'brand-id': 'vault' });
   await ada.patch('/v1/snap/tiny-app', { private: false });
@@ -161,7 +158,7 @@ t.test('a public snap is there for everybody, whoever it was granted to before',
   }
 });
 
-t.test('a validation set is there for a device that reaches all of its private snaps, not only some', async (t) => {
+t.test('a validation set is available to a device with grants for all of its private snaps', async (t) => {
   const { store, anyone, ada, root, id } = await withSecret(t);
   const other = (await ada.post('/v1/snap', { name: 'tiny-lib', private: true })).body as { id: string };
   const snaps = [
@@ -178,7 +175,7 @@ t.test('a validation set is there for a device that reaches all of its private s
   t.ok(await isShown());
 });
 
-t.test('what is private is answered like what never was, word for word', async (t) => {
+t.test('a private snap gets the exact response of a missing one', async (t) => {
   const { anyone, id } = await withSecret(t);
   const stranger = await sessionOf(anyone, devices['vault/pump/0001']);
   const never = 'N'.repeat(32);
@@ -218,7 +215,7 @@ t.test('what is private is answered like what never was, word for word', async (
   t.match(JSON.parse(said), { results: [{ result: 'error' }, { result: 'error' }, { result: 'error' }] });
 });
 
-t.test('a store that a device names takes from what it has, and never gives', async (t) => {
+t.test('a store in the request of a device restricts access, and never adds any', async (t) => {
   const { store, anyone, root, id } = await withSecret(t);
   const [own, other] = [await sessionOf(anyone, devices['acme/pump/0001']), { 'snap-device-store': 'brand-store' }];
   await root.post(at, { 'brand-id': 'acme' });
@@ -276,7 +273,7 @@ t.test('a grant is given and taken back on the host, and the next call of a serv
   ]);
 });
 
-t.test('grants are for snaps, told page by page, and end with their package', async (t) => {
+t.test('grants are for snaps, are listed page by page, and end with their package', async (t) => {
   const { store, root, ada, id } = await withSecret(t);
   const grants = [
     { 'brand-id': 'acme', model: 'pump', serial: '0001' },
@@ -304,7 +301,7 @@ t.test('grants are for snaps, told page by page, and end with their package', as
   t.same(await store.beside.records.deviceGrants.heldBy('9', 'vault/any'), new Set([id]));
 });
 
-t.test('a gateway is told the same of a snap that is granted to all devices of a brand', async (t) => {
+t.test('a gateway sees the same for a snap that is granted to all devices of a brand', async (t) => {
   const { store, anyone, root, id } = await withSecret(t);
   const acme = await store.as('acme');
   const asked = async (who: Client): Promise<unknown> =>

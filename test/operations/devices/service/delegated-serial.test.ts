@@ -1,4 +1,4 @@
-// Serials that another account signs than the brand of the device, where the brand's model says so.
+// Serials that another account signs than the brand of the device, if the model of the brand allows it.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -132,7 +132,7 @@ t.test('a request that does not hold is refused, and nothing is kept of it', asy
   t.match(await third.send(await third.request({ ...pump, model: 'mill' })), refusal(403, /no serial policy/));
 });
 
-t.test("a device must know the model's api-key, where the model has one", async (t) => {
+t.test('a device must know the api-key of the model, if it has one', async (t) => {
   const { store, brand } = await withPolicy(t);
   await brand.patch(`${brandPath}/model/pump`, { 'api-key': 'verysecret' });
   const { request, send } = device(store, 'rsa2048-a');
@@ -148,7 +148,7 @@ t.test("a device must know the model's api-key, where the model has one", async 
   t.notMatch(store.log.join(''), /verysecret/);
 });
 
-t.test('a sealed store gives no serial but those that it gave before', async (t) => {
+t.test('a sealed store gives only serials that it gave before', async (t) => {
   const { store } = await withPolicy(t);
   const [one, two] = [device(store, 'rsa2048-a'), device(store, 'rsa3072-a')];
   const asked = await one.request(pump);
@@ -170,7 +170,7 @@ t.test('a key that is revoked, or not registered yet', async (t) => {
   t.match(await two.send(await two.request(pump)), refusal(400, /revoked/));
 });
 
-t.test('a device becomes another model only where the allowlist permits it', async (t) => {
+t.test('a device becomes another model only if the allowlist permits it', async (t) => {
   const { store, brand } = await withPolicy(t);
   const { request, send } = device(store, 'rsa2048-a');
   const other = device(store, 'rsa3072-a');
@@ -208,7 +208,7 @@ t.test('a device becomes another model only where the allowlist permits it', asy
   t.match(parseStream(named.body).at(-1)?.headers, { model: 'mill', serial: '0002' }, 'as may the one of the entry');
 });
 
-t.test('the serial log says who got what, page by page', async (t) => {
+t.test('the serial log lists devices and serials, page by page', async (t) => {
   const { store, brand, key } = await withPolicy(t);
   for (const [vector, serial] of [
     ['rsa2048-a', '1'],
@@ -252,7 +252,7 @@ t.test('the serial log says who got what, page by page', async (t) => {
   t.equal((await (await store.as('bob')).get(log)).status, 404);
 });
 
-t.test('a device whose serial is revoked gets none any more, also not as another model', async (t) => {
+t.test('a device with a revoked serial gets no other, not even as another model', async (t) => {
   const { store, brand } = await withPolicy(t);
   const { request, send } = device(store, 'rsa2048-a');
   t.match(await send(await request({ ...pump, serial: 'stolen' })), { status: 200 });
@@ -264,7 +264,7 @@ t.test('a device whose serial is revoked gets none any more, also not as another
   t.match(await other.send(await other.request({ ...pump, serial: 'stolen' })), refusal(403, /is revoked here/));
 });
 
-t.test('a device service that a gadget names is this one, or the device is told why not', async (t) => {
+t.test('the device service of a gadget is this one, or the device is told the reason', async (t) => {
   const { store } = await withPolicy(t);
   const base = store.beside.config.http.base_url;
   const named = (url: string, path: string) =>

@@ -8,7 +8,7 @@ export interface Device {
   keyId: string;
   /** Signs a request for a serial, with a fresh request-id unless another is given. */
   request(headers: Headers): Promise<string>;
-  /** Sends what it signed, as `snapd` does that reads streams. */
+  /** Sends its signed request, as a `snapd` that reads streams does. */
   send(text: string, headers?: Record<string, string>): Promise<Reply>;
 }
 

@@ -42,7 +42,7 @@ t.test('a device with a model and a serial of its brand gets a session, and a ne
   );
 });
 
-t.test('a nonce is good for ten minutes, and only where it was given', async (t) => {
+t.test('a nonce is valid for ten minutes, and only at its own store', async (t) => {
   const { store, anyone } = await startForDevices(t);
   const device = await pumpDevice(anyone);
   const late = await device.texts();
@@ -73,7 +73,7 @@ t.test('of two processes one takes a nonce, and the other knows', async (t) => {
   }
 });
 
-t.test('what does not belong together is refused', async (t) => {
+t.test('parts that do not belong together are refused', async (t) => {
   const { anyone } = await startForDevices(t);
   const device = await pumpDevice(anyone);
   for (const [header, value] of [
@@ -185,7 +185,7 @@ t.test('a serial is as long as the records can look for it, and no longer', asyn
   t.match(await store.beside.records.seenDevices.find('acme', 'pump', serial), { serial });
 });
 
-t.test('a device whose serial is revoked loses its session at once, and gets no other', async (t) => {
+t.test('a device with a revoked serial loses its session at once, and gets no other', async (t) => {
   const { store, anyone } = await startForDevices(t);
   const device = await pumpDevice(anyone);
   const header = { 'snap-device-authorization': await device.session() };
@@ -208,7 +208,7 @@ t.test('a device whose serial is revoked loses its session at once, and gets no 
 
 const many = process.env['LARDER_LONG'] === '1' ? 20_000 : 40;
 
-t.test('a session of one store is none of another that has the same keys', async (t) => {
+t.test('a session of one store is invalid at another store with the same keys', async (t) => {
   const { store, anyone } = await startForDevices(t);
   const device = await pumpDevice(anyone);
   const { macaroon } = (await device.send(await device.texts())).body as { macaroon: string };
@@ -223,7 +223,7 @@ t.test('a session of one store is none of another that has the same keys', async
   );
 });
 
-largeTest('a fleet behind one address has its sessions and its answers, and nobody is told to wait', async (t) => {
+largeTest('a fleet behind one address gets its sessions and responses, without a rate limit', async (t) => {
   const { store, anyone } = await startForDevices(t);
   let devices = 0;
   const one = async (): Promise<void> => {

@@ -27,7 +27,7 @@ export interface Carried {
   declared?: Headers;
 }
 
-/** What `snap download` leaves in a folder: a snap, and what vouches for it up to the root, without that; its content. */
+/** The output of `snap download` in a folder: a snap, and its assertions without the root; returns its content. */
 export async function carry(t: Parameters<typeof pack>[0], to: string, snap: Carried, key: Assertion): Promise<Buffer> {
   const { name, yaml, revision = 7, files = {}, declared = {} } = snap;
   const version = String(revision);
@@ -55,7 +55,7 @@ export async function carry(t: Parameters<typeof pack>[0], to: string, snap: Car
   return content;
 }
 
-/** Takes in what a folder carries and releases it to stable. */
+/** Imports the snap of a folder and releases it to stable. */
 export async function takeIn(store: TestAppliance, stick: string): Promise<void> {
   const { code, out, err } = await larder(`package import ${stick} --release stable`, {
     env: { LARDER_DATA: store.directory },

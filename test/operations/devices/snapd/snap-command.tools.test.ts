@@ -22,7 +22,7 @@ import { carry, root, takeIn } from './carried.ts';
 const skip = withoutPackages(...snapCommandMissing());
 t.setTimeout(900_000);
 
-/** A store that trusts snapd's test roots and serves devices, and `snap` as somebody calls it who has nothing yet. */
+/** A store that trusts the test roots of snapd and serves devices, and `snap` on a machine without state. */
 async function world(t: Parameters<typeof startStore>[0] & Parameters<typeof pack>[0]) {
   const program = buildSnapCommand();
   const { roots, key } = testRoots(keys.store);

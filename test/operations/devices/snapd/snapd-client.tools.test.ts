@@ -17,7 +17,7 @@ const skip = withoutPackages(...snapdClientMissing());
 t.setTimeout(600_000);
 
 t.test(
-  'snapd installs, refreshes and shows what ada has released, and says what went wrong in its words',
+  'snapd installs, refreshes and shows the releases of ada, and reports errors in its words',
   { skip },
   async (t) => {
     const client = buildClient();
@@ -78,7 +78,7 @@ t.test(
   },
 );
 
-t.test('snapd finds what is public, knows its commands, and moves a cohort together', { skip }, async (t) => {
+t.test('snapd finds public snaps, reads their commands, and moves a cohort together', { skip }, async (t) => {
   const client = buildClient();
   const port = await freePort();
   const store = await startStore(t, (text) =>

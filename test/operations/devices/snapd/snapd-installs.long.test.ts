@@ -1,5 +1,5 @@
-// snapd as a device runs it, in a booted container: Debian's package of it, whose daemon is built anew from its sources with
-// its test roots, is pointed to this store, installs, and refreshes to what is released later; part of `npm run test:long`.
+// snapd as a device runs it, in a booted container: its Debian package, with the daemon rebuilt from its sources with
+// test roots. It is configured for this store, installs, and refreshes to a later release. Part of `npm run test:long`.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ import { keep } from '#test/operations/devices/world.ts';
 const skip = missingForContainer() || withoutPackages(...snapCommandMissing()) || withoutSquashfsTools;
 t.setTimeout(1_800_000);
 
-/** A store that trusts snapd's test roots, and whose assertion, which devices are given, is of them. */
+/** A store that trusts the test roots of snapd, with a store assertion for devices that is signed by them. */
 async function trustedStore(t: Parameters<typeof startStore>[0], roots: string, key: Assertion) {
   const port = await freePort();
   const trusts = trusting(t, roots);
@@ -37,7 +37,7 @@ async function trustedStore(t: Parameters<typeof startStore>[0], roots: string, 
   return store;
 }
 
-/** Boots a Debian system with snapd, which trusts the test roots beside the one that it comes with. */
+/** Boots a Debian system with snapd, which trusts the test roots as well as its own. */
 async function bootDevice(t: Parameters<typeof startStore>[0], base: string): Promise<Container> {
   const folder = join(base, 'system');
   makeSystem(folder);
@@ -56,7 +56,7 @@ async function bootDevice(t: Parameters<typeof startStore>[0], base: string): Pr
   return device;
 }
 
-t.test('snapd installs from this store, and refreshes to what is released there', { skip }, async (t) => {
+t.test('snapd installs from this store, and refreshes to a later release there', { skip }, async (t) => {
   const { roots, key: text } = testRoots(keys.store);
   const key = parseAssertion(text);
   const store = await trustedStore(t, roots, key);

@@ -22,7 +22,7 @@ const invite = async (ada: Client, email = 'bob@example.com'): Promise<string> =
 
 const refused = (code: string, status: number) => ({ status, body: { 'error-list': [{ code }] } });
 
-t.test('who accepts an invite collaborates', async (t) => {
+t.test('an account that accepts an invite is a collaborator', async (t) => {
   const { store, ada, bob } = await withPackage(t);
   const at = store.clock.now.toISOString();
   const expires = new Date(store.clock.now.getTime() + days(7)).toISOString();
@@ -77,7 +77,7 @@ t.test('who accepts an invite collaborates', async (t) => {
   });
 });
 
-t.test('who rejects an invite ends it', async (t) => {
+t.test('an account that rejects an invite ends it', async (t) => {
   const { store, ada, bob } = await withPackage(t);
   const token = await invite(ada);
   t.match(await bob.post(`${invites}/reject`, { token }), { status: 204, body: '' });
@@ -119,7 +119,7 @@ t.test('an invite is worth nothing to others, for other packages, when revoked, 
   t.same((await ada.get('/v1/snap/hello/collaborators')).body.collaborators, []);
 });
 
-t.test('who cannot be invited spoils the whole request', async (t) => {
+t.test('an account that cannot be invited makes the whole request fail', async (t) => {
   const { ada } = await withPackage(t);
   for (const [emails, code, status] of [
     [['bob@example.com', 'nobody@example.com'], 'account-not-found', 400],
@@ -141,7 +141,7 @@ t.test('a token for other packages accepts no invite to this one', async (t) => 
   t.match(await good.post(`${invites}/accept`, { token }), { status: 204 });
 });
 
-t.test('whoever is invited finds the invite, and answers it without its token', async (t) => {
+t.test('the invited account finds the invite, and answers it without its token', async (t) => {
   const store = await startStore(t);
   const [ada, bob] = [await store.as('ada'), await store.as('bob')];
   for (const name of ['hello', 'other']) {

@@ -1,4 +1,4 @@
-// Who works on a package: collaborators who go, and packages that are handed on.
+// The people of a package: collaborators who leave, and packages that are handed over.
 import t from 'tap';
 
 import { command, newest, startNow } from '#test/acts/ways.ts';
@@ -56,7 +56,7 @@ t.test('a collaborator is taken away by the publisher, by an administrator, and 
   t.equal(await entries(store), before);
 });
 
-t.test('a collaborator leaves a package by himself, once', async (t) => {
+t.test('a collaborator leaves a package alone, once', async (t) => {
   const { store, ada, bob } = await withPackage(await startStore(t));
   t.match(await bob.delete(`${at}/collaboration`), nothing);
   t.match(await ada.delete(`${at}/collaboration`), nothing, 'a publisher does not leave');
@@ -180,7 +180,7 @@ t.test('a collaborator who becomes the publisher and returns the package has no 
   t.equal(await store.beside.records.collaborators.has(id, bobId), false, 'and nothing of it is kept');
 });
 
-t.test('a snap whose declaration is here goes to the publisher that it names alone', async (t) => {
+t.test('a snap with an imported declaration goes only to the publisher that it names', async (t) => {
   const store = await startStore(t, trustingVectors(t));
   store.clock.now = now;
   await addOnlineBrand(store, 'my-brand');

@@ -244,7 +244,7 @@ async function openBlobs(
     if (isAlone) {
       await opened.sweepTemporary(() => false);
       if ((await records.registryUploads.countAll('')) > 0)
-        await records.passing((tx) => tx.registryUploads.giveUpAll());
+        await records.ephemeral((tx) => tx.registryUploads.giveUpAll());
     }
     return opened;
   };

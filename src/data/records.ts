@@ -107,7 +107,7 @@ export async function openRecords(
       await (sealsAnew ? acts.beginAnew : acts.do)(upgradeRecords, itself, { migrations, version, problems });
     }
     const close = async (): Promise<void> => {
-      await storeRecords.writeNotes().catch(() => undefined);
+      await storeRecords.writeCounters().catch(() => undefined);
       await storeRecords.writeContacts().catch(() => undefined);
       await storeRecords.noteAuditEnd().catch(() => undefined);
       await db.close();

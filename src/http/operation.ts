@@ -107,7 +107,7 @@ interface Declaration<
    * Set if the response depends on the caller, the body and these records only: then it is cached until one of the records changes
    * (`response/response-cache.ts`).
    */
-  repeatable?: keyof StoreRecords['eras'];
+  repeatable?: keyof StoreRecords['cacheGenerations'];
   /** The configuration switch that must be on; the path does not exist without it. */
   enabledBy?:
     | 'devices.charm'

@@ -62,10 +62,10 @@ export function runOperation(
     const readAndPerform = () => whenReady(payload.content(), perform);
     const { repeats } = options;
     if (repeats === undefined || op.repeatable === undefined || principal === undefined) return readAndPerform();
-    return whenReady(services.records.eras[op.repeatable](), (era) =>
+    return whenReady(services.records.cacheGenerations[op.repeatable](), (generation) =>
       whenReady(payload.bytes(), (bytes) => {
         refuseType(op, exchange.request, bytes);
-        return repeats({ principal, era, bytes }, readAndPerform);
+        return repeats({ principal, generation, bytes }, readAndPerform);
       }),
     );
   });

@@ -18,7 +18,7 @@ export function createUses({
   records,
   latestTime,
 }: {
-  records: Pick<StoreRecords, 'note'>;
+  records: Pick<StoreRecords, 'countEvent'>;
   latestTime: LatestTime;
 }): TokenUses {
   const noted = new BoundedMap<string, number>(maxTokens);
@@ -27,7 +27,7 @@ export function createUses({
       const minute = Math.floor(latestTime.now().getTime() / minutes(1));
       if (noted.get(sessionId) === minute) return;
       noted.set(sessionId, minute);
-      records.note('token', sessionId, timestamp(new Date(minute * minutes(1))));
+      records.countEvent('token', sessionId, timestamp(new Date(minute * minutes(1))));
     },
   };
 }

@@ -50,7 +50,7 @@ import { macaroonChanges, macaroons } from './tokens/macaroons.ts';
 import { createGenerationReader, memo, memoOfEach } from './memo.ts';
 import { modelChanges, models } from './brands/models.ts';
 import { neededContents } from './store/needed-contents.ts';
-import { gatherNotes, notePassing, notes } from './store/counters.ts';
+import { gatherCounters, counterSweeps, counters } from './store/counters.ts';
 import { nounVersions, type NounVersions } from './noun-versions.ts';
 import { oldRevisions } from './revisions/old-revisions.ts';
 import { packageDayPassing, packageDays } from './packages/package-days.ts';
@@ -62,7 +62,7 @@ import { proposalChanges, proposals } from './approvals/proposals.ts';
 import { pending } from './store/pending.ts';
 import { people } from './accounts/people.ts';
 import { quotaChanges, quotas } from './packages/quotas.ts';
-import { passed } from './store/expired-rows.ts';
+import { expiredRows } from './store/expired-rows.ts';
 import { passwordChanges, passwords } from './accounts/passwords.ts';
 import { registryUploadPassing, registryUploads } from './images/registry-uploads.ts';
 import { releaseChanges, releases } from './releases/releases.ts';
@@ -125,7 +125,7 @@ const reading = (db: ReadQueries) => ({
   macaroons: macaroons(db),
   models: models(db),
   neededContents: neededContents(db),
-  notes: notes(db),
+  counters: counters(db),
   packageDays: packageDays(db),
   packageOffers: packageOffers(db),
   packageSearch: packageSearch(db),
@@ -135,7 +135,7 @@ const reading = (db: ReadQueries) => ({
   people: people(db),
   proposals: proposals(db),
   quotas: quotas(db),
-  passed: passed(db),
+  expiredRows: expiredRows(db),
   passwords: passwords(db),
   registryUploads: registryUploads(db),
   releases: releases(db),
@@ -246,7 +246,7 @@ const ephemeralRecords = (db: Queries) => ({
   leases: leasePassing(db),
   loginsUnderWay: loginPassing(db),
   neededContents: neededContents(db),
-  notes: notePassing(db),
+  counters: counterSweeps(db),
   packageDays: packageDayPassing(db),
   registryUploads: registryUploadPassing(db),
   seenDevices: seenDevicePassing(db),
@@ -317,7 +317,7 @@ const withMemos = (nouns: ReturnType<typeof reading>, versions: NounVersions) =>
     revokedSerials: { find: memo({ versions, nouns: cachedTables.revokedSerials }, nouns.revokedSerials.find) },
 
     /** Cache generations: objects that stay the same as long as their tables do. */
-    eras: {
+    cacheGenerations: {
       catalog: createGenerationReader({ versions, nouns: cachedTables.catalog }),
       channels: createGenerationReader({ versions, nouns: cachedTables.channels }),
       proposals: createGenerationReader({ versions, nouns: cachedTables.proposals }),
@@ -368,8 +368,8 @@ export function records(db: Database, sealing?: Sealing) {
     /** Drops all caches: at a reload, an unseal, and when the clock is in doubt. */
     forgetRemembered: versions.forget,
 
-    // Counters, which are frequent and may be lost: `note` and `writeNotes`.
-    ...gatherNotes(db),
+    // Counters, which are frequent and may be lost: `countEvent` and `writeCounters`.
+    ...gatherCounters(db),
     ...gatherContacts(db),
 
     /**
@@ -379,7 +379,7 @@ export function records(db: Database, sealing?: Sealing) {
     change: <Result>(entry: AuditEntry, work: ChangeWork<Result>): Promise<Result> => changeOn(entry, work, {}),
 
     /** Changes ephemeral rows: durable and atomic like any change, but without an entry in the audit log. */
-    passing: <Result>(work: (tx: EphemeralRecords) => Promise<Result>): Promise<Result> =>
+    ephemeral: <Result>(work: (tx: EphemeralRecords) => Promise<Result>): Promise<Result> =>
       db.transaction((queries) => work(ephemeralRecords(queries))),
 
     /**

@@ -44,11 +44,11 @@ class MemoCache<Value> {
   }
 
   /** Returns the cached values with one of the keys. Drops all values in another cache generation, and at the maximum size. */
-  with(common: string, era: object): Map<string, MaybePromise<Value>> {
-    if (era !== this.#of || this.#size >= this.#most) {
+  with(common: string, generation: object): Map<string, MaybePromise<Value>> {
+    if (generation !== this.#of || this.#size >= this.#most) {
       this.#byCommon = new Map();
       this.#size = 0;
-      this.#of = era;
+      this.#of = generation;
     }
     const values = this.#byCommon.get(common) ?? new Map<string, MaybePromise<Value>>();
     if (values.size === 0) this.#byCommon.set(common, values);

@@ -122,7 +122,7 @@ export const passwordOf = (
 /** Decides how long credentials are valid, by their times and by the progress of uploads in any process of the store. */
 function lives({ records, clock, seesUploads }: Pick<CredentialsOptions, 'records' | 'clock' | 'seesUploads'>) {
   const moves = (id: string): void => {
-    records.note('image-upload', id, timestamp(clock()));
+    records.countEvent('image-upload', id, timestamp(clock()));
   };
 
   const end = ({ kind, issuedAt }: ImageCredential): Date | undefined =>
@@ -134,7 +134,7 @@ function lives({ records, clock, seesUploads }: Pick<CredentialsOptions, 'record
     const { id, firstUsedAt, issuedAt } = credential;
     const now = clock();
     if (firstUsedAt !== null && !seesUploads()) return now < until;
-    const moved = firstUsedAt === null ? undefined : await records.lastNoted('image-upload', id);
+    const moved = firstUsedAt === null ? undefined : await records.lastCounted('image-upload', id);
     return now < until && now < after(new Date(moved ?? firstUsedAt ?? issuedAt), progressTimeoutMs);
   }
 

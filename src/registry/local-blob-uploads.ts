@@ -16,7 +16,7 @@ export interface Sender extends Repository {
 }
 
 export interface UploadPartsOptions {
-  records: Pick<StoreRecords, 'registryUploads' | 'passing'>;
+  records: Pick<StoreRecords, 'registryUploads' | 'ephemeral'>;
   receive: ReceiveBlob;
   /** Free bytes for blobs. */
   free: () => Promise<number>;
@@ -108,7 +108,7 @@ export class LocalBlobUploads {
     const say = (): Promise<boolean> => {
       const sending = { sender, now: timestamp(now()), until: timestamp(after(now(), claimLifetimeMs)) };
       const endsAt = timestamp(after(now(), Math.max(this.#idle, claimLifetimeMs)));
-      return records.passing((tx) => tx.registryUploads.send(id, size, sending, endsAt));
+      return records.ephemeral((tx) => tx.registryUploads.send(id, size, sending, endsAt));
     };
     if (!(await say())) throw (await this.#find(id)) === undefined ? unknown() : busy();
     const renewal = setInterval(() => {
@@ -116,7 +116,7 @@ export class LocalBlobUploads {
     }, claimLifetimeMs / 4).unref();
     return async (sent) => {
       clearInterval(renewal);
-      const goesOn = await records.passing(async ({ registryUploads }) => {
+      const goesOn = await records.ephemeral(async ({ registryUploads }) => {
         if (sent !== undefined) return registryUploads.sent(id, sender, { size: sent, endsAt: this.ending() });
         await registryUploads.giveUp(id);
         return false;
@@ -128,7 +128,7 @@ export class LocalBlobUploads {
 
   /** Abandons an upload, including bytes that another process has received. */
   async abandon(id: string, size: number, sender: Sender): Promise<void> {
-    await this.#options.records.passing((tx) => tx.registryUploads.giveUp(id));
+    await this.#options.records.ephemeral((tx) => tx.registryUploads.giveUp(id));
     const receiving = this.#here.get(id)?.receiving ?? (await this.take(id, size, sender));
     this.forget(id);
     await receiving.discard(cancelled());
@@ -146,7 +146,7 @@ export class LocalBlobUploads {
 
   #end(id: string): Promise<boolean> {
     const { records, now } = this.#options;
-    return records.passing((tx) => tx.registryUploads.end(id, timestamp(now())));
+    return records.ephemeral((tx) => tx.registryUploads.end(id, timestamp(now())));
   }
 
   /** Runs when this process has had no request for the upload for a while. */

@@ -64,7 +64,7 @@ export function createBlobUploads(options: BlobUploadOptions): BlobUploads {
       // Refuse early, before any cost; the second check is needed because requests run concurrently.
       await refuseBeyond(records.registryUploads);
       if (!(await parts.hasRoom())) throw notEnoughSpace();
-      await records.passing(async (tx) => {
+      await records.ephemeral(async (tx) => {
         await refuseBeyond(tx.registryUploads);
         await tx.registryUploads.begin({ id, repository, accountId: sender.accountId, endsAt: parts.ending() });
       });

@@ -10,7 +10,7 @@ import { leaseLifeMs } from './leases.ts';
 import { outlivesProcess } from './processes.ts';
 
 interface RemovingOptions {
-  records: Pick<StoreRecords, 'passing' | 'leases'>;
+  records: Pick<StoreRecords, 'ephemeral' | 'leases'>;
   now: Now;
   /** The life of a lease in milliseconds. */
   life?: number;
@@ -40,7 +40,7 @@ export function createExclusiveRemoval({
       const began = elapsed();
       const moment = now();
       const [endsAt, tooLate] = [timestamp(after(moment, life)), timestamp(after(moment, 2 * life))];
-      const isOurs = await records.passing(({ leases }) =>
+      const isOurs = await records.ephemeral(({ leases }) =>
         leases.take(name, holder, { now: timestamp(moment), endsAt, tooLate }),
       );
       if (isOurs) takenAt = began;
@@ -49,7 +49,7 @@ export function createExclusiveRemoval({
     return {
       take,
       left: () => life - (elapsed() - takenAt),
-      release: () => records.passing(({ leases }) => leases.release(name, holder)),
+      release: () => records.ephemeral(({ leases }) => leases.release(name, holder)),
     };
   }
 

@@ -19,7 +19,7 @@ export interface RecentFailures {
 }
 
 export interface FailureOptions {
-  records: Pick<StoreRecords, 'failures' | 'passing'>;
+  records: Pick<StoreRecords, 'failures' | 'ephemeral'>;
   kind: FailureKind;
   now: Now;
   /** How long a failure counts after the last one, in milliseconds. */
@@ -43,7 +43,7 @@ export function createFailureCounter({
     },
 
     add: (...keys) =>
-      records.passing(async ({ failures }) => {
+      records.ephemeral(async ({ failures }) => {
         const moment = now();
         const endsAt = timestamp(after(moment, period));
         const counts: number[] = [];
@@ -58,7 +58,7 @@ export function createFailureCounter({
 
     async forget(key) {
       if ((await records.failures.find(kind, key, timestamp(now()))) === undefined) return;
-      await records.passing(({ failures }) => failures.forget(kind, key));
+      await records.ephemeral(({ failures }) => failures.forget(kind, key));
     },
   };
 }

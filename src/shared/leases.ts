@@ -26,7 +26,7 @@ export interface OwnLeases extends Leases {
 }
 
 export interface LeaseOptions {
-  records: Pick<StoreRecords, 'passing'>;
+  records: Pick<StoreRecords, 'ephemeral'>;
   /** The unique name of this process among all present and past ones; see processes.ts. */
   holder: string;
   now: Now;
@@ -104,13 +104,13 @@ interface LeaseRequest {
  * too.
  */
 class LeaseRounds {
-  readonly #records: Pick<StoreRecords, 'passing'>;
+  readonly #records: Pick<StoreRecords, 'ephemeral'>;
   readonly #now: Now;
   readonly #life: number;
   #asked: LeaseRequest[] = [];
   #isRunning = false;
 
-  constructor(records: Pick<StoreRecords, 'passing'>, now: Now, life: number) {
+  constructor(records: Pick<StoreRecords, 'ephemeral'>, now: Now, life: number) {
     this.#records = records;
     this.#now = now;
     this.#life = life;
@@ -138,7 +138,7 @@ class LeaseRounds {
       await nextTurn();
       const round = this.#asked.splice(0);
       try {
-        const held = await this.#records.passing(({ leases }) => this.#tell(leases, round));
+        const held = await this.#records.ephemeral(({ leases }) => this.#tell(leases, round));
         for (const { resolve } of round) resolve(held);
       } catch (error) {
         for (const { reject } of round) reject(error);

@@ -71,7 +71,7 @@ const nameIn = (holder: string): string => holder.split(' ', 1)[0]!;
  * other process serves the store or receives content for it: then all work that was in progress has ended.
  */
 export async function endDeadProcesses(
-  records: Pick<StoreRecords, 'leases' | 'shares' | 'passing'>,
+  records: Pick<StoreRecords, 'leases' | 'shares' | 'ephemeral'>,
   now: Now,
 ): Promise<{ isAlone: boolean }> {
   const all = [...(await records.leases.holders()), ...(await records.shares.holders())];
@@ -80,7 +80,7 @@ export async function endDeadProcesses(
   const own = processName();
   const gone = holders.filter((holder) => nameIn(holder) === own || !goesOn(holder));
   if (gone.length > 0) {
-    await records.passing(async ({ leases, shares }) => {
+    await records.ephemeral(async ({ leases, shares }) => {
       for (const holder of gone) {
         await leases.releaseAll(holder);
         await shares.releaseAll(holder);
@@ -96,7 +96,7 @@ export async function endDeadProcesses(
  * if `mayReturn` permits it, given the hosts that serve now.
  */
 export async function registerProcess(
-  { passing, server }: Pick<StoreRecords, 'passing'> & { readonly server?: object | undefined },
+  { ephemeral, server }: Pick<StoreRecords, 'ephemeral'> & { readonly server?: object | undefined },
   now: Now,
   {
     mayReturn = () => true,
@@ -106,7 +106,7 @@ export async function registerProcess(
   const holder = processName();
   const name = `process ${holder}`;
   const say = (isFirst = false): Promise<boolean> =>
-    passing(async ({ leases }) => {
+    ephemeral(async ({ leases }) => {
       const moment = now();
       const at = timestamp(moment);
       const going = await leases.processes(at);
@@ -130,7 +130,7 @@ export async function registerProcess(
     end: () => {
       ended = true;
       clearTimeout(saying);
-      return passing(({ leases }) => leases.release(name, holder));
+      return ephemeral(({ leases }) => leases.release(name, holder));
     },
   };
 }

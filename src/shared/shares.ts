@@ -6,7 +6,7 @@ import type { Share } from '#records/store/shares.ts';
 import { isHere, createLivenessCheck } from './processes.ts';
 
 export interface ShareOptions {
-  records: Pick<StoreRecords, 'leases' | 'shares' | 'passing'>;
+  records: Pick<StoreRecords, 'leases' | 'shares' | 'ephemeral'>;
   /** The unique name of this process among all present and past ones; see processes.ts. */
   holder: string;
   now: Now;
@@ -31,7 +31,7 @@ export function createShares({ records, holder, now, ofHost }: ShareOptions) {
      * other processes and must be synchronous. If it throws, nothing changes.
      */
     hold: (name: string, decide: (others: number) => number): Promise<number> =>
-      records.passing(async ({ leases, shares }) => {
+      records.ephemeral(async ({ leases, shares }) => {
         const all = await shares.of(name);
         const others = all.filter(isOther);
         const goesOn = await createLivenessCheck({ leases }, holders(others), now);
@@ -48,7 +48,7 @@ export function createShares({ records, holder, now, ofHost }: ShareOptions) {
 
     /** Releases all shares. */
     async end(): Promise<void> {
-      if (isHolding) await records.passing(({ shares }) => shares.releaseAll(holder));
+      if (isHolding) await records.ephemeral(({ shares }) => shares.releaseAll(holder));
     },
   };
 }

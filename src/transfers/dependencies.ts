@@ -20,21 +20,21 @@ export interface DependencyScope {
   snaps: boolean;
   charms: boolean;
   /** Further packages that must be present. */
-  wishes?: readonly RequiredPackage[];
+  required?: readonly RequiredPackage[];
 }
 
 export async function missingHere(
   records: DependencyRecords,
-  { snaps, charms, wishes = [] }: DependencyScope,
+  { snaps, charms, required = [] }: DependencyScope,
 ): Promise<UnmetNeed[]> {
   const all: UnmetNeed[] = [];
-  if (snaps) all.push(...(await missingSnaps(records, wishes)));
-  if (charms) all.push(...(await missingOfCharms(records, wishes)));
+  if (snaps) all.push(...(await missingSnaps(records, required)));
+  if (charms) all.push(...(await missingOfCharms(records, required)));
   return all;
 }
 
-function addWishes(closure: Closure, wishes: readonly RequiredPackage[], of: PackageNamespace): void {
-  for (const { namespace, name, channels, architectures, origin } of wishes) {
+function addRequired(closure: Closure, required: readonly RequiredPackage[], of: PackageNamespace): void {
+  for (const { namespace, name, channels, architectures, origin } of required) {
     if (namespace !== of) continue;
     const tracks = new Set(channels.map((channel) => channel.split('/', 1)[0]));
     for (const track of tracks)
@@ -43,9 +43,9 @@ function addWishes(closure: Closure, wishes: readonly RequiredPackage[], of: Pac
   }
 }
 
-async function missingSnaps(records: DependencyRecords, wishes: readonly RequiredPackage[]): Promise<UnmetNeed[]> {
+async function missingSnaps(records: DependencyRecords, required: readonly RequiredPackage[]): Promise<UnmetNeed[]> {
   const closure = new Closure();
-  addWishes(closure, wishes, 'snap');
+  addRequired(closure, required, 'snap');
   for await (const held of everything('snap', records)) {
     const architecture = held.architecture ?? 'all';
     closure.provide(held.name, architecture, held.channel);
@@ -97,9 +97,9 @@ function needsOfModel(name: string, text: string): PackageNeed[] {
   ];
 }
 
-async function missingOfCharms(records: DependencyRecords, wishes: readonly RequiredPackage[]): Promise<UnmetNeed[]> {
+async function missingOfCharms(records: DependencyRecords, required: readonly RequiredPackage[]): Promise<UnmetNeed[]> {
   const closure = new Closure();
-  addWishes(closure, wishes, 'charm');
+  addRequired(closure, required, 'charm');
   for await (const { name, type, channel, architecture, resources, packageYaml } of everything('charm', records)) {
     closure.provide(name, architecture ?? 'all', channel);
     if (type === 'bundle') {

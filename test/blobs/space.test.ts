@@ -155,7 +155,7 @@ t.test('the written part of a share is used up and is not reserved again', async
 
 t.test('the reservations of a dead process are released', async (t) => {
   const [records] = await openRecords(t);
-  await records.passing(({ shares }) => shares.set({ name: 'space', holder: '4194305.1 dead', amount: 100 * MiB }));
+  await records.ephemeral(({ shares }) => shares.set({ name: 'space', holder: '4194305.1 dead', amount: 100 * MiB }));
   const shares = sharesOf(records, `${processName()} 1`);
   const room = new SharedDiskSpace({ reserve: 0, freeOnDisk: () => 100 * MiB, shares });
   t.equal(await room.free(), 100 * MiB);

@@ -12,16 +12,20 @@ t.test('notes are gathered, written a moment later, and the last of them when th
   const { records, close } = await openStore({ directory, now: () => clock.now });
   const entries = (await beside.records.audit.head())?.seq;
 
-  for (let times = 0; times < 100; times++) records.note('download', 'hello', times === 50 ? last : first);
-  records.note('token', 'hello', first);
-  t.equal(await records.notes.find('download', 'hello'), undefined, 'nothing is written at once');
-  await until(async () => (await beside.records.notes.find('download', 'hello')) !== undefined);
-  t.same(await beside.records.notes.find('download', 'hello'), { count: 100, lastAt: last });
-  t.same(await beside.records.notes.find('token', 'hello'), { count: 1, lastAt: first }, 'kinds are apart');
+  for (let times = 0; times < 100; times++) records.countEvent('download', 'hello', times === 50 ? last : first);
+  records.countEvent('token', 'hello', first);
+  t.equal(await records.counters.find('download', 'hello'), undefined, 'nothing is written at once');
+  await until(async () => (await beside.records.counters.find('download', 'hello')) !== undefined);
+  t.same(await beside.records.counters.find('download', 'hello'), { count: 100, lastAt: last });
+  t.same(await beside.records.counters.find('token', 'hello'), { count: 1, lastAt: first }, 'kinds are apart');
 
-  records.note('download', 'hello', first);
+  records.countEvent('download', 'hello', first);
   await close();
-  t.same(await beside.records.notes.find('download', 'hello'), { count: 101, lastAt: last }, 'the latest time stays');
+  t.same(
+    await beside.records.counters.find('download', 'hello'),
+    { count: 101, lastAt: last },
+    'the latest time stays',
+  );
   t.equal((await beside.records.audit.head())?.seq, entries, 'no audit log tells of it');
 });
 
@@ -29,10 +33,10 @@ t.test('the number of waiting counters is bounded', async (t) => {
   const { beside, clock } = await startStore(t);
   const { records } = beside;
   const at = clock.now.toISOString();
-  for (let nth = 0; nth < 10_001; nth++) records.note('download', String(nth), at);
-  await records.writeNotes();
-  t.same(await records.notes.find('download', '9999'), { count: 1, lastAt: at });
-  t.equal(await records.notes.find('download', '10000'), undefined);
+  for (let nth = 0; nth < 10_001; nth++) records.countEvent('download', String(nth), at);
+  await records.writeCounters();
+  t.same(await records.counters.find('download', '9999'), { count: 1, lastAt: at });
+  t.equal(await records.counters.find('download', '10000'), undefined);
 });
 
 t.test('ephemeral rows are visible to another process at once, all or nothing, and in no audit log', async (t) => {
@@ -42,21 +46,21 @@ t.test('ephemeral rows are visible to another process at once, all or nothing, a
   const entries = (await records.audit.head())?.seq;
   const [now, endsAt] = ['2026-01-01T00:00:00.000Z', '2026-01-02T00:00:00.000Z'];
   await t.rejects(
-    records.passing(async ({ failures }) => {
+    records.ephemeral(async ({ failures }) => {
       await failures.set('login', 'half', { count: 1, endsAt });
       throw new Error('no');
     }),
     { message: 'no' },
   );
   t.equal(await records.failures.find('login', 'half', now), undefined);
-  await records.passing(({ failures }) => failures.set('login', 'whole', { count: 2, endsAt }));
+  await records.ephemeral(({ failures }) => failures.set('login', 'whole', { count: 2, endsAt }));
   t.same(await db.get(statement("SELECT count FROM passing_failures WHERE key = 'whole'")), { count: 2 });
   t.equal((await records.audit.head())?.seq, entries);
 });
 
 t.test('nothing else can be reached in the lane of what passes', async (t) => {
   const { records } = (await startStore(t)).beside;
-  await records.passing((tx) => {
+  await records.ephemeral((tx) => {
     // @ts-expect-error Accounts are changed by acts.
     t.equal(tx.accounts, undefined);
     // @ts-expect-error And so are claimed uploads.

@@ -168,9 +168,9 @@ t.test('ephemeral rows and batched counters evict nothing, however often', async
   await ask();
   asked.length = 0;
   for (let times = 0; times < 10; times++) {
-    store.beside.records.note('download', 'x', at);
-    await store.beside.records.writeNotes();
-    await store.beside.records.passing(({ failures }) => failures.set('login', 'x', { count: 1, endsAt: at }));
+    store.beside.records.countEvent('download', 'x', at);
+    await store.beside.records.writeCounters();
+    await store.beside.records.ephemeral(({ failures }) => failures.set('login', 'x', { count: 1, endsAt: at }));
     await ask();
   }
   const others = asked.filter((text) => text !== 'SELECT noun, version FROM noun_versions');

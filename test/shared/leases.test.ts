@@ -59,11 +59,11 @@ t.test('of many who want it at once one gets it, also within a process', async (
 t.test('leases that are requested at once are taken, renewed and released together', async (t) => {
   const { there, records, clock } = await world(t);
   let changes = 0;
-  const passing: typeof records.passing = (work) => {
+  const ephemeral: typeof records.ephemeral = (work) => {
     changes++;
-    return records.passing(work);
+    return records.ephemeral(work);
   };
-  const here = createLeases({ records: { passing }, holder: 'process 0', now: () => clock.now });
+  const here = createLeases({ records: { ephemeral }, holder: 'process 0', now: () => clock.now });
   const names = Array.from({ length: 20 }, (_, number) => `job ${number}`);
   t.same(await there.holding('job 7', async () => true, Boolean), { result: true }, 'one of them is not free');
   const allBegun = Promise.withResolvers<undefined>();
@@ -88,11 +88,11 @@ t.test('a process that stops starts nothing, and releases its leases together', 
   const { there, records, clock } = await world(t);
   let changes = 0;
   let isAway = false;
-  const passing: typeof records.passing = (work) => {
+  const ephemeral: typeof records.ephemeral = (work) => {
     changes++;
-    return isAway ? Promise.reject(new Error('the records are away')) : records.passing(work);
+    return isAway ? Promise.reject(new Error('the records are away')) : records.ephemeral(work);
   };
-  const here = createLeases({ records: { passing }, holder: 'process 0', now: () => clock.now });
+  const here = createLeases({ records: { ephemeral }, holder: 'process 0', now: () => clock.now });
   const ends = [1, 2, 3].map(() => Promise.withResolvers<undefined>());
   const begun = ends.map(() => Promise.withResolvers<undefined>());
   const working = ends.map((end, at) =>
@@ -157,9 +157,9 @@ t.test('a process that keeps working keeps the lease, however long it takes', as
 t.test('a lease that cannot be released while the records are away is released afterwards', async (t) => {
   const { there, records, clock } = await world(t);
   let isAway = false;
-  const passing: typeof records.passing = (work) =>
-    isAway ? Promise.reject(new Error('the records are away')) : records.passing(work);
-  const here = createLeases({ records: { passing }, holder: 'process 0', now: () => clock.now });
+  const ephemeral: typeof records.ephemeral = (work) =>
+    isAway ? Promise.reject(new Error('the records are away')) : records.ephemeral(work);
+  const here = createLeases({ records: { ephemeral }, holder: 'process 0', now: () => clock.now });
   const done = await here.holding('x', async () => {
     isAway = true;
     return 'done';

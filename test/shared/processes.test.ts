@@ -33,7 +33,7 @@ t.test('leases of dead processes end, leases of living ones stay, and a restarte
   const [records] = await openRecords(t);
   const { child, name } = await another(t);
   const take = (lease: string, holder: string) =>
-    records.passing(({ leases }) => leases.take(lease, `${holder} 1`, ends));
+    records.ephemeral(({ leases }) => leases.take(lease, `${holder} 1`, ends));
   await take('living', name);
   await take('dead', '4194305.1');
   await take('before', `${child.pid!}.1`);
@@ -75,8 +75,8 @@ t.test('leases of a process on another host are its own as long as it renews the
   const name = `${number}@${'0'.repeat(12)}`;
   t.notOk(isRunning(name));
   const say = (endsAt: string) =>
-    records.passing(({ leases }) => leases.take(`process ${name}`, name, { ...ends, endsAt }));
-  const take = (lease: string) => records.passing(({ leases }) => leases.take(lease, `${name} 1`, ends));
+    records.ephemeral(({ leases }) => leases.take(`process ${name}`, name, { ...ends, endsAt }));
+  const take = (lease: string) => records.ephemeral(({ leases }) => leases.take(lease, `${name} 1`, ends));
   await take('a job');
   await say('2026-03-01T12:00:01.000Z');
   t.same(await endDeadProcesses(records, now), { isAlone: false });
@@ -90,14 +90,14 @@ t.test('leases of a process on another host are its own as long as it renews the
 });
 
 t.test('a process with its records on a server renews its registration', async (t) => {
-  const [{ passing, leases }] = await openRecords(t);
-  const serving = await registerProcess({ passing, server: { clock: () => Promise.resolve(now()) } }, now);
+  const [{ ephemeral, leases }] = await openRecords(t);
+  const serving = await registerProcess({ ephemeral, server: { clock: () => Promise.resolve(now()) } }, now);
   t.match(await leases.find(`process ${processName()}`), { endsAt: '2026-03-01T12:01:00.000Z' });
   await serving.end();
 });
 
 t.test('a process that was taken for dead checks before it renews its registration', async (t) => {
-  const [{ passing, leases }] = await openRecords(t);
+  const [{ ephemeral, leases }] = await openRecords(t);
   let moment = now();
   const asked: string[][] = [];
   let answer = true;
@@ -111,11 +111,11 @@ t.test('a process that was taken for dead checks before it renews its registrati
     return until(async () => (await leases.find(name))?.endsAt === endsAt);
   };
   const server = { clock: () => Promise.resolve(moment) };
-  const serving = await registerProcess({ passing, server }, () => moment, { mayReturn, pause: 1 });
+  const serving = await registerProcess({ ephemeral, server }, () => moment, { mayReturn, pause: 1 });
   t.teardown(() => serving.end());
   const [number = ''] = processName().split('@');
   const other = `${number}@store-2~${'0'.repeat(12)}`;
-  await passing((tx) => tx.leases.take(`process ${other}`, other, ends));
+  await ephemeral((tx) => tx.leases.take(`process ${other}`, other, ends));
   moment = new Date('2026-03-01T12:00:59Z');
   await said();
   t.same(asked, [], 'it was never away for a minute');
@@ -123,12 +123,12 @@ t.test('a process that was taken for dead checks before it renews its registrati
   moment = new Date('2026-03-01T12:02:00Z');
   await said();
   t.same(asked, [['store-2']]);
-  await passing((tx) => tx.leases.releaseAll(processName()));
+  await ephemeral((tx) => tx.leases.releaseAll(processName()));
   await said();
   t.same(asked, [['store-2'], ['store-2']], 'also where somebody has cleared away what it held');
 
   answer = false;
-  await passing((tx) => tx.leases.releaseAll(processName()));
+  await ephemeral((tx) => tx.leases.releaseAll(processName()));
   await until(() => asked.length === 3);
   await setImmediate();
   t.equal(await leases.find(name), undefined);
@@ -137,7 +137,7 @@ t.test('a process that was taken for dead checks before it renews its registrati
 t.test('of what each host has for itself its own processes alone hold shares', async (t) => {
   const [records] = await openRecords(t);
   const elsewhere = `1.1@${'0'.repeat(12)}`;
-  await records.passing(async ({ leases, shares }) => {
+  await records.ephemeral(async ({ leases, shares }) => {
     await leases.take(`process ${elsewhere}`, elsewhere, { ...ends, endsAt: '2026-03-01T12:00:01.000Z' });
     await shares.set({ name: 'downloads', holder: elsewhere, amount: 3 });
   });

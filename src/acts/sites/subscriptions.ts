@@ -15,13 +15,13 @@ export const subscribe = act({
   /** Existing subscriptions stay and are extended. */
   async perform(
     tx,
-    { wishes, because }: { wishes: readonly PackageSubscription[]; because: string | null },
+    { subscriptions, because }: { subscriptions: readonly PackageSubscription[]; because: string | null },
     { at, actor, note },
   ): Promise<PackageSubscription[]> {
     const changed: PackageSubscription[] = [];
-    for (const wish of wishes) {
-      const before = await tx.subscriptions.find(wish.namespace, wish.name);
-      const after = before === undefined ? wish : mergeSubscriptions<PackageSubscription>(before, wish);
+    for (const added of subscriptions) {
+      const before = await tx.subscriptions.find(added.namespace, added.name);
+      const after = before === undefined ? added : mergeSubscriptions<PackageSubscription>(before, added);
       if (before !== undefined && sizeOf(after) === sizeOf(before)) continue;
       const { namespace, name, channels, architectures } = after;
       const subscription = { namespace, name, channels, architectures };

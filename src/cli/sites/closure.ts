@@ -6,7 +6,7 @@ import type { UnmetNeed } from '#domain/transfers/closure.ts';
 import { setNames, subscriptionsOfSet, type SubscriptionSet } from '#domain/sites/subscription.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { missingHere, type RequiredPackage } from '#transfers/dependencies.ts';
-import { wishesOfModel } from '#transfers/request/subscriptions.ts';
+import { subscriptionsOfModel } from '#transfers/request/subscriptions.ts';
 import { command, type CommandCall } from '../frame/command.ts';
 import { toReadFailure } from '../frame/outside-files.ts';
 import { withStore } from '../frame/store.ts';
@@ -41,8 +41,8 @@ export const closure = command({
     const requested = readRequested(call);
     return withStore(call, async ({ records }) => {
       const subscribed = await subscriptionsIn(records);
-      const wishes = [...requested, ...subscribed];
-      const missing = await missingHere(records, { snaps: true, charms: true, wishes });
+      const required = [...requested, ...subscribed];
+      const missing = await missingHere(records, { snaps: true, charms: true, required });
       const mends = new Map(missing.map((item) => [item, remedyFor(item, subscribed)]));
       return {
         text: inText(missing, mends),
@@ -64,8 +64,8 @@ function readRequested({ options: callOptions }: CommandCall<typeof options>): R
     } catch (error) {
       throw toReadFailure(file, error);
     }
-    const { model, wishes } = wishesOfModel(text);
-    return wishes.map((subscription) => ({ ...subscription, origin: `model ${model}` }));
+    const { model, subscriptions } = subscriptionsOfModel(text);
+    return subscriptions.map((subscription) => ({ ...subscription, origin: `model ${model}` }));
   });
   return [...sets, ...models];
 }
@@ -119,10 +119,10 @@ function remedyFor(missing: UnmetNeed, subscribed: readonly RequiredPackage[]): 
   return missing.kind === 'wish' || isAskedFor(proposed, subscribed) ? null : commandFor(proposed);
 }
 
-const inJson = ({ neededBy: dependents, ...rest }: UnmetNeed, wish: string | null) => ({
+const inJson = ({ neededBy: dependents, ...rest }: UnmetNeed, remedy: string | null) => ({
   ...rest,
   'needed-by': dependents,
-  wish,
+  wish: remedy,
 });
 
 /** Maximum number of dependents that a row lists. */

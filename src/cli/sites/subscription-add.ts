@@ -13,7 +13,7 @@ import {
   type SubscriptionSet,
   type PackageSubscription,
 } from '#domain/sites/subscription.ts';
-import { wishesOfBundle, wishesOfModel } from '#transfers/request/subscriptions.ts';
+import { subscriptionsOfBundle, subscriptionsOfModel } from '#transfers/request/subscriptions.ts';
 import { command, Failure, UsageError, type CommandCall } from '../frame/command.ts';
 import { toReadFailure } from '../frame/outside-files.ts';
 import { withStore } from '../frame/store.ts';
@@ -62,9 +62,12 @@ export const subscriptionAdd = command({
   ],
 
   run(call) {
-    const { wishes, because } = readSubscriptions(call);
+    const { subscriptions, because } = readSubscriptions(call);
     return withStore(call, async ({ acts, person }) => {
-      const changed = await acts.do(subscribe, person, { wishes, because: because.join('; ').slice(0, 1000) || null });
+      const changed = await acts.do(subscribe, person, {
+        subscriptions,
+        because: because.join('; ').slice(0, 1000) || null,
+      });
       return {
         text:
           changed.length === 0
@@ -80,7 +83,7 @@ export const subscriptionAdd = command({
 });
 
 function readSubscriptions({ positionals: { packages }, options: callOptions }: AddCall): {
-  wishes: PackageSubscription[];
+  subscriptions: PackageSubscription[];
   because: string[];
 } {
   const chosenArchitectures =
@@ -90,28 +93,28 @@ function readSubscriptions({ positionals: { packages }, options: callOptions }: 
   const channels = parseChannelArguments(callOptions.channel).map((channel) => channel.name);
   if (packages.length === 0 && channels.length > 0)
     throw new UsageError('--channel is for packages that are named; name one');
-  const wishes: PackageSubscription[] = packages.map((text) => ({
+  const subscriptions: PackageSubscription[] = packages.map((text) => ({
     ...parseSubscription(text),
     channels: channels.length === 0 ? ['latest/stable'] : channels,
     architectures: chosenArchitectures,
   }));
   const because: string[] = [];
   for (const name of callOptions.set as readonly SubscriptionSet[]) {
-    wishes.push(...subscriptionsOfSet(name, chosenArchitectures));
+    subscriptions.push(...subscriptionsOfSet(name, chosenArchitectures));
     because.push(`set ${name}`);
   }
   for (const file of callOptions.bundle) {
-    wishes.push(...inFile(file, (text) => wishesOfBundle(text, chosenArchitectures)));
+    subscriptions.push(...inFile(file, (text) => subscriptionsOfBundle(text, chosenArchitectures)));
     because.push('bundle');
   }
   for (const file of callOptions.model) {
-    const fromModel = inFile(file, wishesOfModel);
-    wishes.push(...fromModel.wishes);
+    const fromModel = inFile(file, subscriptionsOfModel);
+    subscriptions.push(...fromModel.subscriptions);
     because.push(`model ${fromModel.model}`);
   }
-  if (wishes.length === 0)
+  if (subscriptions.length === 0)
     throw new UsageError('nothing to subscribe to: name packages, or give --set, --bundle or --model');
-  return { wishes, because };
+  return { subscriptions, because };
 }
 
 /** Maximum size of a bundle or a model in bytes. */

@@ -105,7 +105,7 @@ export async function uploadFile(
   const limit = config.uploads.max_size;
   const taken = await interruptible((ended) => blobs.receive(content(ended), { id, limit, expected: size, accept }));
   const upload = { id, ...taken, address: hostAddress, receivedAt: timestamp(now()) };
-  await records.passing(({ unclaimedUploads }) => unclaimedUploads.add(upload));
+  await records.ephemeral(({ unclaimedUploads }) => unclaimedUploads.add(upload));
   // A new copy of the content repairs a corrupt blob.
   if (await records.damagedBlobs.has(taken.sha3_384))
     await acts.do(markBlobRepaired, person, { sha3_384: taken.sha3_384 });

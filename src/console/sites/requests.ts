@@ -19,8 +19,8 @@ export const consoleRequests = screen({
   async show({ query, records, now }) {
     const [namespace, name] = placeOf(query, ['', ''] as const);
     const subscriptions = await records.subscriptions.after(namespace, name, pageSize + 1);
-    const wishes = subscriptions.slice(0, pageSize);
-    const last = wishes.at(-1);
+    const shown = subscriptions.slice(0, pageSize);
+    const last = shown.at(-1);
     const request = await records.requests.newest();
     const who = await readActorLabels([request?.madeBy ?? null], records);
     return {
@@ -34,7 +34,7 @@ export const consoleRequests = screen({
         ${table<Subscription>({
           caption: 'Packages that this site requests, by channel and architecture',
           empty: html`There are no subscriptions. Add one on the host: <code>larder subscription add snap/hello</code>`,
-          rows: wishes,
+          rows: shown,
           columns: [
             { heading: 'Package', cell: (subscription) => `${subscription.namespace}/${subscription.name}` },
             { heading: 'Channels', cell: ({ channels }) => channels.join(', ') },

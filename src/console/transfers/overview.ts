@@ -43,7 +43,7 @@ export const consoleCarry = screen({
       site,
       now: moment,
       expected: config.transfers.expected_days,
-      wishes: (await records.subscriptions.after('', '', maxCounted)).length,
+      subscriptionCount: (await records.subscriptions.after('', '', maxCounted)).length,
       keys: await requestedKeys(records, moment),
       declarations: await transfers.declarations(),
       lastIn: await records.transfers.lastSettled(),
@@ -69,7 +69,7 @@ interface OutgoingOverview {
   now: Date;
   /** A transfer is late after this many days. */
   expected: Services['config']['transfers']['expected_days'];
-  wishes: number;
+  subscriptionCount: number;
   keys: readonly RequestedKey[];
   declarations: readonly RequestProvenance[];
   lastIn: string | null;
@@ -125,7 +125,7 @@ const cameIn = (rows: ReceivedTransfer[], who: OutgoingOverview['who'], now: Dat
       ],
     })}`;
 
-function goesOut({ request, who, site, now, wishes }: OutgoingOverview): Html {
+function goesOut({ request, who, site, now, subscriptionCount }: OutgoingOverview): Html {
   const last =
     request === undefined
       ? html`No request has been made yet.`
@@ -134,10 +134,8 @@ function goesOut({ request, who, site, now, wishes }: OutgoingOverview): Html {
   return html`<h2>Outgoing</h2>
     <p>
       This site has subscriptions to
-      ${wishes === maxCounted ? 'a thousand packages or more' : formatCount(wishes, 'package')} (<a
-        href="/console/carry/requests"
-        >which</a
-      >). ${last}
+      ${subscriptionCount === maxCounted ? 'a thousand packages or more' : formatCount(subscriptionCount, 'package')}
+      (<a href="/console/carry/requests">which</a>). ${last}
     </p>
     ${
       site === undefined

@@ -26,7 +26,7 @@ export const consoleUpload = screen({
 
   async show({ upload, package: subject, principal, browsing, records, now }) {
     const who = await readActorLabels([upload.pushedBy], records);
-    const wishes = await records.afterReview.of(upload.id);
+    const followUps = await records.afterReview.of(upload.id);
     const mayJudge = principal.storeAdministrator && upload.status === 'scanned';
     return {
       title: `Upload to ${nameOf({ ...subject, resource: upload.resource })}`,
@@ -47,7 +47,7 @@ export const consoleUpload = screen({
         ['SHA-256', html`<code>${upload.sha256}</code>`],
         ['Upload', html`<code>${upload.id}</code>`],
       ])}
-      ${renderFollowUps(wishes)} ${upload.findings === null ? nothing : inside(upload.findings)}
+      ${renderFollowUps(followUps)} ${upload.findings === null ? nothing : inside(upload.findings)}
       ${mayJudge ? judging(browsing, upload.id) : nothing}`,
     };
   },
@@ -72,13 +72,13 @@ function whatIsWrong({ status, errors }: Review): Html {
     <p>Correct these problems, and push again. The store reviews each push from the start.</p>`;
 }
 
-function renderFollowUps(wishes: readonly FollowUp[]): Html {
-  if (wishes.length === 0) return nothing;
+function renderFollowUps(followUps: readonly FollowUp[]): Html {
+  if (followUps.length === 0) return nothing;
   return html`<h2>After approval</h2>
     ${table<FollowUp>({
       caption: 'Releases to channels, and components pushed with the upload',
       empty: '',
-      rows: wishes.slice(0, 100),
+      rows: followUps.slice(0, 100),
       columns: [
         {
           heading: 'Step',

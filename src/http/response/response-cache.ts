@@ -9,7 +9,7 @@ export interface RepeatableResponseKey {
   /** Another object after any change of the account or its token. */
   principal: Principal;
   /** Another object after any change of the records that the operation reads. */
-  era: object;
+  generation: object;
   /** The bytes of the request body. */
   bytes: Buffer;
 }
@@ -43,15 +43,15 @@ export function createRepeatableResponseCache(): RepeatableResponseCache {
     return sent;
   };
 
-  function forget(era: object | undefined): void {
+  function forget(generation: object | undefined): void {
     answers = new WeakMap();
     size = 0;
-    of = era;
+    of = generation;
   }
 
-  return ({ principal, era, bytes }, make) => {
+  return ({ principal, generation, bytes }, make) => {
     if (bytes.length > longest) return make();
-    if (era !== of) forget(era);
+    if (generation !== of) forget(generation);
     const mark = markOf(bytes);
     if (seen[mark % marks] !== mark) {
       seen[mark % marks] = mark;
@@ -60,7 +60,7 @@ export function createRepeatableResponseCache(): RepeatableResponseCache {
     const requestText = bytes.toString('latin1');
     const cached = answers.get(principal)?.get(requestText);
     if (cached !== undefined) return cached;
-    return whenReady(make(), (sent) => (era === of ? keep(principal, requestText, sent) : sent));
+    return whenReady(make(), (sent) => (generation === of ? keep(principal, requestText, sent) : sent));
   };
 }
 

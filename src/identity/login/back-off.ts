@@ -35,7 +35,7 @@ const notedAnew = days(1);
 const remembered = 20_000;
 
 export interface BackOffOptions {
-  records: Pick<StoreRecords, 'failures' | 'passing'>;
+  records: Pick<StoreRecords, 'failures' | 'ephemeral'>;
   now: Now;
   /** For tests: another maximum. */
   maxEntries?: number;
@@ -93,7 +93,7 @@ export function createBackOff({ records, now, maxEntries = remembered }: BackOff
       const until = await records.failures.familiarUntil(pair);
       // Renew the record at most once per day, so that frequent logins do not each cause a write.
       if (until !== undefined && until > timestamp(after(now(), familiarFor - notedAnew))) return;
-      await records.passing(async (tx) => {
+      await records.ephemeral(async (tx) => {
         await tx.failures.addFamiliar(pair, timestamp(after(now(), familiarFor)));
         await tx.failures.boundFamiliar(maxEntries);
       });

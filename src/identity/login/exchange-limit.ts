@@ -16,7 +16,7 @@ export function createExchangeLimit({
   records,
   now,
 }: {
-  records: Pick<StoreRecords, 'failures' | 'passing'>;
+  records: Pick<StoreRecords, 'failures' | 'ephemeral'>;
   now: Now;
 }): ExchangeLimit {
   const failures = createFailureCounter({ records, kind: 'exchange', now, period });

@@ -15,7 +15,7 @@ import { openLoginDetails, sealLoginDetails } from './login-details.ts';
 import { createLoginProofs, digestOf, loginExpired } from './login-proofs.ts';
 
 export interface InteractionOptions {
-  records: Pick<StoreRecords, 'accounts' | 'loginsUnderWay' | 'passing'>;
+  records: Pick<StoreRecords, 'accounts' | 'loginsUnderWay' | 'ephemeral'>;
   siteKey: Buffer;
   now: Now;
   /** For tests: other maximums. */
@@ -60,7 +60,7 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
       const login = { id: digestOf(id), waitId: digestOf(waitId), client, about: sealed };
       // Refuse before any work is done; checked again inside the transaction, because several requests can arrive together.
       await refuseBeyond(limits, logins, login, at());
-      await records.passing(async (tx) => {
+      await records.ephemeral(async (tx) => {
         await refuseBeyond(limits, tx.loginsUnderWay, login, at());
         await tx.loginsUnderWay.begin({ ...login, endsAt: timestamp(after(now(), life)) });
       });
@@ -77,7 +77,7 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
     findFinishedAccount: async (id) => accountOf(records, (await logins.find(digestOf(id), at()))?.accountId),
 
     async halfway(id, account) {
-      const noted = await records.passing((tx) => tx.loginsUnderWay.halfway(digestOf(id), account, at()));
+      const noted = await records.ephemeral((tx) => tx.loginsUnderWay.halfway(digestOf(id), account, at()));
       if (!noted) throw loginExpired();
     },
 
@@ -86,7 +86,7 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
       const { caveat } = openLoginDetails(siteKey, digestOf(id), about);
       const token = proofs.make();
       const sealed = seal(siteKey, Buffer.from(token), tokenOf(waitId));
-      await records.passing(async (tx) => {
+      await records.ephemeral(async (tx) => {
         const finished = { accountId: account.id, token: sealed, now: at() };
         if (!(await tx.loginsUnderWay.finish(digestOf(id), finished))) throw loginExpired();
         await proofs.keep(tx, token, { accountId: account.id, caveat });

@@ -24,7 +24,7 @@ export interface LoginProofs {
 }
 
 export interface LoginProofsOptions {
-  records: Pick<StoreRecords, 'loginsUnderWay' | 'passing'>;
+  records: Pick<StoreRecords, 'loginsUnderWay' | 'ephemeral'>;
   siteKey: Buffer;
   now: Now;
   /** Maximum number of unused tokens and of unused codes; for tests. */
@@ -56,7 +56,7 @@ export function createLoginProofs({ records, siteKey, now, maxProofs = 5000 }: L
       const proof = await records.loginsUnderWay.proof(digestOf(token), at());
       if (proof === undefined) throw notAProof();
       if (proof.caveat !== null && proof.caveat !== caveatDigest(caveat)) throw notAProof();
-      if (!(await records.passing((tx) => tx.loginsUnderWay.useProof(proof.digest)))) throw notAProof();
+      if (!(await records.ephemeral((tx) => tx.loginsUnderWay.useProof(proof.digest)))) throw notAProof();
       return proof.accountId;
     },
 
@@ -64,7 +64,7 @@ export function createLoginProofs({ records, siteKey, now, maxProofs = 5000 }: L
       const code = newSecret();
       const digest = digestOf(code);
       const sealed = seal(siteKey, Buffer.from(token), sealedFor(digest));
-      await records.passing(async (tx) => {
+      await records.ephemeral(async (tx) => {
         await tx.loginsUnderWay.addCode(digest, sealed, ending(codeLife));
         await tx.loginsUnderWay.boundCodes(maxProofs);
       });
@@ -75,7 +75,7 @@ export function createLoginProofs({ records, siteKey, now, maxProofs = 5000 }: L
       const digest = digestOf(code);
       const sealed = await records.loginsUnderWay.code(digest, at());
       if (sealed === undefined) throw loginExpired();
-      if (!(await records.passing((tx) => tx.loginsUnderWay.useCode(digest)))) throw loginExpired();
+      if (!(await records.ephemeral((tx) => tx.loginsUnderWay.useCode(digest)))) throw loginExpired();
       return unseal(siteKey, sealed, sealedFor(digest)).toString();
     },
   };

@@ -16,7 +16,7 @@ import { forEachPageItem } from '../rounds.ts';
 import type { BackgroundJob } from '../runner.ts';
 
 interface DeltaJobOptions {
-  records: Pick<StoreRecords, 'deltas' | 'note' | 'passing' | 'releases' | 'revisions' | 'seenDevices'>;
+  records: Pick<StoreRecords, 'deltas' | 'countEvent' | 'ephemeral' | 'releases' | 'revisions' | 'seenDevices'>;
   blobs: Blobs;
   maker: DeltaMaker;
   newId: NewIds;
@@ -52,12 +52,12 @@ export function makeDeltas(options: DeltaJobOptions): BackgroundJob {
       return removeAll(options);
     }
     // If there are no deltas at all, as in a restored store, mark every released package for a run.
-    if (!looked && !(await records.deltas.any())) await records.passing(({ deltas }) => deltas.lookAtAll());
+    if (!looked && !(await records.deltas.any())) await records.ephemeral(({ deltas }) => deltas.lookAtAll());
     looked = true;
     const counts: Partial<Record<DeltaEvent, number>> = {};
     const count = (event: DeltaEvent): void => {
       counts[event] = (counts[event] ?? 0) + 1;
-      records.note('delta', event, timestamp(options.now()));
+      records.countEvent('delta', event, timestamp(options.now()));
     };
     const held =
       settings().remember && (await records.deltas.waiting('', 1)).length > 0
@@ -82,7 +82,7 @@ export function makeDeltas(options: DeltaJobOptions): BackgroundJob {
 async function removeAll({ records, blobs, now }: DeltaJobOptions): Promise<Record<string, unknown>> {
   let all = 0;
   while (await records.deltas.any()) {
-    const { removed, contents } = await records.passing(async (tx) => {
+    const { removed, contents } = await records.ephemeral(async (tx) => {
       const { removed, contents } = await tx.deltas.removeSome(pageSize);
       return { removed, contents: await needless(contents, tx) };
     });
@@ -102,13 +102,13 @@ async function ofSnap(
   const candidates = await listCandidates(work.packageId, held, options);
   const tried = await records.deltas.tried(work.packageId);
   const gone = tried.filter((delta) => !candidates.some((other) => isSame(delta, other)));
-  if (gone.length > 0) await removeUnneeded(blobs, await records.passing((tx) => removed(gone, tx)), now());
+  if (gone.length > 0) await removeUnneeded(blobs, await records.ephemeral((tx) => removed(gone, tx)), now());
   for (const candidate of candidates) {
     const before = tried.find((other) => isSame(candidate, other));
     const event = await attempt(candidate, before, options);
     if (event !== undefined) count(event);
   }
-  await records.passing(({ deltas }) => deltas.settle(work));
+  await records.ephemeral(({ deltas }) => deltas.settle(work));
 }
 
 const isSame = (
@@ -225,7 +225,7 @@ async function* noLarger(pieces: AsyncIterable<Uint8Array>, limit: number): Asyn
 /** Stores the outcome of an attempt. Removes deltas of the oldest releases if the total exceeds the maximum size. */
 async function keep(tried: DeltaAttempt, { records, blobs, now, settings }: DeltaJobOptions): Promise<void> {
   const { maxBytes } = settings();
-  const contents = await records.passing(async (tx) => {
+  const contents = await records.ephemeral(async (tx) => {
     await tx.deltas.keep(tried);
     const going: DeltaAttempt[] = [];
     let { bytes } = await tx.deltas.kept();

@@ -38,12 +38,12 @@ export function createCatalogKeeper({
   now,
   log,
 }: {
-  records: Pick<StoreRecords, 'catalog' | 'passing'>;
+  records: Pick<StoreRecords, 'catalog' | 'ephemeral'>;
   now: Now;
   log: Logger;
 }): CatalogKeeper {
   const some = (): Promise<number> =>
-    records.passing(async ({ catalog }) => {
+    records.ephemeral(async ({ catalog }) => {
       const stale = await catalog.stale(batchSize);
       for (const id of stale) await rebuildEntry(id, catalog, now);
       return stale.length;

@@ -2,10 +2,13 @@
 import { minutes, timestamp, type Now } from '#domain/clock.ts';
 import { firstMomentSeen } from '#records/fleets/seen-devices.ts';
 import type { StoreRecords } from '#records/index.ts';
-import { firstMomentNoted } from '#records/store/counters.ts';
+import { firstCountedMoment } from '#records/store/counters.ts';
 import type { BackgroundJob } from '../runner.ts';
 
-export const sweepEphemeralRows = (records: Pick<StoreRecords, 'passing' | 'passed'>, now: Now): BackgroundJob => ({
+export const sweepEphemeralRows = (
+  records: Pick<StoreRecords, 'ephemeral' | 'expiredRows'>,
+  now: Now,
+): BackgroundJob => ({
   name: 'forget-passing',
   inDoubt: 'waits',
   every: minutes(10),
@@ -13,14 +16,14 @@ export const sweepEphemeralRows = (records: Pick<StoreRecords, 'passing' | 'pass
   async run() {
     const moment = now();
     const at = timestamp(moment);
-    if (!(await records.passed.any(moment))) return { forgotten: 0 };
-    const forgotten = await records.passing(async (tx) => {
+    if (!(await records.expiredRows.any(moment))) return { forgotten: 0 };
+    const forgotten = await records.ephemeral(async (tx) => {
       const {
         deviceNonces,
         failures,
         leases,
         loginsUnderWay,
-        notes,
+        counters,
         packageDays,
         registryUploads,
         seenDevices,
@@ -31,7 +34,7 @@ export const sweepEphemeralRows = (records: Pick<StoreRecords, 'passing' | 'pass
         await failures.sweep(at),
         await leases.sweep(at),
         await loginsUnderWay.sweep(at),
-        await notes.sweep(firstMomentNoted(moment)),
+        await counters.sweep(firstCountedMoment(moment)),
         await packageDays.sweep(moment),
         await registryUploads.sweep(at),
         await seenDevices.sweep(firstMomentSeen(moment)),

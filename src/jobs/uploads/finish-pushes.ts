@@ -37,7 +37,7 @@ type Due = Awaited<ReturnType<StoreRecords['afterReview']['due']>>[number];
 
 interface FollowUpAttempt {
   subject: PublishedPackage;
-  wish: FollowUp;
+  followUp: FollowUp;
   options: Tracked;
 }
 
@@ -81,30 +81,30 @@ async function finish({ id, packageId, revision }: Due, options: Tracked): Promi
   const { records, acts, reviewSoon, quota } = options;
   const subject = await records.packages.byId(packageId);
   if (subject === undefined) return; // The package was unregistered and its uploads were deleted.
-  const wishes = await records.afterReview.of(id);
-  for (const wish of wishes.filter(({ kind, settled }) => kind === 'component' && !settled)) {
-    const component = { package: subject, resource: wish.name, upload: wish.component ?? '', revision };
-    await attempt({ subject, wish, options }, (actor) =>
-      acts.do(pushResource, actor, { ...component, followUp: wish, defaultQuota: quota() }),
+  const followUps = await records.afterReview.of(id);
+  for (const followUp of followUps.filter(({ kind, settled }) => kind === 'component' && !settled)) {
+    const component = { package: subject, resource: followUp.name, upload: followUp.component ?? '', revision };
+    await attempt({ subject, followUp, options }, (actor) =>
+      acts.do(pushResource, actor, { ...component, followUp, defaultQuota: quota() }),
     );
     reviewSoon();
   }
   const components = await reviewedComponents(subject, id, records);
   if (components === undefined) return; // `soon` is called again when the last component has been reviewed.
   const { resources, refused } = components;
-  for (const wish of wishes.filter(({ kind, settled }) => kind === 'channel' && !settled)) {
-    await attempt({ subject, wish, options }, (actor) => {
+  for (const followUp of followUps.filter(({ kind, settled }) => kind === 'channel' && !settled)) {
+    await attempt({ subject, followUp, options }, (actor) => {
       if (refused !== undefined) {
         throw new Refusal(
           'conflict',
           `Its component '${refused}' was not accepted. Push a correct file for the component, then release revision ${String(revision)}.`,
         );
       }
-      const channel = parseChannel(wish.name);
-      if (channel === undefined) throw new Refusal('api-error', `'${wish.name}' is not a channel.`);
-      const { onlyIfNewer } = wish;
+      const channel = parseChannel(followUp.name);
+      if (channel === undefined) throw new Refusal('api-error', `'${followUp.name}' is not a channel.`);
+      const { onlyIfNewer } = followUp;
       const release = { channel, revision, progressive: everyDevice, resources, onlyIfNewer };
-      return acts.do(pushReleases, actor, { package: subject, releases: [release], followUp: wish });
+      return acts.do(pushReleases, actor, { package: subject, releases: [release], followUp });
     });
   }
 }
@@ -136,45 +136,47 @@ async function reviewedComponents(
 
 /** Performs one follow-up on behalf of the account that requested it. Records an error if it fails, so that clients stop waiting. */
 async function attempt(
-  { subject, wish, options }: FollowUpAttempt,
+  { subject, followUp, options }: FollowUpAttempt,
   work: (actor: Actor) => Promise<unknown>,
 ): Promise<void> {
   const { records, acts, log, held } = options;
-  const key = `${wish.uploadId} ${wish.kind} ${wish.name}`;
+  const key = `${followUp.uploadId} ${followUp.kind} ${followUp.name}`;
   // A follow-up that waits for approval is tried again after any proposal changes.
-  const proposals = await records.eras.proposals();
+  const proposals = await records.cacheGenerations.proposals();
   if (held.get(key) === proposals) return;
   held.delete(key);
-  const requester = { actor: wish.wantedBy, sessionId: wish.sessionId, requestId: wish.requestId };
+  const requester = { actor: followUp.wantedBy, sessionId: followUp.sessionId, requestId: followUp.requestId };
   try {
-    await refuseStranger(subject, wish, records);
+    await refuseStranger(subject, followUp, records);
     await work(requester);
   } catch (error) {
     const refusal = error instanceof Refusal ? error : undefined;
     if (refusal === undefined)
-      log.error({ err: error, upload: wish.uploadId }, 'cannot finish a follow-up of an upload');
+      log.error({ err: error, upload: followUp.uploadId }, 'cannot finish a follow-up of an upload');
     if (refusal?.code === 'approval-required') {
-      await hold({ subject, wish, options }, requester, refusal);
+      await hold({ subject, followUp, options }, requester, refusal);
       // Store the generation read at the start: the next round must see the proposal that this attempt has just made.
       held.set(key, proposals);
       return;
     }
     // Another process has already performed it.
-    if ((await records.afterReview.of(wish.uploadId)).some((followUp) => isSame(followUp, wish) && followUp.settled))
+    if (
+      (await records.afterReview.of(followUp.uploadId)).some((current) => isSame(current, followUp) && current.settled)
+    )
       return;
     const { code = 'internal-error', message = 'The store could not do this. Its log has the reason.' } = refusal ?? {};
-    await acts.do(refuseFollowUp, requester, { package: subject, followUp: wish, error: { code, message } });
+    await acts.do(refuseFollowUp, requester, { package: subject, followUp, error: { code, message } });
   }
 }
 
 /** Records, once, which approval the follow-up waits for. */
 async function hold(
-  { subject, wish, options }: FollowUpAttempt,
+  { subject, followUp, options }: FollowUpAttempt,
   actor: Actor,
   { code, message }: Refusal,
 ): Promise<void> {
-  if (wish.error?.message === message) return;
-  await options.acts.do(holdFollowUp, actor, { package: subject, followUp: wish, reason: { code, message } });
+  if (followUp.error?.message === message) return;
+  await options.acts.do(holdFollowUp, actor, { package: subject, followUp, reason: { code, message } });
 }
 
 /** Refuses the follow-up if its account no longer has rights on the package or its token was revoked. A review can take days. */

@@ -47,7 +47,7 @@ export const forgetUploads = (
     for (;;) {
       const due = await records.unclaimedUploads.receivedBefore({ before, now: at }, batch);
       if (due.length === 0) return { forgotten };
-      const needless = await records.passing(async ({ unclaimedUploads, neededContents }) => {
+      const needless = await records.ephemeral(async ({ unclaimedUploads, neededContents }) => {
         const contents = new Set<string>();
         for (const { id, sha3_384 } of due) {
           if (!(await unclaimedUploads.forget(id))) continue;

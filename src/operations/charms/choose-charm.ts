@@ -39,21 +39,22 @@ export interface CharmUnavailableError {
 /** Chooses the revision of one charm that juju may read; `map` is the charm's channel map. */
 export async function chooseCharm(
   charm: PublishedPackage,
-  wish: CharmRevisionRequest,
+  request: CharmRevisionRequest,
   map: readonly Release[],
   { revisions, now }: { revisions: HandlerRecords['revisions']; now: Date },
 ): Promise<ChosenCharmRevision | CharmUnavailableError> {
-  if (wish.revision !== undefined) {
+  if (request.revision !== undefined) {
     // A revision by number must have been released at some time; others stay hidden.
-    const candidate = await revisions.forJuju(charm.id, wish.revision);
+    const candidate = await revisions.forJuju(charm.id, request.revision);
     return candidate?.status === 'released' ? ready(charm, { revision: candidate }) : nothing(charm, map);
   }
-  const requested = parseChannel(wish.channel ?? 'stable');
-  if (requested === undefined) return { code: 'invalid-channel', message: `'${wish.channel ?? ''}' is not a channel.` };
-  const place = placeOf(charm, wish.base);
+  const requested = parseChannel(request.channel ?? 'stable');
+  if (requested === undefined)
+    return { code: 'invalid-channel', message: `'${request.channel ?? ''}' is not a channel.` };
+  const place = placeOf(charm, request.base);
   if ('code' in place) return place;
-  for (const channel of channelsOf(charm, wish, requested)) {
-    const choice = chooseRelease(map, { channel, ...place, has: wish.has, now: timestamp(now) });
+  for (const channel of channelsOf(charm, request, requested)) {
+    const choice = chooseRelease(map, { channel, ...place, has: request.has, now: timestamp(now) });
     if (choice === undefined) continue;
     if (place.base === undefined && !isBundle(charm)) return whichBase(charm, choice.channel, place.architecture, map);
     const revision = await revisions.forJuju(charm.id, choice.held.revision);

@@ -2,7 +2,7 @@ import { operation } from '#http/operation.ts';
 import { publicCharms } from '#access/public-charms.ts';
 import { fileResponses, respondWithFile } from '#http/response/byte-ranges.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { noteDownload } from '#records/packages/downloads.ts';
+import { countDownload } from '#records/packages/downloads.ts';
 
 export const downloadCharm = operation({
   name: 'download_charm',
@@ -26,7 +26,7 @@ export const downloadCharm = operation({
       throw new Refusal('resource-not-found', 'There is no such file.');
     }
     const answer = await respondWithFile({ ...revision, name: params.file, private: false }, call);
-    if (answer.status === 200) noteDownload(records, charm.id, now());
+    if (answer.status === 200) countDownload(records, charm.id, now());
     return answer;
   },
 });

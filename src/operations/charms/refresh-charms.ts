@@ -90,9 +90,9 @@ async function resultOf(
   const charm = await (id === undefined ? charms.findByName(action.name ?? '') : charms.findById(id));
   if (charm === undefined) return { result: 'error', ...key, ...unknown(id, action.name ?? '') };
   const identity = { ...key, id: charm.id, name: charm.name };
-  const wish = wishOf(action, item);
+  const request = revisionRequestOf(action, item);
   const map = unexpired(await records.releases.held(charm.id), timestamp(now));
-  const chosen = await chooseCharm(charm, wish, map, { revisions: records.revisions, now });
+  const chosen = await chooseCharm(charm, request, map, { revisions: records.revisions, now });
   if ('code' in chosen) return { result: 'error', ...identity, error: chosen };
   const resourceResult = await resourcesOf(charm, chosen, action, calling);
   if ('code' in resourceResult) return { result: 'error', ...identity, error: resourceResult };
@@ -115,7 +115,10 @@ const unknown = (id: string | undefined, name: string): Pick<CharmRefreshResult,
     : { id, error: { code: 'id-not-found', message: `There is no charm or bundle with the id '${id}'.` } };
 
 /** Members of the action take precedence over the context. */
-const wishOf = (action: CharmRefreshAction, item: CharmRefreshContext | undefined): CharmRevisionRequest => ({
+const revisionRequestOf = (
+  action: CharmRefreshAction,
+  item: CharmRefreshContext | undefined,
+): CharmRevisionRequest => ({
   channel: [action.channel, item?.['tracking-channel']].find(isSaid),
   revision: action.revision ?? undefined,
   base: action.base ?? item?.base ?? undefined,

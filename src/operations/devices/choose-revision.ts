@@ -97,41 +97,46 @@ type SnapChoiceRecords = Pick<HandlerRecords, 'pastReleases' | 'releases' | 'rev
 /** Chooses the revision of one snap that the device may read. Returns synchronously if all records are cached. */
 export const chooseRevision = (
   found: FoundSnap,
-  wish: SnapRevisionRequest,
+  request: SnapRevisionRequest,
   asker: DeviceRequestContext,
   records: SnapChoiceRecords,
 ): MaybePromise<ChosenSnapRevision | SnapUnavailableError> => {
   const { snap, reach } = found;
   return whenReady(records.releases.held(snap.id), (held): MaybePromise<ChosenSnapRevision | SnapUnavailableError> => {
     const current = visibleReleases(unexpired(held, asker.at), reach);
-    if (wish.revision !== undefined) return byNumber(found, wish.revision, wish, { map: current, asker, records });
-    if (wish.cohort === undefined) return byChannel(snap, wish, { map: current, asker, records });
-    const { madeAt } = wish.cohort;
+    if (request.revision !== undefined)
+      return byNumber(found, request.revision, request, { map: current, asker, records });
+    if (request.cohort === undefined) return byChannel(snap, request, { map: current, asker, records });
+    const { madeAt } = request.cohort;
     if (madeAt === undefined) {
       const message = `The cohort key does not belong to '${snap.name}', or it has expired. Make a new one.`;
       return { ...nothing(snap, current), code: 'invalid-cohort-key', message };
     }
     return whenReady(records.history.heldAt(snap.id, madeAt), (past) =>
-      byChannel(snap, wish, { map: visibleReleases(past, reach), asker, records }),
+      byChannel(snap, request, { map: visibleReleases(past, reach), asker, records }),
     );
   });
 };
 
 function byChannel(
   snap: PublishedPackage,
-  wish: SnapRevisionRequest,
+  request: SnapRevisionRequest,
   at: SnapChoiceContext,
 ): MaybePromise<ChosenSnapRevision | SnapUnavailableError> {
-  const requested = parseChannel(wish.channel ?? 'stable');
+  const requested = parseChannel(request.channel ?? 'stable');
   if (requested === undefined) {
-    return { ...nothing(snap, at.map), code: 'invalid-channel', message: `'${wish.channel ?? ''}' is not a channel.` };
+    return {
+      ...nothing(snap, at.map),
+      code: 'invalid-channel',
+      message: `'${request.channel ?? ''}' is not a channel.`,
+    };
   }
-  const moved = defaultTrack(snap, wish, requested, at.asker);
-  const asWished = (): MaybePromise<ChosenSnapRevision | SnapUnavailableError> =>
-    whenReady(inChannel(snap, requested, wish, at), (chosen) => chosen ?? nothing(snap, at.map));
-  if (moved === undefined) return asWished();
-  return whenReady(inChannel(snap, moved, wish, at), (chosen) =>
-    chosen === undefined ? asWished() : { ...chosen, redirect: moved.name },
+  const moved = defaultTrack(snap, request, requested, at.asker);
+  const asRequested = (): MaybePromise<ChosenSnapRevision | SnapUnavailableError> =>
+    whenReady(inChannel(snap, requested, request, at), (chosen) => chosen ?? nothing(snap, at.map));
+  if (moved === undefined) return asRequested();
+  return whenReady(inChannel(snap, moved, request, at), (chosen) =>
+    chosen === undefined ? asRequested() : { ...chosen, redirect: moved.name },
   );
 }
 
@@ -179,7 +184,7 @@ function defaultTrack(
 function inChannel(
   snap: PublishedPackage,
   requested: Channel,
-  wish: SnapRevisionRequest,
+  request: SnapRevisionRequest,
   { map, asker, records }: SnapChoiceContext,
 ): MaybePromise<ChosenSnapRevision | undefined> {
   const { architecture, identity, at } = asker;
@@ -187,7 +192,7 @@ function inChannel(
     channel: requested,
     architecture,
     share: (release) => shareOf(identity, snap.id, release),
-    has: wish.has,
+    has: request.has,
     now: at,
   };
   const choice = chooseRelease(map, asking);
@@ -197,9 +202,9 @@ function inChannel(
     records.revisions.forDevices(snap.id, choice.held.revision),
     (present): MaybePromise<ChosenSnapRevision | undefined> => {
       if (present === undefined) return undefined;
-      if (wish.epoch === undefined || canRead(readAnnouncement(present).epoch, wish.epoch))
+      if (request.epoch === undefined || canRead(readAnnouncement(present).epoch, request.epoch))
         return { revision: present, resources: choice.held.resources, effective, forAll: choice.forAll };
-      const step = stepOnTheWay(snap, choice, present, { wish, epoch: wish.epoch, architecture, records });
+      const step = stepOnTheWay(snap, choice, present, { request, epoch: request.epoch, architecture, records });
       return whenReady(step, (revision) => revision && { revision, effective });
     },
   );
@@ -211,15 +216,15 @@ async function stepOnTheWay(
   { channel }: Choice<HeldForDevices>,
   present: RevisionForDevices,
   {
-    wish,
+    request,
     epoch,
     architecture,
     records,
-  }: { wish: SnapRevisionRequest; epoch: Epoch; architecture: string; records: SnapChoiceRecords },
+  }: { request: SnapRevisionRequest; epoch: Epoch; architecture: string; records: SnapChoiceRecords },
 ): Promise<RevisionForDevices | undefined> {
   const slots = [architecture, 'all', '*'];
-  const steps = await records.history.steps(snap.id, channel.name, slots, wish.cohort?.madeAt);
-  return stepTowards({ ...present, epoch: readAnnouncement(present).epoch }, steps, { has: wish.has ?? 0, epoch });
+  const steps = await records.history.steps(snap.id, channel.name, slots, request.cohort?.madeAt);
+  return stepTowards({ ...present, epoch: readAnnouncement(present).epoch }, steps, { has: request.has ?? 0, epoch });
 }
 
 /** The position of a device for a progressive release, from 0 up to 100. It is stable per release and differs between releases. */

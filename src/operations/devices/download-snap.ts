@@ -5,7 +5,7 @@ import type { HandlerRecords } from '#http/handler-records.ts';
 import { operation } from '#http/operation.ts';
 import { fileResponses, respondWithFile } from '#http/response/byte-ranges.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { noteDelta, noteDownload } from '#records/packages/downloads.ts';
+import { countDelta, countDownload } from '#records/packages/downloads.ts';
 import { findVisibleComponent } from './components.ts';
 import { findDeltaByFileName } from './deltas.ts';
 import { findVisibleRevision } from './visible-revisions.ts';
@@ -32,8 +32,8 @@ export const downloadSnap = operation({
     const answer = await respondWithFile({ ...file, name: params.file }, call, { mayLeave: showsNothing(request) });
     const isWhole = answer.status === 200 || (answer.status === 302 && request.headers.range === undefined);
     if (isWhole && file.kind !== 'component') {
-      noteDownload(records, file.packageId, now());
-      noteDelta(records, file.packageId, file.kind === 'delta' ? 'served' : 'whole', now());
+      countDownload(records, file.packageId, now());
+      countDelta(records, file.packageId, file.kind === 'delta' ? 'served' : 'whole', now());
     }
     return answer;
   },

@@ -38,7 +38,7 @@ type ResultsBySnap = Map<string, Map<string, CachedRefreshResult>>;
 class RefreshResultCache {
   /** Maximum bytes; when they are exceeded, all results are dropped, as in a new cache generation. */
   readonly #most: number;
-  #era: object | undefined;
+  #generation: object | undefined;
   #size = 0;
   #told = new Map<string, Map<string, ResultsBySnap>>();
 
@@ -46,26 +46,26 @@ class RefreshResultCache {
     this.#most = maxBytes;
   }
 
-  /** `era` is the cache generation, a new object after each change of a relevant record. Read it before those records. */
-  in(era: object, architecture: string, { key }: SnapFieldSelection): RefreshResults {
-    if (era !== this.#era) this.#forget(era);
+  /** `generation` is the cache generation, a new object after each change of a relevant record. Read it before those records. */
+  in(generation: object, architecture: string, { key }: SnapFieldSelection): RefreshResults {
+    if (generation !== this.#generation) this.#forget(generation);
     let bySnap = this.#told.get(architecture)?.get(key);
     return {
       of: (id, channel) => bySnap?.get(id)?.get(channel),
       keep: (id, channel, result) => {
-        if (era !== this.#era) return;
+        if (generation !== this.#generation) return;
         this.#size += result.bytes.length + [architecture, key, id, channel].join().length;
-        if (this.#size > this.#most) this.#forget(era);
+        if (this.#size > this.#most) this.#forget(generation);
         bySnap = inner(inner(this.#told, architecture), key);
         inner(bySnap, id).set(channel, result);
       },
     };
   }
 
-  #forget(era: object): void {
+  #forget(generation: object): void {
     this.#told = new Map();
     this.#size = 0;
-    this.#era = era;
+    this.#generation = generation;
   }
 }
 

@@ -66,8 +66,8 @@ export const refreshSnaps = operation({
     const deltas = config.devices.deltas && acceptsDeltas(request.headers);
     // The response to an account is for this account alone.
     const isShared = principal === undefined;
-    const era = await records.eras.channels();
-    const cachedResults = isShared ? refreshResultCache.in(era, asker.architecture, fields) : undefined;
+    const generation = await records.cacheGenerations.channels();
+    const cachedResults = isShared ? refreshResultCache.in(generation, asker.architecture, fields) : undefined;
     const history = createHistory(records);
     const call = { asker, snaps, records, history, cohortKeys, fields, baseUrl, offers, deltas, cachedResults };
     const options = { maxFormats: body['assertion-max-formats'] ?? {}, assertions, baseUrl };
@@ -173,8 +173,8 @@ function resultAnew(
     const cohortKey = action['cohort-key'] ?? item?.['cohort-key'] ?? '';
     const cohort = cohortKey === '' ? undefined : { madeAt: cohortKeys.madeAt(cohortKey, snap.id, asker.now) };
     const { pastReleases, releases, revisions } = records;
-    const wish = { ...wishOf(action, item, records), cohort };
-    const choosing = chooseRevision(found, wish, asker, { pastReleases, releases, revisions, history });
+    const revisionRequest = { ...revisionRequestOf(action, item, records), cohort };
+    const choosing = chooseRevision(found, revisionRequest, asker, { pastReleases, releases, revisions, history });
     return whenReady(choosing, (chosen) => {
       if (!('code' in chosen)) {
         const isForAll = channel !== undefined && chosen.forAll === true && !call.fields.resources;
@@ -268,7 +268,7 @@ const whereFound = ({
   ...(redirect !== undefined && { 'redirect-channel': redirect }),
 });
 
-function wishOf(
+function revisionRequestOf(
   action: RefreshAction,
   item: RefreshContext | undefined,
   records: HandlerRecords,

@@ -53,9 +53,9 @@ const made = new WeakMap<object, Map<string, Promise<PackedSnapNames>>>();
 
 async function namesOf(confinements: readonly string[], records: HandlerRecords): Promise<PackedSnapNames> {
   // Read before the catalog: a commit in between starts a new cache generation.
-  const era = await records.eras.catalog();
-  const all = made.get(era) ?? new Map<string, Promise<PackedSnapNames>>();
-  made.set(era, all);
+  const generation = await records.cacheGenerations.catalog();
+  const all = made.get(generation) ?? new Map<string, Promise<PackedSnapNames>>();
+  made.set(generation, all);
   const selected = everyConfinement.filter((confinement) => confinements.includes(confinement));
   const key = selected.join();
   const names = all.get(key) ?? make(selected, records);

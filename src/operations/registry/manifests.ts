@@ -9,7 +9,7 @@ import { apiVersion, locationFor, onRepository } from '#access/registry-access.t
 import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ImageManifest } from '#records/images/images.ts';
-import { noteDownload } from '#records/packages/downloads.ts';
+import { countDownload } from '#records/packages/downloads.ts';
 import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import { digestText, isTag, readDigest, type Digest, type Repository } from '#registry/repository.ts';
 import { readWholeBody } from './chunks.ts';
@@ -54,7 +54,7 @@ export const imageManifest = operation({
       throw new Error(`cannot read the manifest sha256:${manifest.sha256}: its content is missing or damaged`);
     }
     // An index does not count as a download: its client continues with one of its images.
-    if (isImage(manifest.mediaType)) noteDownload(records, repository.packageId, now());
+    if (isImage(manifest.mediaType)) countDownload(records, repository.packageId, now());
     return new OperationResponse({ headers, body: content.stream });
   },
 });

@@ -48,7 +48,7 @@ export const uploadBlob = operation({
           ownsChunks: true,
         });
         const upload = { id, ...taken, address: client, receivedAt: timestamp(now()) };
-        const needless = await records.passing(async ({ unclaimedUploads, neededContents }) => {
+        const needless = await records.ephemeral(async ({ unclaimedUploads, neededContents }) => {
           // Several uploads of a client can finish at the same time, each of them within the limits on its own.
           refuseBeyond(quota, await unclaimedUploads.of(client));
           const evicted =
@@ -78,7 +78,7 @@ const untilOf = ({ config, now }: Pick<Services, 'config' | 'now'>): string =>
 
 /** Keeps earlier uploads of a client while it sends the next, because it can push all of them together. */
 const noteSending = (call: Services, client: string): Promise<unknown> =>
-  call.records.passing(({ unclaimedUploads }) => unclaimedUploads.sending(client, untilOf(call)));
+  call.records.ephemeral(({ unclaimedUploads }) => unclaimedUploads.sending(client, untilOf(call)));
 
 /** Passes the content on, and renews the client's lease while it arrives. */
 async function* whileNoted(

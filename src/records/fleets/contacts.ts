@@ -2,7 +2,7 @@
 // loses the last second, and the device reports again. Writing also updates the daily counts of devices per snap.
 import { hours } from '#domain/clock.ts';
 import { list, sql, type Database, type Queries } from '#engine/database.ts';
-import { addNote } from '../store/counters.ts';
+import { addCounter } from '../store/counters.ts';
 import { addUse, dayOf, wholeStore, type PackageUse } from '../packages/package-days.ts';
 import { readHolds, type ReportedRevision } from './seen-devices.ts';
 
@@ -177,7 +177,7 @@ async function updateOffers(
   const has = new Map(holds.map(({ packageId, revision }) => [packageId, revision]));
   const open = new Map(before.split('\n').flatMap((line) => (line === '' ? [] : [asOpen(line)])));
   const count = (kind: 'refresh-offered' | 'refresh-took' | 'refresh-held' | 'refresh-failed', key: string) =>
-    addNote(db, kind, key, { count: 1, lastAt: at });
+    addCounter(db, kind, key, { count: 1, lastAt: at });
   for (const key of open.keys()) {
     const [packageId = '', , revision] = key.split(' ');
     if (has.get(packageId) !== Number(revision)) continue;

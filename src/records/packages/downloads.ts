@@ -16,21 +16,21 @@ export interface DownloadCounts {
 }
 
 /** Counts a download of a package, without I/O. */
-export function noteDownload({ note }: Pick<CounterStore, 'note'>, packageId: string, now: Date): void {
+export function countDownload({ countEvent }: Pick<CounterStore, 'countEvent'>, packageId: string, now: Date): void {
   const at = timestamp(now);
-  note('download', packageId, at);
-  note('download-day', `${dayOf(at)} ${packageId}`, at);
+  countEvent('download', packageId, at);
+  countEvent('download-day', `${dayOf(at)} ${packageId}`, at);
 }
 
 /** Counts that a device fetched a delta, or the whole file of a revision. */
-export function noteDelta(
-  { note }: Pick<CounterStore, 'note'>,
+export function countDelta(
+  { countEvent }: Pick<CounterStore, 'countEvent'>,
   packageId: string,
   kind: 'served' | 'whole',
   now: Date,
 ): void {
-  note('delta', kind, timestamp(now));
-  if (kind === 'served') note('delta-download', packageId, timestamp(now));
+  countEvent('delta', kind, timestamp(now));
+  if (kind === 'served') countEvent('delta-download', packageId, timestamp(now));
 }
 
 export const downloads = (db: ReadQueries) => ({

@@ -25,26 +25,26 @@ export interface CounterValue {
 
 export interface CounterStore {
   /** Counts an event at a time (RFC 3339), without I/O. */
-  note(kind: CounterKind, key: string, at: string): void;
+  countEvent(kind: CounterKind, key: string, at: string): void;
   /** Returns the last time of an event, including counters that are not written yet; undefined if unknown. */
-  lastNoted(kind: CounterKind, key: string): Promise<string | undefined>;
+  lastCounted(kind: CounterKind, key: string): Promise<string | undefined>;
   /** Writes the gathered counters. */
-  writeNotes(): Promise<void>;
+  writeCounters(): Promise<void>;
 }
 
-export const notes = (db: ReadQueries) => ({
+export const counters = (db: ReadQueries) => ({
   /** Returns the written counter of a key; undefined if there is none. */
   find: (kind: CounterKind, key: string) =>
     db.get<CounterValue>(sql`SELECT count, last_at AS "lastAt" FROM notes WHERE kind = ${kind} AND key = ${key}`),
 });
 
-export const notePassing = (db: Queries) => ({
+export const counterSweeps = (db: Queries) => ({
   /** Deletes the times of image uploads before this time. Returns how many rows. */
   sweep: (before: string) => db.run(sql`DELETE FROM notes WHERE kind = 'image-upload' AND last_at < ${before}`),
 });
 
 /** Returns the start of the 30 days for which times of image uploads are stored. */
-export const firstMomentNoted = (now: Date): string => timestamp(after(now, -days(30)));
+export const firstCountedMoment = (now: Date): string => timestamp(after(now, -days(30)));
 
 /** Maximum of keys gathered between two writes; further keys are lost. */
 const maxKeys = 10_000;
@@ -57,13 +57,13 @@ interface PendingCounter extends CounterValue {
   key: string;
 }
 
-export function gatherNotes(db: Pick<Database, keyof ReadQueries | 'transaction'>): CounterStore {
-  const { find } = notes(db);
+export function gatherCounters(db: Pick<Database, keyof ReadQueries | 'transaction'>): CounterStore {
+  const { find } = counters(db);
   let gathered = new Map<string, PendingCounter>();
   let due = gathered;
   let timer: NodeJS.Timeout | undefined;
 
-  async function writeNotes(): Promise<void> {
+  async function writeCounters(): Promise<void> {
     clearTimeout(timer);
     timer = undefined;
     if (gathered.size === 0) return;
@@ -71,13 +71,13 @@ export function gatherNotes(db: Pick<Database, keyof ReadQueries | 'transaction'
     gathered = new Map();
     await db.transaction(async (queries) => {
       for (const { kind, key, ...noted } of writing.values()) {
-        await (kind === 'download-day' ? addDownloads(queries, key, noted) : addNote(queries, kind, key, noted));
+        await (kind === 'download-day' ? addDownloads(queries, key, noted) : addCounter(queries, kind, key, noted));
       }
     });
   }
 
   return {
-    note(kind, key, at) {
+    countEvent(kind, key, at) {
       const name = `${kind} ${key}`;
       const counter = gathered.get(name);
       if (counter !== undefined) {
@@ -88,10 +88,10 @@ export function gatherNotes(db: Pick<Database, keyof ReadQueries | 'transaction'
       }
       timer ??= setTimeout(() => {
         // Lost, as in a crash. No caller waits for this write; the next write of a caller reports the problem of the disk.
-        writeNotes().catch(() => undefined);
+        writeCounters().catch(() => undefined);
       }, interval).unref();
     },
-    async lastNoted(kind, key) {
+    async lastCounted(kind, key) {
       const name = `${kind} ${key}`;
       const unwritten = gathered.get(name) ?? due.get(name);
       const written = await find(kind, key);
@@ -101,7 +101,7 @@ export function gatherNotes(db: Pick<Database, keyof ReadQueries | 'transaction'
         .at(-1);
     },
 
-    writeNotes,
+    writeCounters,
   };
 }
 
@@ -111,7 +111,7 @@ function addDownloads(db: Queries, key: string, { count: downloads }: CounterVal
 }
 
 /** Adds a counter within a transaction. */
-export const addNote = (db: Queries, kind: CounterKind, key: string, { count, lastAt }: CounterValue) =>
+export const addCounter = (db: Queries, kind: CounterKind, key: string, { count, lastAt }: CounterValue) =>
   db.run(sql`
     INSERT INTO notes (kind, key, count, last_at) VALUES (${kind}, ${key}, ${count}, ${lastAt})
     ON CONFLICT (kind, key) DO UPDATE SET count = notes.count + excluded.count,

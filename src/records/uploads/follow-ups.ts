@@ -59,11 +59,11 @@ export const followUpChanges = (db: Queries) => ({
   ...followUps(db),
 
   /** Adds a follow-up unless it exists. */
-  add: (wish: Omit<FollowUp, 'settled' | 'error'>) =>
+  add: (followUp: Omit<FollowUp, 'settled' | 'error'>) =>
     db.run(sql`
       INSERT INTO after_review (upload_id, kind, name, component, only_if_newer, wanted_by, session_id, request_id)
-      VALUES (${wish.uploadId}, ${wish.kind}, ${wish.name}, ${wish.component}, ${Number(wish.onlyIfNewer)},
-        ${wish.wantedBy}, ${wish.sessionId}, ${wish.requestId})
+      VALUES (${followUp.uploadId}, ${followUp.kind}, ${followUp.name}, ${followUp.component}, ${Number(followUp.onlyIfNewer)},
+        ${followUp.wantedBy}, ${followUp.sessionId}, ${followUp.requestId})
       ON CONFLICT (upload_id, kind, name) DO NOTHING`),
 
   /** Records why a follow-up has to wait. */

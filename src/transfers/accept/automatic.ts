@@ -33,7 +33,7 @@ export async function acceptAutomatically(
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const reason = error.message;
-      await records.passing(({ transfers }) =>
+      await records.ephemeral(({ transfers }) =>
         transfers.found(
           id,
           { subject: waitReasonSubject, findings: null, refused: reason },

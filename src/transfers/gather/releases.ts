@@ -141,17 +141,17 @@ const resourcesElsewhere = (
 function releaseRest(entry: GatheredPackage, { answers, gathering, slots, gathered }: GatherState): void {
   const { id, name } = entry.about;
   if ((answers.find(id)?.releases.length ?? 0) > 0) return;
-  const wished =
+  const requestedChannels =
     gathering.request?.subscriptions.find(
       (subscription) => subscription.namespace === 'snap' && subscription.name === name,
     )?.channels ?? [];
   const channelNames = gathering.releaseTo.map((channel) => channel.name);
-  if (channelNames.length === 0 && wished.length > 1)
+  if (channelNames.length === 0 && requestedChannels.length > 1)
     gathered.leave(
       entry.called,
-      `No response in the folder says which of the requested channels hold it: ${wished.join(', ')}.`,
+      `No response in the folder says which of the requested channels hold it: ${requestedChannels.join(', ')}.`,
     );
-  const channels = channelNames.length === 0 && wished.length === 1 ? wished : channelNames;
+  const channels = channelNames.length === 0 && requestedChannels.length === 1 ? requestedChannels : channelNames;
   const revisions = entry.numbers.map((revision) => ({
     revision,
     architectures: (slots.get(`${id}/${String(revision)}`) ?? []).map(({ slot }) => slot),
@@ -176,7 +176,7 @@ export function reportUnmetSubscriptions({ gathering: { request }, gathered }: G
   const packagesByName = new Map(gathered.packages.map((entry) => [entry.called, entry]));
   for (const { namespace, name, channels } of request.subscriptions) {
     const entry = packagesByName.get(`${namespace}/${name}`);
-    if (entry === undefined) gathered.leave(`${namespace}/${name}`, wishedFor);
+    if (entry === undefined) gathered.leave(`${namespace}/${name}`, notInFolder);
     for (const channel of entry === undefined ? [] : channels.filter((some) => !entry.fills(some)))
       gathered.leave(
         `${namespace}/${name} ${channel}`,
@@ -185,8 +185,8 @@ export function reportUnmetSubscriptions({ gathering: { request }, gathered }: G
   }
   for (const { namespace, name } of request.missing) {
     const called = `${namespace}/${name.split(':')[0] ?? ''}`;
-    if (!packagesByName.has(called)) gathered.leave(called, wishedFor);
+    if (!packagesByName.has(called)) gathered.leave(called, notInFolder);
   }
 }
 
-const wishedFor = 'It was requested, but it is not in the folder.';
+const notInFolder = 'It was requested, but it is not in the folder.';

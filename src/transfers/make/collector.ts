@@ -156,7 +156,7 @@ interface CollectorWriting extends Omit<PartWriteOptions, 'content'> {
 /** Makes a transfer of the gathered packages and writes its files. */
 export const makeGatheredTransfer = (
   gathered: GatheredFolder,
-  wished: TransferIntent & { file: string },
+  intent: TransferIntent & { file: string },
   { collector, leaving, ...writing }: CollectorWriting,
 ): Promise<WrittenTransfer> =>
   refuseChanged(async () => {
@@ -164,8 +164,8 @@ export const makeGatheredTransfer = (
     const { site } = collector;
     const sequence = nextSequence(collector);
     const composing = { site, sequence, at: leaving.now, label: undefined, content, refuseLacking };
-    const transfer = await compose(carrying, wished, composing);
-    return writeTransferFiles(transfer, wished, { ...writing, content }, (made) => {
+    const transfer = await compose(carrying, intent, composing);
+    return writeTransferFiles(transfer, intent, { ...writing, content }, (made) => {
       // The collector derives the next number and the sent contents from the stored statements.
       const places = JSON.stringify({ places: [...gathered.places], texts: gathered.assertions });
       rmSync(sentFile(collector, sequence, 'places'), { force: true });

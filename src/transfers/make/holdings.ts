@@ -21,7 +21,7 @@ import type { Revision } from '#records/revisions/revisions.ts';
 import { iconMediaType } from '#review/icon.ts';
 import { anyBytes, mediaTypes } from './media-types.ts';
 import { namesUnder, listStandingNames } from './held-assertions.ts';
-import { isOfWish, isTrackOfWish, selectReleases, type PackageSelection } from './package-selection.ts';
+import { isSelectedChannel, isSelectedTrack, selectReleases, type PackageSelection } from './package-selection.ts';
 
 export type HoldingRecords = Pick<
   StoreRecords,
@@ -41,7 +41,7 @@ export interface HoldingSelection {
   /** Globs of `namespace/name` for packages and of `assertion/TYPE` for assertions. */
   packages: readonly string[];
   /** Further packages and their channels, by `namespace/name`. Private packages are included only if a glob matches them. */
-  wishes?: ReadonlyMap<string, PackageSelection>;
+  requested?: ReadonlyMap<string, PackageSelection>;
   /** Names of further assertions, included if they exist. */
   assertions?: readonly string[];
   /** RFC 3339. Releases that have expired at this time are left out. */
@@ -84,11 +84,11 @@ export async function holdingsOf(
   for (let [namespace, name] = ['', '']; ;) {
     const batch = await records.packages.after(namespace, name, page);
     for (const subject of batch) {
-      const wish = fitsGlob(selection.packages, subject)
+      const packageSelection = fitsGlob(selection.packages, subject)
         ? everything
-        : selection.wishes?.get(`${subject.namespace}/${subject.name}`);
-      if (wish === undefined || (wish !== everything && subject.private)) continue;
-      if (selection.except?.has(subject.id) !== true) await gathering.add(subject, wish);
+        : selection.requested?.get(`${subject.namespace}/${subject.name}`);
+      if (packageSelection === undefined || (packageSelection !== everything && subject.private)) continue;
+      if (selection.except?.has(subject.id) !== true) await gathering.add(subject, packageSelection);
     }
     const last = batch.at(-1);
     if (last === undefined || batch.length < page) break;
@@ -121,10 +121,10 @@ class HoldingsCollector {
     this.#assertions.add(name);
   }
 
-  async add(subject: PublishedPackage, wish: PackageSelection): Promise<void> {
+  async add(subject: PublishedPackage, packageSelection: PackageSelection): Promise<void> {
     const { id, namespace, name, type, publisherId } = subject;
     const { releases, revisions, tracks, pastReleases } = this.#records;
-    const held = selectReleases(unexpired(await releases.held(id), this.#at), wish);
+    const held = selectReleases(unexpired(await releases.held(id), this.#at), packageSelection);
     const numbers = [...new Set(held.map(({ revision }) => revision))];
     const carried = (await revisions.listOf(id, numbers)).filter(({ withdrawnAt }) => withdrawnAt === null);
     this.#accounts.add(publisherId);
@@ -138,7 +138,9 @@ class HoldingsCollector {
       private: subject.private,
       ...saidOf(subject),
       ...(await this.#iconOf(subject)),
-      tracks: (await tracks.list(id)).map((track) => track.name).filter((track) => isTrackOfWish(wish, track)),
+      tracks: (await tracks.list(id))
+        .map((track) => track.name)
+        .filter((track) => isSelectedTrack(packageSelection, track)),
       revisions: await this.#revisionsOf(subject, carried),
       withdrawn: withdrawn.map(({ revision, because }) => ({ revision, why: because })),
       ...(await this.#besides(subject, held)),
@@ -146,7 +148,7 @@ class HoldingsCollector {
       channels: held
         .filter(({ revision }) => carried.some((carriedRevision) => carriedRevision.revision === revision))
         .map(releaseOf),
-      closed: (await pastReleases.closed(id)).filter((channel) => isOfWish(wish, channel)),
+      closed: (await pastReleases.closed(id)).filter((channel) => isSelectedChannel(packageSelection, channel)),
     });
   }
 

@@ -60,17 +60,17 @@ export interface TransferMakeRequest extends TransferIntent {
 
 /** Makes a transfer of packages in this store. The files get their final names when all of them are durable. */
 export async function makeStoreTransfer(
-  wished: TransferMakeRequest,
+  makeRequest: TransferMakeRequest,
   making: TransferMakeContext,
 ): Promise<WrittenTransfer> {
   const { records, acts, actor, blobs, site, labels, now, aside } = making;
   const at = now();
-  if (wished.request !== undefined) refuseDownward(wished.request, labels);
+  if (makeRequest.request !== undefined) refuseDownward(makeRequest.request, labels);
   // The images that resources name are read in the background, so read the outstanding ones now.
   let unreadable: number;
   do unreadable = await readMentions(records, acts, blobs);
   while ((await records.images.unreadContents(unreadable + 1)).length > unreadable);
-  const { packages, request } = wished;
+  const { packages, request } = makeRequest;
   const texts = new Set<string>();
   const keep = async (text: string): Promise<TransferContent> => {
     const content = await keepText(text, blobs);
@@ -82,11 +82,11 @@ export async function makeStoreTransfer(
     holdingsOf(records, { packages, at: timestamp(at), ...more }, contents);
   const all = await (request === undefined ? hold({}) : selectRequested(request, records, hold));
   if (all.packages.length === 0 && all.assertions.size === 0) {
-    const predicate = request === undefined ? `is called ${packages.join(' or ')}` : 'is what the request wishes for';
-    throw new Refusal('resource-not-found', `Nothing here ${predicate}.`);
+    const selection = request === undefined ? `is called ${packages.join(' or ')}` : 'is in the request';
+    throw new Refusal('resource-not-found', `No package here ${selection}.`);
   }
   const packageDigests = await digestsOf(all.packages, records);
-  const { unchanged, base } = await findUnchanged(wished.base, packageDigests, records);
+  const { unchanged, base } = await findUnchanged(makeRequest.base, packageDigests, records);
   const held = unchanged.size === 0 ? all : await hold({ except: unchanged });
   for (const id of unchanged) packageDigests.delete(id);
   const assertions = [];
@@ -96,7 +96,7 @@ export async function makeStoreTransfer(
   const content = contentFrom(blobs, making.signal);
   const transfer = await compose(
     { ...held, assertions },
-    { ...wished, base },
+    { ...makeRequest, base },
     {
       site,
       sequence,
@@ -108,10 +108,10 @@ export async function makeStoreTransfer(
     },
   );
   const storedStatement = await storeBytes(transfer.bytes, blobs);
-  return writeTransferFiles(transfer, wished, { ...making, content }, ({ id, statement, bytes, written }) => {
+  return writeTransferFiles(transfer, makeRequest, { ...making, content }, ({ id, statement, bytes, written }) => {
     making.signal.throwIfAborted();
     const made = { id, sequence, sites: statement.for, statement: storedStatement.sha3_384, bytes };
-    const leaving = leavingOf(statement, written, wished.media);
+    const leaving = leavingOf(statement, written, makeRequest.media);
     const carried = [...statement.blobs.values().map((blob) => blob['sha3-384'])];
     const those = carried.filter((digest) => texts.has(digest));
     return acts.do(makeTransfer, actor, { ...made, packageDigests, leaving, contents: carried, texts: those });

@@ -29,7 +29,7 @@ function filled(name: string, held: readonly Release[]): string | undefined {
 }
 
 /** Whether a channel or a track matches. A transfer includes tracks and closed channels only if the subscription does. */
-export const isOfWish = ({ channels }: PackageSelection, channel: string): boolean =>
+export const isSelectedChannel = ({ channels }: PackageSelection, channel: string): boolean =>
   channels === undefined || channels.has(channel);
-export const isTrackOfWish = ({ channels }: PackageSelection, track: string): boolean =>
+export const isSelectedTrack = ({ channels }: PackageSelection, track: string): boolean =>
   channels === undefined || [...channels].some((channel) => channel.startsWith(`${track}/`));

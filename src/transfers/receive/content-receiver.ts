@@ -204,7 +204,7 @@ export class TransferContentReceiver {
     [this.#unnoted, this.#unnotedBytes] = [[], 0];
     if (some.length === 0) return;
     await this.#keeping.blobs.placed();
-    await this.#keeping.records.passing(async ({ transfers }) => {
+    await this.#keeping.records.ephemeral(async ({ transfers }) => {
       for (const sha3_384 of some) await transfers.arrive(this.#id, sha3_384, this.#endsAt);
     });
   }

@@ -30,7 +30,7 @@ type FetchTableRequest = Pick<
 export function buildFetchTable(request: FetchTableRequest): { text: string; withheld: TransferLeftOut[] } {
   const withheld: TransferLeftOut[] = [];
   const rows: FetchTableRow[] = [
-    ...wishRows(request, withheld),
+    ...subscriptionRows(request, withheld),
     ...missingRows(request, withheld),
     ...assertionRows(request),
   ];
@@ -39,7 +39,7 @@ export function buildFetchTable(request: FetchTableRequest): { text: string; wit
   return { text: [head, ...lines].map((line) => `${line}\n`).join(''), withheld };
 }
 
-function wishRows({ subscriptions }: FetchTableRequest, withheld: TransferLeftOut[]): FetchTableRow[] {
+function subscriptionRows({ subscriptions }: FetchTableRequest, withheld: TransferLeftOut[]): FetchTableRow[] {
   return subscriptions.flatMap(({ namespace, name, channels, architectures }) => {
     const subject = `${namespace}/${name}`;
     if (namespace !== 'snap' && namespace !== 'charm') {
@@ -65,7 +65,7 @@ function wishRows({ subscriptions }: FetchTableRequest, withheld: TransferLeftOu
 
 /** Missing packages are fetched from the channel that devices would use. */
 function missingRows({ missing, subscriptions }: FetchTableRequest, withheld: TransferLeftOut[]): FetchTableRow[] {
-  const wished = new Set(subscriptions.map(({ namespace, name }) => `${namespace}/${name}`));
+  const subscribed = new Set(subscriptions.map(({ namespace, name }) => `${namespace}/${name}`));
   return missing.flatMap(({ namespace, name, architecture }) => {
     const [called = ''] = name.split(':');
     if ((namespace !== 'snap' && namespace !== 'charm') || !forms[namespace].test(called)) {
@@ -76,7 +76,7 @@ function missingRows({ missing, subscriptions }: FetchTableRequest, withheld: Tr
       return [];
     }
     // Its subscription already requests it, with channels.
-    if (wished.has(`${namespace}/${called}`)) return [];
+    if (subscribed.has(`${namespace}/${called}`)) return [];
     return [[namespace, called, 'latest/stable', architecture === 'all' ? 'amd64' : architecture] as const];
   });
 }

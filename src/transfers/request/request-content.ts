@@ -11,7 +11,7 @@ import type {
   RequestReceipt,
   TransferLeftOut,
   TransferRequest,
-  TransferWish,
+  TransferSubscription,
 } from '#contract/wire.ts';
 import { parseAssertion } from '#assertions/format/assertion.ts';
 import { delegates } from '#assertions/foreign-snap.ts';
@@ -106,8 +106,8 @@ async function packagesOf({ packages, accounts }: StoreRecords): Promise<Request
   }
 }
 
-async function subscriptionsOf({ subscriptions }: StoreRecords): Promise<TransferWish[]> {
-  const all: TransferWish[] = [];
+async function subscriptionsOf({ subscriptions }: StoreRecords): Promise<TransferSubscription[]> {
+  const all: TransferSubscription[] = [];
   for (let [namespace, name] = ['', '']; ;) {
     const page = await subscriptions.after(namespace, name, pageSize);
     for (const { channels, architectures: wantedArchitectures, ...subscription } of page) {

@@ -13,38 +13,38 @@ import type { ParsedRequest } from './request-file.ts';
 export type RequestedPackages = Map<string, PackageSelection>;
 
 /** Returns the subscriptions of a request, its missing packages, and contents lost in transit. */
-function wishesOf({ subscriptions, missing, lost }: TransferRequest): RequestedPackages {
-  const wishes: RequestedPackages = new Map();
+function requestedPackagesOf({ subscriptions, missing, lost }: TransferRequest): RequestedPackages {
+  const requested: RequestedPackages = new Map();
   for (const { namespace, name, channels, architectures } of subscriptions) {
-    wishes.set(`${namespace}/${name}`, { channels: new Set(channels), architectures: new Set(architectures) });
+    requested.set(`${namespace}/${name}`, { channels: new Set(channels), architectures: new Set(architectures) });
   }
   for (const { namespace, name, architecture } of missing) {
     const called = `${namespace}/${name.split(':')[0] ?? ''}`;
-    const before = wishes.get(called);
+    const before = requested.get(called);
     const all = architecture === 'all' || (before !== undefined && before.architectures === undefined);
-    wishes.set(called, {
+    requested.set(called, {
       channels: before?.channels ?? new Set(['latest/stable']),
       ...(!all && { architectures: new Set([...(before?.architectures ?? []), architecture]) }),
     });
   }
-  for (const lostContent of lost) if (!wishes.has(lostContent.package)) wishes.set(lostContent.package, {});
-  return wishes;
+  for (const lostContent of lost) if (!requested.has(lostContent.package)) requested.set(lostContent.package, {});
+  return requested;
 }
 
 /** Returns the requested packages of this store with their dependencies. Lists unavailable ones among those left out. */
 export async function selectRequested(
   request: TransferRequest,
   records: Pick<StoreRecords, 'packages' | 'revisions' | 'requests'>,
-  hold: (more: Pick<HoldingSelection, 'wishes' | 'assertions'>) => Promise<SelectedHoldings>,
+  hold: (more: Pick<HoldingSelection, 'requested' | 'assertions'>) => Promise<SelectedHoldings>,
 ): Promise<SelectedHoldings> {
-  const wishes = wishesOf(request);
-  const all = new Map(wishes);
+  const requested = requestedPackagesOf(request);
+  const all = new Map(requested);
   const assertions = answersTo(request);
   for (;;) {
-    const held = await hold({ wishes: all, assertions });
-    const more = await foundations(records, held.packages, { request, wishes: all });
-    if (more.size === 0) return { ...held, leftOut: [...held.leftOut, ...unmet(wishes, held.packages)] };
-    for (const [name, wish] of more) all.set(name, wish);
+    const held = await hold({ requested: all, assertions });
+    const more = await foundations(records, held.packages, { request, requested: all });
+    if (more.size === 0) return { ...held, leftOut: [...held.leftOut, ...unmet(requested, held.packages)] };
+    for (const [name, selection] of more) all.set(name, selection);
   }
 }
 
@@ -55,11 +55,11 @@ const answersTo = ({ 'key-requests': keys, provenance }: TransferRequest): strin
 ];
 
 /** Returns the requested packages that this store cannot provide. */
-function unmet(wishes: RequestedPackages, packages: Sequence<TransferPackage>): TransferLeftOut[] {
+function unmet(requested: RequestedPackages, packages: Sequence<TransferPackage>): TransferLeftOut[] {
   const channelCounts = new Map(
     packages.values().map((entry) => [`${entry.namespace}/${entry.name}`, entry.channels.length]),
   );
-  return [...wishes.keys()].sort().flatMap((subject) => {
+  return [...requested.keys()].sort().flatMap((subject) => {
     const channels = channelCounts.get(subject);
     if (channels === undefined)
       return [{ what: subject, why: 'It was requested, but there is no public package with this name here.' }];
@@ -74,7 +74,7 @@ function unmet(wishes: RequestedPackages, packages: Sequence<TransferPackage>): 
 async function foundations(
   { packages, revisions, requests }: Pick<StoreRecords, 'packages' | 'revisions' | 'requests'>,
   carried: Sequence<TransferPackage>,
-  { request, wishes }: { request: TransferRequest; wishes: RequestedPackages },
+  { request, requested }: { request: TransferRequest; requested: RequestedPackages },
 ): Promise<RequestedPackages> {
   const siteContents = new Set(request.inventory.contents);
   const needed = new Set<string>();
@@ -87,9 +87,9 @@ async function foundations(
     }
   }
   const more: RequestedPackages = new Map();
-  const architectures = new Set([...wishes.values()].flatMap((wish) => [...(wish.architectures ?? [])]));
+  const architectures = new Set([...requested.values()].flatMap((selection) => [...(selection.architectures ?? [])]));
   for (const name of [...needed].sort()) {
-    const subject = wishes.has(`snap/${name}`) ? undefined : await packages.find('snap', name);
+    const subject = requested.has(`snap/${name}`) ? undefined : await packages.find('snap', name);
     if (subject === undefined || subject.private) continue;
     if ((await requests.contentsOf([subject.id])).some((content) => siteContents.has(content))) continue;
     more.set(`snap/${name}`, {

@@ -9,7 +9,10 @@ import { Unacceptable } from '#review/unacceptable.ts';
 const isName = (text: string): boolean => /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/.test(text);
 
 /** Returns the store charms of a bundle's YAML, with the channels named there. */
-export function wishesOfBundle(text: string, targetArchitectures: readonly Architecture[]): PackageSubscription[] {
+export function subscriptionsOfBundle(
+  text: string,
+  targetArchitectures: readonly Architecture[],
+): PackageSubscription[] {
   let charms: ReturnType<typeof listBundleCharms>;
   try {
     charms = listBundleCharms(text);
@@ -27,14 +30,14 @@ export function wishesOfBundle(text: string, targetArchitectures: readonly Archi
 }
 
 /** Returns the snaps of a model: those in its assertion, its base, and snapd. */
-export function wishesOfModel(text: string): { model: string; wishes: PackageSubscription[] } {
+export function subscriptionsOfModel(text: string): { model: string; subscriptions: PackageSubscription[] } {
   const model = modelIn(text);
   const { headers } = model;
   const [brand, name, architecture] = [headers['brand-id'], headers['model'], headers['architecture']];
   if (typeof brand !== 'string' || typeof name !== 'string' || !isArchitecture(architecture)) {
     throw new Refusal('api-error', 'The model does not name an architecture of packages.');
   }
-  const wish = (value: unknown, channel?: unknown): PackageSubscription[] => {
+  const toSubscriptions = (value: unknown, channel?: unknown): PackageSubscription[] => {
     // Models before Ubuntu Core 20 append the track to the name.
     const [called = '', track] = typeof value === 'string' ? value.split('=', 2) : [];
     if (!isName(called)) return [];
@@ -51,13 +54,13 @@ export function wishesOfModel(text: string): { model: string; wishes: PackageSub
   const snapNames = new Set(snaps.map((snap) => snap['name']));
   return {
     model: `${brand}/${name}`,
-    wishes: [
-      ...wish('snapd').filter(() => !snapNames.has('snapd')),
-      ...wish(base).filter(() => !snapNames.has(base)),
-      ...wish(headers['gadget']),
-      ...wish(headers['kernel']),
-      ...listed(headers['required-snaps']).flatMap((required) => wish(required)),
-      ...snaps.flatMap((snap) => wish(snap['name'], snap['default-channel'])),
+    subscriptions: [
+      ...toSubscriptions('snapd').filter(() => !snapNames.has('snapd')),
+      ...toSubscriptions(base).filter(() => !snapNames.has(base)),
+      ...toSubscriptions(headers['gadget']),
+      ...toSubscriptions(headers['kernel']),
+      ...listed(headers['required-snaps']).flatMap((required) => toSubscriptions(required)),
+      ...snaps.flatMap((snap) => toSubscriptions(snap['name'], snap['default-channel'])),
     ],
   };
 }

@@ -132,7 +132,7 @@ export class FindingsKeeper {
     const some = this.#waiting;
     this.#waiting = [];
     if (some.length === 0) return;
-    await this.#records.passing(async ({ transfers }) => {
+    await this.#records.ephemeral(async ({ transfers }) => {
       for (const { finding, made } of some) {
         for (const sha3_384 of made) await transfers.arrive(this.#id, sha3_384, this.#endsAt);
         await transfers.found(this.#id, finding, this.#endsAt);

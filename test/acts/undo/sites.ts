@@ -106,7 +106,7 @@ export const siteRows: Readonly<Record<string, UndoRow>> = {
 
 function wish({ store, name }: World, namespace: 'snap' | 'charm', channels: string[]) {
   const one = { namespace, name, channels, architectures: ['amd64'] } as const;
-  return store.beside.acts.do(subscribe, itself, { wishes: [one], because: null });
+  return store.beside.acts.do(subscribe, itself, { subscriptions: [one], because: null });
 }
 
 async function wishes({ store, name }: World): Promise<Record<string, readonly string[]>> {

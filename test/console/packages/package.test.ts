@@ -103,10 +103,10 @@ t.test('a package', async (t) => {
     const { beside } = store;
     for (const back of [0, 0, 3]) {
       const day = after(store.clock.now, -days(back)).toISOString();
-      beside.records.note('download', id, day);
-      beside.records.note('download-day', `${day.slice(0, 10)} ${id}`, day);
+      beside.records.countEvent('download', id, day);
+      beside.records.countEvent('download-day', `${day.slice(0, 10)} ${id}`, day);
     }
-    await beside.records.writeNotes();
+    await beside.records.writeCounters();
     for (const [serial, revision] of [1, 2, 2].entries()) {
       beside.records.noteContact({
         brand: 'acme',

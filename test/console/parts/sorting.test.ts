@@ -60,13 +60,13 @@ async function full(t: Test): Promise<{ store: ConsoleStore; root: Visitor }> {
   for (let number = 0; number < many; number++) {
     const of = `pat${numbered((number * 13) % many)}`;
     const token = await authority.issue({ accountId: of, ttl: hours(2 + ((number * 17) % many)) }, { actor: 'test' });
-    records.note('token', token.sessionId, new Date(at - ((number * 19) % many) * 60_000).toISOString());
+    records.countEvent('token', token.sessionId, new Date(at - ((number * 19) % many) * 60_000).toISOString());
     const serial = `s-${numbered((number * 3) % many)}`;
     const seen = (step: number) => new Date(at - ((number * step) % many) * 1000).toISOString();
     records.noteContact({ brand: `b${number % 3}`, model: `m${number % 5}`, serial, at: seen(29), holds: [] });
   }
   await records.writeContacts();
-  await records.writeNotes();
+  await records.writeCounters();
   for (let number = 1; number <= many; number++)
     await ada.post('/v1/snap/hello/releases', [{ channel: 'beta', revision: number }]);
   return { store, root: await store.visit('root') };

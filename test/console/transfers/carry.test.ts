@@ -38,7 +38,7 @@ t.test('an administrator sees the transfers, and the first step to take', async 
   const wish = { namespace: 'snap', name: 'hello', channels: ['latest/stable'], architectures: ['amd64'] } as const;
   for (let number = 0; number < 51; number++) {
     const name = `hello-${String(number).padStart(2, '0')}`;
-    await store.beside.acts.do(subscribe, itself, { wishes: [{ ...wish, name }], because: '<b>set</b>' });
+    await store.beside.acts.do(subscribe, itself, { subscriptions: [{ ...wish, name }], because: '<b>set</b>' });
   }
   const wishes = await bob.open(`${carry}/requests`);
   t.match(wishes.text, /snap\/hello-00 latest\/stable amd64 <b>set<\/b>/);

@@ -26,7 +26,7 @@ const path = '/internal/v1/package-permissions';
 
 const question = (more: Partial<RepeatableResponseKey> = {}): RepeatableResponseKey => ({
   principal: {} as Principal,
-  era: {},
+  generation: {},
   bytes: Buffer.from('{"filters":[]}'),
   ...more,
 });
@@ -44,14 +44,14 @@ t.test('a question that comes again has the same answer', async (t) => {
     ['answer 1', 'answer 2', 'answer 2', 'answer 2'],
     'it is kept when it comes for the second time',
   );
-  for (const other of [{ principal: {} as Principal }, { bytes: Buffer.from('{}') }, { era: {} }]) {
+  for (const other of [{ principal: {} as Principal }, { bytes: Buffer.from('{}') }, { generation: {} }]) {
     const before = made.times;
     repeats({ ...asked, ...other }, make);
     t.equal(made.times, before + 1, `not with another ${Object.keys(other).join()}`);
   }
   const before = made.times;
   repeats(asked, make);
-  t.equal(made.times, before + 1, 'an era that has gone does not come back');
+  t.equal(made.times, before + 1, 'a generation that has gone does not come back');
 });
 
 t.test('a response that cannot be cached is computed each time', async (t) => {
@@ -72,17 +72,17 @@ t.test('a response that cannot be cached is computed each time', async (t) => {
   const later = Promise.withResolvers<OutgoingResponse>();
   repeats(slow, make);
   const waiting = repeats(slow, () => later.promise);
-  repeats({ ...slow, era: {} }, make);
-  later.resolve({ status: 200, headers: {}, body: 'of an era that has gone' });
+  repeats({ ...slow, generation: {} }, make);
+  later.resolve({ status: 200, headers: {}, body: 'of a generation that has gone' });
   await waiting;
-  t.not((repeats(slow, make) as OutgoingResponse).body, 'of an era that has gone');
+  t.not((repeats(slow, make) as OutgoingResponse).body, 'of a generation that has gone');
 });
 
 t.test('the cache stays within its size', async (t) => {
   const repeats = createRepeatableResponseCache();
   const large = { status: 200, headers: {}, body: 'x'.repeat(1024 * 1024) };
-  const [principal, era] = [{} as Principal, {}];
-  const asked = (at: number): RepeatableResponseKey => ({ principal, era, bytes: Buffer.from(`{"at":${at}}`) });
+  const [principal, generation] = [{} as Principal, {}];
+  const asked = (at: number): RepeatableResponseKey => ({ principal, generation, bytes: Buffer.from(`{"at":${at}}`) });
   let made = 0;
   const ask = (at: number): void => void repeats(asked(at), () => ((made += 1), large));
   for (let at = 0; at < 12; at++) for (let times = 0; times < 3; times++) ask(at);
@@ -96,11 +96,11 @@ t.test('the cache stays within its size', async (t) => {
 
 largeTest('of a hundred thousand requests without repetition nothing is cached', async (t) => {
   const repeats = createRepeatableResponseCache();
-  const [principal, era] = [{} as Principal, {}];
+  const [principal, generation] = [{} as Principal, {}];
   const answers: WeakRef<OutgoingResponse>[] = [];
   for (let at = 0; at < 100_000; at++) {
     const bytes = Buffer.from(JSON.stringify({ filters: [{ type: 'snap', id: randomIds.id() }] }));
-    const sent = await repeats({ principal, era, bytes }, () => ({ status: 200, headers: {}, body: 'nothing' }));
+    const sent = await repeats({ principal, generation, bytes }, () => ({ status: 200, headers: {}, body: 'nothing' }));
     if (at % 100 === 0) answers.push(new WeakRef(sent));
   }
   setFlagsFromString('--expose-gc');
@@ -108,7 +108,7 @@ largeTest('of a hundred thousand requests without repetition nothing is cached',
   (runInNewContext('gc') as () => void)();
   const kept = answers.filter((answer) => answer.deref() !== undefined).length;
   t.ok(kept < 5, `${kept} of a thousand: where two had one mark`);
-  repeats({ principal, era, bytes: Buffer.from('{}') }, () => ({ status: 200, headers: {}, body: 'nothing' }));
+  repeats({ principal, generation, bytes: Buffer.from('{}') }, () => ({ status: 200, headers: {}, body: 'nothing' }));
 });
 
 /** Sends it three times, so that the last response comes from the cache. */

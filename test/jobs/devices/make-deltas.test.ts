@@ -51,7 +51,7 @@ t.test('deltas lead from the last three revisions of a channel to its current on
   await release(6);
   t.same(await run(), { made: 3 });
   t.same(await tried(), ['3 to 6', '4 to 6', '5 to 6'], 'what no channel holds goes');
-  await store.beside.records.writeNotes();
+  await store.beside.records.writeCounters();
   t.match(await records.deltas.counted(), { made: 6, refused: 0, failed: 0 });
 });
 

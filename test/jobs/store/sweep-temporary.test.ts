@@ -24,7 +24,7 @@ t.test('unclaimed files are removed after a day, except those of a continued pus
   left('under-way', '2026-02-28T12:00:00Z');
   left('of-an-image', '2026-02-01T12:00:00Z');
   const upload = { id: 'of-an-image', repository: 'charm/a', accountId: store.ids.ada };
-  await store.beside.records.passing((tx) =>
+  await store.beside.records.ephemeral((tx) =>
     tx.registryUploads.begin({ ...upload, endsAt: '2026-03-01T12:00:01.000Z' }),
   );
   const job = sweepTemporary(store.beside.records, blobs, () => store.clock.now);

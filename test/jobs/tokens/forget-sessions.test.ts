@@ -64,13 +64,13 @@ t.test('many are forgotten in small batches that delay no client', async (t) => 
     for (let each = 0; each < 1001; each++) await tx.macaroons.add({ ...ended, sessionId: `ended-${String(each)}` });
   });
   const { records } = store.beside;
-  records.note('token', 'ended-7', at);
-  records.note('token', 'another', at);
-  await records.writeNotes();
+  records.countEvent('token', 'ended-7', at);
+  records.countEvent('token', 'another', at);
+  await records.writeCounters();
   store.clock.advance(days(91));
   t.same(await jobOf(store).run(), { forgotten: 1001 });
-  t.equal(await records.notes.find('token', 'ended-7'), undefined, 'and when they were last used');
-  t.match(await records.notes.find('token', 'another'), { count: 1 });
+  t.equal(await records.counters.find('token', 'ended-7'), undefined, 'and when they were last used');
+  t.match(await records.counters.find('token', 'another'), { count: 1 });
   t.equal((await audited(store)).length, 3);
   t.ok(
     store.appliance.jobs().some(({ name }) => name === 'forget-sessions'),

@@ -33,7 +33,7 @@ t.test('a use is noted to the minute, in no audit log, and with at most one writ
     ((await root.get(`/internal/v1/tokens?account=${store.ids.bob}`)).body.tokens as Listed[])[0]?.['last-used-at'];
   await store.as('bob');
   t.equal(await unused(), null, 'nothing is said of one that nobody has used');
-  const count = async () => (await records.notes.find('token', session))?.count;
+  const count = async () => (await records.counters.find('token', session))?.count;
   const lastUsed = async () =>
     ((await root.get(`/internal/v1/tokens?account=${store.ids.ada}`)).body.tokens as Listed[]).find(
       (one) => one['session-id'] === session,

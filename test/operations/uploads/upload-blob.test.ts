@@ -212,7 +212,7 @@ t.test('if all places are taken, the client with the most bytes loses its oldest
   for (let nth = 0; nth < 19; nth++) await sentBefore(t, store, `10.1.0.${nth}`, 500, 3_600_000);
   await sentBefore(t, store, '10.2.0.1', 500);
   t.equal(await unclaimed.count(), 10_000);
-  await store.beside.records.passing((tx) => tx.unclaimedUploads.forget('10.1.0.3-0'));
+  await store.beside.records.ephemeral((tx) => tx.unclaimedUploads.forget('10.1.0.3-0'));
   const reply = await send(store, form('news'), { 'content-type': type, 'x-forwarded-for': '10.2.0.1' });
   t.match(reply, { status: 200 });
   t.equal(await unclaimed.count(), 10_000);

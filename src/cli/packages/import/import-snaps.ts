@@ -32,7 +32,7 @@ export async function importSnap(
     const { believed, snap } = await verifyAgain(seen, taking);
     return await store.acts.do(importPackage, store.person, { snap, believed, findings, upload });
   } catch (error) {
-    await store.records.passing(({ unclaimedUploads }) => unclaimedUploads.forget(upload));
+    await store.records.ephemeral(({ unclaimedUploads }) => unclaimedUploads.forget(upload));
     throw error;
   }
 }
@@ -48,7 +48,7 @@ async function contentOf(
   if ((await records.neededContents.has(sha3_384)) && (await blobs.prove(sha3_384))) {
     const id = newId.uuid();
     const upload = { id, sha3_384, sha256, size, address: hostAddress, receivedAt: timestamp(now()) };
-    await records.passing(({ unclaimedUploads }) => unclaimedUploads.add(upload));
+    await records.ephemeral(({ unclaimedUploads }) => unclaimedUploads.add(upload));
     return id;
   }
   return withSentFile(file, (sent) => uploadFile(store, blobs, sent, progress, sha3_384), store.asCaller);

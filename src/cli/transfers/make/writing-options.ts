@@ -90,15 +90,15 @@ const largestOnFat = 4095;
 /** The maximum size of a part in bytes; undefined if there is no limit. */
 export function partSizeFor(
   file: string,
-  wished: number | undefined,
+  requestedMebibytes: number | undefined,
   typeOf = (folder: string) => statfsSync(folder).type,
 ): number | undefined {
-  if (wished !== undefined && wished <= largestOnFat) return wished * 1024 * 1024;
+  if (requestedMebibytes !== undefined && requestedMebibytes <= largestOnFat) return requestedMebibytes * 1024 * 1024;
   const isFat = typeOf(dirname(file)) === fat;
-  if (isFat && wished !== undefined) {
+  if (isFat && requestedMebibytes !== undefined) {
     throw new UsageError(`${dirname(file)} has FAT; the largest part there is ${String(largestOnFat)} MiB`);
   }
-  const maxMebibytes = wished ?? (isFat ? largestOnFat : undefined);
+  const maxMebibytes = requestedMebibytes ?? (isFat ? largestOnFat : undefined);
   return maxMebibytes === undefined ? undefined : maxMebibytes * 1024 * 1024;
 }
 

@@ -42,7 +42,7 @@ export const deviceSession = operation({
     await vouchedFor(proof, call);
     refundProof(call);
     const counted = deviceRateKey(proof);
-    const refusal = await records.passing(async (tx) => {
+    const refusal = await records.ephemeral(async (tx) => {
       const tooMany = await checkSessionLimit(counted, moment, tx);
       if (tooMany !== undefined) return tooMany;
       const isFirst = await tx.deviceNonces.use(proof.nonce, counted, timestamp(after(moment, nonceKept)));

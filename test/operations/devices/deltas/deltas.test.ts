@@ -76,7 +76,7 @@ t.test('downloads by devices are counted, deltas and whole files', async (t) => 
   await get(`/api/v1/snaps/download/${id}_2.snap`);
   const { records } = store.beside;
   await until(async () => (await records.deltas.counted()).served === 2);
-  await records.writeNotes();
+  await records.writeCounters();
   t.match(await records.deltas.counted(), { made: 1, served: 2, whole: 1 });
   const page = await get('/metrics');
   for (const line of [
@@ -108,6 +108,6 @@ t.test('a backup leaves them out, and a store that was restored makes them again
   t.match(names, /\/[0-9a-f]{96}$/m, 'the files of revisions are in it');
   t.notMatch(names, sha3_384);
   t.ok(hasContent(store.directory, sha3_384));
-  await store.beside.records.passing(({ deltas }) => deltas.removeSome(100));
+  await store.beside.records.ephemeral(({ deltas }) => deltas.removeSome(100));
   t.same(await (await deltaWork(t, store)).run(), { made: 1 });
 });

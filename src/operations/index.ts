@@ -193,6 +193,7 @@ import { approveUpload, rejectUpload } from './uploads/decide-upload.ts';
 import { listWaitingUploads } from './uploads/list-waiting-uploads.ts';
 import { readPackage } from './packages/read-package.ts';
 import { storageUse } from './store/storage-use.ts';
+import { readImageSbom } from './vulnerabilities/read-image-sbom.ts';
 import { readRevisionSbom } from './vulnerabilities/read-revision-sbom.ts';
 
 /** The sections, in the order of the documents. */
@@ -278,6 +279,7 @@ export const sections: readonly OperationSection[] = [
       listRevisions,
       listKeptRevisions,
       readRevisionSbom,
+      readImageSbom,
       withdrawRevision,
       restoreRevision,
       deleteRevisions,

@@ -244,6 +244,13 @@ CREATE TABLE former_usernames (
   account_id TEXT COLLATE "C" NOT NULL,
   until      TEXT COLLATE "C" NOT NULL
 );
+CREATE TABLE image_bills (
+  package_id TEXT COLLATE "C" NOT NULL,
+  resource   TEXT COLLATE "C" NOT NULL,
+  manifest   TEXT COLLATE "C" NOT NULL,
+  bill       TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (package_id, resource, manifest)
+);
 CREATE TABLE image_blobs (
   package_id TEXT COLLATE "C" NOT NULL,
   resource   TEXT COLLATE "C" NOT NULL,
@@ -836,6 +843,7 @@ ALTER TABLE device_grants ADD FOREIGN KEY (package_id) REFERENCES packages (id) 
 CREATE TRIGGER a_number_exports BEFORE INSERT ON exports FOR EACH ROW WHEN (NEW.seq IS NULL) EXECUTE FUNCTION next_number('seq');
 ALTER TABLE external_images ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE former_usernames ADD FOREIGN KEY (account_id) REFERENCES accounts (id);
+ALTER TABLE image_bills ADD FOREIGN KEY (package_id, resource, manifest) REFERENCES image_manifests (package_id, resource, sha256) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE image_blobs ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE image_children ADD FOREIGN KEY (package_id, resource, manifest) REFERENCES image_manifests (package_id, resource, sha256) ON DELETE CASCADE;
 ALTER TABLE image_credentials ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
@@ -1074,6 +1082,7 @@ INSERT INTO migrations (name) VALUES ('0026-ended-invites');
 INSERT INTO migrations (name) VALUES ('0095-since-first-release');
 INSERT INTO migrations (name) VALUES ('0096-components-and-licenses');
 INSERT INTO migrations (name) VALUES ('0120-bills-of-materials');
+INSERT INTO migrations (name) VALUES ('0121-bills-of-images');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);

@@ -241,6 +241,14 @@ CREATE TABLE former_usernames (
   account_id TEXT NOT NULL REFERENCES accounts (id),
   until      TEXT NOT NULL
 );
+CREATE TABLE image_bills (
+  package_id TEXT NOT NULL,
+  resource   TEXT NOT NULL,
+  manifest   TEXT NOT NULL,
+  bill       TEXT NOT NULL,
+  PRIMARY KEY (package_id, resource, manifest),
+  FOREIGN KEY (package_id, resource, manifest) REFERENCES image_manifests (package_id, resource, sha256) ON UPDATE CASCADE ON DELETE CASCADE
+);
 CREATE TABLE image_blobs (
   package_id TEXT NOT NULL REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE,
   resource   TEXT NOT NULL,
@@ -1011,6 +1019,7 @@ INSERT INTO migrations (name) VALUES ('0026-ended-invites');
 INSERT INTO migrations (name) VALUES ('0095-since-first-release');
 INSERT INTO migrations (name) VALUES ('0096-components-and-licenses');
 INSERT INTO migrations (name) VALUES ('0120-bills-of-materials');
+INSERT INTO migrations (name) VALUES ('0121-bills-of-images');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);

@@ -2,6 +2,8 @@
 // is rejected; an internal fault is thrown, so that the caller can retry.
 import type { Worker } from 'node:worker_threads';
 import type { StartWorker } from '#platform/embedded.ts';
+import { unknownBill, type BillOfMaterials } from '#domain/vulnerabilities/bill-of-materials.ts';
+import type { StoredImage } from './images/stored-image.ts';
 import {
   rejection,
   type OpenUpload,
@@ -20,6 +22,8 @@ export interface Reviewer {
   reviewOpen(upload: OpenUpload): Promise<ReviewVerdict>;
   /** The package that an open file, given by its descriptor, says it belongs to, if any; rejects as `review` does. */
   ownName(file: number): Promise<{ ownName: OwnName | undefined } | Rejection>;
+  /** Returns the bill of materials of an image in a repository; rejects as `review` does. */
+  imageBill(image: StoredImage): Promise<BillOfMaterials>;
   /** Ends the worker; running and waiting reviews are rejected. */
   close(): Promise<void>;
 }
@@ -69,7 +73,7 @@ export function createReviewer(options: ReviewerOptions): Reviewer {
     return answered;
   }
 
-  // The worker answers two kinds of requests: for a verdict on an upload, and for the name in a file.
+  // The worker answers requests for a verdict on an upload, for the name in a file, and for the bill of an image.
   async function judge(upload: ReviewUpload | OpenUpload): Promise<ReviewVerdict> {
     if (closed) throw new Error('the reviewer is closed');
     return upload.kind === 'plain' ? { approved: true, kind: 'plain' } : ((await worker.ask(upload)) as ReviewVerdict);
@@ -80,6 +84,12 @@ export function createReviewer(options: ReviewerOptions): Reviewer {
     return (await worker.ask({ kind: 'own-name', file })) as { ownName: OwnName | undefined } | Rejection;
   }
 
+  async function billOf(image: StoredImage): Promise<BillOfMaterials> {
+    if (closed) throw new Error('the reviewer is closed');
+    const result = (await worker.ask({ kind: 'image-bill', ...image })) as { bill: BillOfMaterials } | Rejection;
+    return 'bill' in result ? result.bill : unknownBill(result.errors[0]?.message ?? 'It cannot be read.');
+  }
+
   const review = (upload: ReviewUpload | OpenUpload): Promise<ReviewVerdict> =>
     inTurn(`the ${upload.kind} '${upload.name}'`, () => judge(upload));
 
@@ -87,6 +97,7 @@ export function createReviewer(options: ReviewerOptions): Reviewer {
     review,
     reviewOpen: review,
     ownName: (file) => inTurn('a file', () => nameOf(file)),
+    imageBill: (image) => inTurn('an image', () => billOf(image)),
     async close() {
       closed = true;
       await worker.close();
@@ -109,7 +120,7 @@ class ReviewWorker {
   }
 
   async ask(question: ReviewRequest): Promise<ReviewResult> {
-    const kind = question.kind === 'own-name' ? 'file' : question.kind;
+    const kind = question.kind === 'own-name' ? 'file' : question.kind === 'image-bill' ? 'image' : question.kind;
     clearTimeout(this.#idle);
     const thread = (this.#worker ??= this.#start());
     const pending = Promise.withResolvers<ReviewResult>();

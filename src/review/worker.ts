@@ -2,21 +2,24 @@
 // it can be terminated without harm to anything else.
 import { closeSync, openSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
+import type { BillOfMaterials } from '#domain/vulnerabilities/bill-of-materials.ts';
 import { checkComponent } from './snaps/component.ts';
 import { readBundle, readCharm } from './charms/charm.ts';
 import { readOwnName } from './own-name.ts';
 import { readRock } from './images/rock.ts';
+import { readStoredImage, type StoredImage } from './images/stored-image.ts';
 import { fileSource, type UploadBytes } from './squashfs/source.ts';
 import { readSnap } from './snaps/snap.ts';
 import { Unacceptable } from './unacceptable.ts';
 import { rejection, type OpenUpload, type OwnName, type ReviewUpload, type ReviewVerdict } from './verdict.ts';
 import { wrongKind } from './wrong-kind.ts';
 
-/** A request: for a verdict, or for the name in a file. */
-export type ReviewRequest = ReviewUpload | OpenUpload | { kind: 'own-name'; file: number };
+/** A request: for a verdict, for the name in a file, or for the bill of materials of an image. */
+export type ReviewRequest =
+  ReviewUpload | OpenUpload | { kind: 'own-name'; file: number } | ({ kind: 'image-bill' } & StoredImage);
 
-/** The result: a verdict, or the name; undefined if there is none. */
-export type ReviewResult = ReviewVerdict | { ownName: OwnName | undefined };
+/** The result: a verdict, the name, undefined if there is none, or the bill. */
+export type ReviewResult = ReviewVerdict | { ownName: OwnName | undefined } | { bill: BillOfMaterials };
 
 /**
  * An answer has the result, or the internal fault that prevented it. The code of an error is a separate field, because
@@ -31,14 +34,16 @@ parentPort?.on('message', (question: ReviewRequest) => {
 
 async function answer(question: ReviewRequest): Promise<ReviewReply> {
   try {
-    return {
-      result:
-        question.kind === 'own-name' ? { ownName: readOwnName(fileSource(question.file)) } : await verdictOn(question),
-    };
+    return { result: await resultOf(question) };
   } catch (fault) {
     if (fault instanceof Unacceptable) return { result: rejection(...fault.sentences) };
     return { fault, code: (fault as NodeJS.ErrnoException).code };
   }
+}
+
+async function resultOf(question: ReviewRequest): Promise<ReviewResult> {
+  if (question.kind === 'own-name') return { ownName: readOwnName(fileSource(question.file)) };
+  return question.kind === 'image-bill' ? { bill: await readStoredImage(question) } : verdictOn(question);
 }
 
 async function verdictOn(upload: ReviewUpload | OpenUpload): Promise<ReviewVerdict> {

@@ -11,8 +11,8 @@ export interface BillSubject {
   /** Of the file or the manifest, in hexadecimal. */
   sha256: string;
   sha3_384: string;
-  /** RFC 3339. */
-  createdAt: string;
+  /** RFC 3339; undefined for content without a time of its own. */
+  createdAt: string | undefined;
   /** More members of the subject, such as its revision. */
   properties: Record<string, string>;
 }
@@ -32,7 +32,7 @@ export function formatCycloneDx(subject: BillSubject, bills: readonly BillOfMate
     serialNumber: `urn:uuid:${uuidOf(subject.sha256)}`,
     version: 1,
     metadata: {
-      timestamp: subject.createdAt,
+      ...(subject.createdAt !== undefined && { timestamp: subject.createdAt }),
       tools: { components: [{ type: 'application', name: 'larder' }] },
       component: {
         type: subject.type,

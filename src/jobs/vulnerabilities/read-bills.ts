@@ -1,12 +1,13 @@
-// Job that reads the bills of materials of revisions that were stored without them: by an older release, or because a
-// review does not unpack that much.
+// Job that reads the bills of materials of content that was stored without them: images in repositories, revisions of
+// an older release, and rocks that a review does not unpack.
 import type { Logger } from 'pino';
 
 import { itself, type Acts } from '#acts/act.ts';
-import { storeBills } from '#acts/vulnerabilities/bills-of-materials.ts';
+import { storeBills, type ReadBills } from '#acts/vulnerabilities/bills-of-materials.ts';
 import { withFile, type Blobs } from '#blobs/blobs.ts';
 import { hours } from '#domain/clock.ts';
 import { unknownBill, type BillOfMaterials } from '#domain/vulnerabilities/bill-of-materials.ts';
+import type { StoredManifest } from '#records/images/images.ts';
 import type { StoreRecords } from '#records/index.ts';
 import type { RevisionWithoutBill } from '#records/vulnerabilities/bills-of-materials.ts';
 import type { Reviewer } from '#review/reviewer.ts';
@@ -18,7 +19,7 @@ interface ReadBillsOptions {
   records: StoreRecords;
   acts: Acts;
   blobs: Blobs;
-  reviewer: Pick<Reviewer, 'review'>;
+  reviewer: Pick<Reviewer, 'review' | 'imageBill'>;
   log: Logger;
 }
 
@@ -34,30 +35,58 @@ export const readBills = (options: ReadBillsOptions): BackgroundJob => ({
   every: hours(1),
 
   async run() {
-    const { records, acts, log } = options;
-    let [read, pending] = [0, [] as { packageId: string; revision: number; bill: BillOfMaterials }[]];
-    const store = async (): Promise<void> => {
-      if (pending.length === 0) return;
-      await acts.do(storeBills, itself, { revisions: pending });
-      read += pending.length;
-      pending = [];
+    const { acts } = options;
+    let [read, pending] = [0, { revisions: [], manifests: [] } as ReadBills];
+    const store = async (minCount: number): Promise<void> => {
+      const count = pending.revisions.length + pending.manifests.length;
+      if (count < minCount) return;
+      await acts.do(storeBills, itself, pending);
+      read += count;
+      pending = { revisions: [], manifests: [] };
     };
-    const first = { packageId: '', revision: 0 };
-    const page = (after?: RevisionWithoutBill) => records.billsOfMaterials.unreadRevisions(after ?? first, pageSize);
-    await forEachPageItem(page, pageSize, async (unread) => {
-      try {
-        const { packageId, revision } = unread;
-        pending.push({ packageId, revision, bill: await readRevisionBill(unread, options) });
-        if (pending.length >= billsPerAct) await store();
-      } catch (error) {
-        // A missing file does not stop the others. It is tried again in the next run.
-        log.warn({ err: error, package: unread.name, revision: unread.revision }, 'cannot read a bill of materials');
-      }
+    await forEachRevision(options, async (unread) => {
+      pending.revisions.push({ ...unread, bill: await readRevisionBill(unread, options) });
+      await store(billsPerAct);
     });
-    await store();
+    await forEachManifest(options, async (unread) => {
+      pending.manifests.push({ ...unread, bill: await readManifestBill(unread, options) });
+      await store(billsPerAct);
+    });
+    await store(1);
     return read === 0 ? {} : { read };
   },
 });
+
+const forEachRevision = (
+  { records, log }: ReadBillsOptions,
+  work: (unread: RevisionWithoutBill) => Promise<void>,
+): Promise<void> =>
+  forEachPageItem(
+    (after?: RevisionWithoutBill) =>
+      records.billsOfMaterials.unreadRevisions(after ?? { packageId: '', revision: 0 }, pageSize),
+    pageSize,
+    (unread) => orLog(log, { package: unread.name, revision: unread.revision }, () => work(unread)),
+  );
+
+const forEachManifest = (
+  { records, log }: ReadBillsOptions,
+  work: (unread: StoredManifest) => Promise<void>,
+): Promise<void> =>
+  forEachPageItem(
+    (after?: StoredManifest) =>
+      records.billsOfMaterials.unreadManifests(after ?? { packageId: '', resource: '', sha256: '' }, pageSize),
+    pageSize,
+    (unread) => orLog(log, { package: unread.packageId, image: `sha256:${unread.sha256}` }, () => work(unread)),
+  );
+
+/** A missing file does not stop the others. It is tried again in the next run. */
+async function orLog(log: Logger, subject: Record<string, unknown>, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    log.warn({ err: error, ...subject }, 'cannot read a bill of materials');
+  }
+}
 
 async function readRevisionBill(
   { sha3_384, name, type }: RevisionWithoutBill,
@@ -74,4 +103,32 @@ async function readRevisionBill(
     (findings.kind === 'revision' ? findings.bill : undefined) ??
     unknownBill('Its layers unpack to more than the store reads.')
   );
+}
+
+async function readManifestBill(
+  manifest: StoredManifest,
+  { records, blobs, reviewer }: ReadBillsOptions,
+): Promise<BillOfMaterials> {
+  const stored = await records.billsOfMaterials.blobsOf(manifest, manifest.sha256);
+  const digests = [manifest.sha3_384, ...stored.map(({ sha3_384 }) => sha3_384)];
+  for (const sha3_384 of new Set(digests))
+    if (!(await blobs.prove(sha3_384))) throw new Error('its files are corrupt or missing');
+  return withFiles(blobs, digests, ([path = '', ...paths]) => {
+    const byDigest: Record<string, string> = {};
+    for (const [at, { sha256, sha512 }] of stored.entries()) {
+      byDigest[`sha256:${sha256}`] = paths[at]!;
+      if (sha512 !== null) byDigest[`sha512:${sha512}`] = paths[at]!;
+    }
+    return reviewer.imageBill({ manifest: path, blobs: byDigest });
+  });
+}
+
+/** Like `withFile`, for several contents. */
+function withFiles<Result>(
+  blobs: Blobs,
+  [first, ...others]: readonly string[],
+  work: (paths: string[]) => Promise<Result>,
+): Promise<Result> {
+  if (first === undefined) return work([]);
+  return withFile(blobs, first, (path) => withFiles(blobs, others, (paths) => work([path, ...paths])));
 }

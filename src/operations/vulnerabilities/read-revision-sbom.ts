@@ -4,7 +4,7 @@ import { attachment } from '#http/response/content-disposition.ts';
 import { parseRevisionNumber } from '../revisions/parse-revision-number.ts';
 import { formatRevisionSbom } from './sbom.ts';
 
-const mediaType = 'application/vnd.cyclonedx+json';
+export const cycloneDxType = 'application/vnd.cyclonedx+json';
 
 export const readRevisionSbom = operation({
   name: 'read_revision_sbom',
@@ -13,13 +13,13 @@ export const readRevisionSbom = operation({
   since: 0,
   summary: 'Read the bill of materials of a revision in CycloneDX 1.6.',
   access: onPackage('package-view-revisions'),
-  produces: { [mediaType]: 'CycloneDxBill' },
+  produces: { [cycloneDxType]: 'CycloneDxBill' },
   headers: ['content-disposition'],
 
   async handle({ package: subject, params, records }) {
     const revision = parseRevisionNumber(params.revision);
     const body = await formatRevisionSbom(records, subject, revision);
     const name = `${subject.namespace}-${subject.name}-${String(revision)}.cdx.json`;
-    return new OperationResponse({ headers: { 'content-type': mediaType, ...attachment(name) }, body });
+    return new OperationResponse({ headers: { 'content-type': cycloneDxType, ...attachment(name) }, body });
   },
 });

@@ -51,7 +51,8 @@ const manifestColumns = columns`
 
 const blobColumns = columns`sha256, sha512, sha3_384, size`;
 
-const storedColumns = columns`package_id AS "packageId", resource, sha256, sha3_384`;
+/** The columns of a `StoredManifest`. */
+export const storedColumns = columns`package_id AS "packageId", resource, sha256, sha3_384`;
 
 /** A `digest` is a sha256 or sha512 in hexadecimal; the length tells which. */
 export const images = (db: ReadQueries) => ({

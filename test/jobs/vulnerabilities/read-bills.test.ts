@@ -1,29 +1,12 @@
 // Revisions that an older release stored are read for their bills of materials.
 import { createHash } from 'node:crypto';
 
-import pino from 'pino';
-import t, { type Test } from 'tap';
+import t from 'tap';
 
-import { createDigestPool } from '#blobs/digests.ts';
-import { diskBlobs } from '#blobs/disk.ts';
-import { readBills } from '#jobs/vulnerabilities/read-bills.ts';
-import { startWorker } from '#platform/embedded.ts';
-import { createReviewer } from '#review/reviewer.ts';
-import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
 import { charm } from '#test/fixtures/packages/archives.ts';
 import { filler } from '#test/fixtures/records/filler.ts';
-
-async function jobOn(t: Test, store: TestAppliance) {
-  const digests = createDigestPool((options) => startWorker('src/blobs/digest-worker.ts', options));
-  const reviewer = createReviewer({ startWorker: (options) => startWorker('src/review/worker.ts', options) });
-  t.teardown(() => Promise.all([digests.close(), reviewer.close()]));
-  const fatal = (error: Error): never => {
-    throw error;
-  };
-  const blobs = await diskBlobs({ directory: store.directory, reserve: 0, digests, fatal });
-  const { records, acts } = store.beside;
-  return readBills({ records, acts, blobs, reviewer, log: pino({ level: 'silent' }) });
-}
+import { billsJob } from './bills-job.ts';
 
 t.test('a revision of an older release is read once, and until then its contents are unknown', async (t) => {
   const store = await startStore(t);
@@ -58,7 +41,7 @@ t.test('a revision of an older release is read once, and until then its contents
   };
   t.match(await gapsAndNames(1), [/has not read it yet/]);
 
-  const job = await jobOn(t, store);
+  const job = await billsJob(t, store);
   t.same(await job.run(), { read: 3 });
   t.same(await gapsAndNames(1), ['pkg:pypi/ops@2.1.0']);
   t.same(await gapsAndNames(2), ['pkg:pypi/ops@2.2.0']);

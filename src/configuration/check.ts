@@ -10,7 +10,7 @@ import { parseAddress } from '#contract/postgres-address.ts';
 import type { ConfigProblem } from './config-error.ts';
 import { tomlValue, type ConfigValue } from './edit.ts';
 import { findKey, sections, type ConfigKey } from './keys.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '#domain/nearest.ts';
 import { entries, entryOf, findRepeatedEntry } from './toml-text.ts';
 
 type ConfigPath = readonly (string | number)[];

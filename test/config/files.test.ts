@@ -4,7 +4,7 @@ import { parse, stringify } from 'smol-toml';
 import { parseConfig } from '#configuration/config.ts';
 import { parseByteSize } from '#configuration/byte-sizes.ts';
 import { sections } from '#configuration/keys.ts';
-import { nearest } from '#configuration/nearest.ts';
+import { nearest } from '#domain/nearest.ts';
 import { entries } from '#configuration/toml-text.ts';
 import { embeddedText } from '#platform/embedded.ts';
 import { anyCharacter } from '#test/fixtures/characters.ts';

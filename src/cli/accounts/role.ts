@@ -1,7 +1,7 @@
 // larder account role
 import { changeRole } from '#acts/accounts/accounts.ts';
 import { plainRoles, readRole, type AccountRole } from '#domain/accounts/role.ts';
-import { nearest } from '#configuration/nearest.ts';
+import { nearest } from '#domain/nearest.ts';
 import { command, UsageError } from '../frame/command.ts';
 import { findAccount, withStore } from '../frame/store.ts';
 

@@ -3,7 +3,7 @@ import { parseAssertion, stream } from '#assertions/format/assertion.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import { assertionTypes, nameTyped } from '#assertions/format/types.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { nearest } from '#configuration/nearest.ts';
+import { nearest } from '#domain/nearest.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 

@@ -1,6 +1,6 @@
 // Parses the arguments of a command as its declaration defines them.
 import { resolve } from 'node:path';
-import { nearest } from '#configuration/nearest.ts';
+import { nearest } from '#domain/nearest.ts';
 import {
   commonOptions,
   isRepeated,

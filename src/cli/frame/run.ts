@@ -2,7 +2,7 @@
 import { Refusal } from '#domain/refusal.ts';
 import { jsonTexts } from '#domain/sequence.ts';
 import { ConfigError } from '#configuration/config-error.ts';
-import { nearest } from '#configuration/nearest.ts';
+import { nearest } from '#domain/nearest.ts';
 import { listCauses, inOneSentence } from '#platform/system-errors.ts';
 import { readArguments } from './arguments.ts';
 import {

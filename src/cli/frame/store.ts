@@ -15,7 +15,7 @@ import type { Upgrade } from '#data/upgrade.ts';
 import { DataDirectoryInUse } from '#data/lock.ts';
 import { databaseFile } from '#data/records-place.ts';
 import { readConfig } from '#configuration/config.ts';
-import { nearest } from '#configuration/nearest.ts';
+import { nearest } from '#domain/nearest.ts';
 import { Failure, type CommandCall, type World } from './command.ts';
 import { becomeOwner, suspendRoot, type AsCaller } from './owner.ts';
 

@@ -6,7 +6,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Brand } from '#records/brands/brands.ts';
 import type { SigningKey } from '#records/keys/signing-keys.ts';
 import type { Config } from '#configuration/config.ts';
-import { nearest } from '#configuration/nearest.ts';
+import { nearest } from '#domain/nearest.ts';
 import { readMasterKey } from '#data/secrets.ts';
 import { UsageError, type World } from '../frame/command.ts';
 import type { OpenStore } from '../frame/store.ts';

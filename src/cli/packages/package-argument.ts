@@ -4,7 +4,7 @@ import { nameProblem } from '#domain/packages/package-name.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
-import { nearest } from '#configuration/nearest.ts';
+import { nearest } from '#domain/nearest.ts';
 import { UsageError } from '../frame/command.ts';
 
 /** The argument that names a package. */

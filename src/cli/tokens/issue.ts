@@ -7,7 +7,7 @@ import type { PackageSelector } from '#domain/tokens/package-selector.ts';
 import { maxTokenLifetimeMs, ttlProblem } from '#macaroons/authority.ts';
 import { createTimeKeeper } from '#jobs/store/remember-time.ts';
 import { environmentOf, isTool, linesFor, tools } from '#operations/tokens/tool-environment.ts';
-import { nearest } from '#configuration/nearest.ts';
+import { nearest } from '#domain/nearest.ts';
 import type { Config } from '#configuration/config.ts';
 import { readCertificates } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';

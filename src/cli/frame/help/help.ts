@@ -1,5 +1,5 @@
 // larder help
-import { nearest } from '#configuration/nearest.ts';
+import { nearest } from '#domain/nearest.ts';
 import { command, UsageError, type Command, type CommandGroup } from '../command.ts';
 import { style } from '../terminal.ts';
 import { commandHelp, firstScreen, helpRecord, load, overview } from './usage.ts';

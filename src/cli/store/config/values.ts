@@ -5,7 +5,7 @@ import { readConfigText, type ConfigurationKey } from '#configuration/config.ts'
 import type { ConfigValue } from '#configuration/edit.ts';
 import { tomlValue } from '#configuration/edit.ts';
 import { findKey, sections } from '#configuration/keys.ts';
-import { nearest } from '#configuration/nearest.ts';
+import { nearest } from '#domain/nearest.ts';
 import { UsageError } from '../../frame/command.ts';
 
 /** The names of all settings, such as `devices.snap`. */

@@ -17,6 +17,8 @@ export const itself: Actor = { actor: 'larder' };
 
 /** The context of an act while it is performed. */
 export interface ActContext extends Actor {
+  /** The name of the act. */
+  action: string;
   /** The time of the act in the audit log, RFC 3339. */
   at: string;
   /** Adds details to the entry in the audit log. */
@@ -45,7 +47,7 @@ export interface Gate<Input> {
 }
 
 export interface Act<Input, Result> {
-  /** The name in the audit log, such as `register_name`. */
+  /** The name in the audit log, `verb_object`, such as `register_name`. */
   name: string;
   /** The effect on the store, in a sentence. */
   summary: string;

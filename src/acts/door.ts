@@ -3,7 +3,7 @@ import { noPolicy, type ApprovalPolicy } from '#domain/approvals/approval-policy
 import { timestamp, type Now } from '#domain/clock.ts';
 import type { AuditEntry } from '#records/audit/audit.ts';
 import type { WritableRecords } from '#records/index.ts';
-import { DoneAlready, type Act, type Acts, type Actor, type Do } from './act.ts';
+import { DoneAlready, type Act, type ActContext, type Acts, type Actor, type Do } from './act.ts';
 import { checkGate, isPendingAct, buildPendingRefusal, settleApproved, type PendingAct } from './gate.ts';
 import { propose } from './approvals/proposals.ts';
 
@@ -48,9 +48,9 @@ function entryOf<Input, Result>(
   { actor, sessionId = null, requestId = null }: Actor,
   input: Input,
   at: string,
-): { entry: AuditEntry; doing: Actor & { at: string } } {
-  const doing = { at, actor, sessionId, requestId };
-  return { doing, entry: { ...doing, action: act.name, object: act.object(input), outcome: act.outcome ?? 'done' } };
+): { entry: AuditEntry; doing: Actor & Pick<ActContext, 'at' | 'action'> } {
+  const doing = { at, actor, sessionId, requestId, action: act.name };
+  return { doing, entry: { ...doing, object: act.object(input), outcome: act.outcome ?? 'done' } };
 }
 
 /**

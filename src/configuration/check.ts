@@ -7,10 +7,10 @@ import { isAccountId } from '#domain/ids.ts';
 import { nameProblem } from '#domain/packages/package-name.ts';
 import { bucketProblem } from '#contract/bucket-address.ts';
 import { parseAddress } from '#contract/postgres-address.ts';
+import { nearest } from '#domain/nearest.ts';
 import type { ConfigProblem } from './config-error.ts';
 import { tomlValue, type ConfigValue } from './edit.ts';
 import { findKey, sections, type ConfigKey } from './keys.ts';
-import { nearest } from '#domain/nearest.ts';
 import { entries, entryOf, findRepeatedEntry } from './toml-text.ts';
 
 type ConfigPath = readonly (string | number)[];

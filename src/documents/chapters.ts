@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 
 import type { Act } from '#acts/act.ts';
+import { retiredWords, wordsOfAct } from '#acts/audit-words.ts';
 import { actsByNoun } from '#acts/index.ts';
 import { permissions } from '#domain/tokens/permission.ts';
 import { statuses } from '#domain/refusal.ts';
@@ -102,17 +103,29 @@ export function auditWords(): Html {
       command on the host, <code>device:KEY</code> for a device, or <code>larder</code> for the store itself.
     </p>
     <p>
+      The name of an act is <code>verb_object</code>. Entries of earlier releases may have a former word. Lists show the
+      present name for them, and each filter accepts both. An entry keeps the word that was written, because its hash
+      covers it: exports and the member <code>action</code> give this word, and the member <code>act</code> gives the
+      name. Release 0.1.0 also wrote ${joined(retiredWords.map(code), ', ')}, for acts that no longer exist or are two.
+    </p>
+    <p>
       The approval policy can hold an act marked "yes" until other people approve it. For the other acts, the table
       gives the reason why it cannot.
     </p>
     ${tables}`;
 }
 
+/** The former words are in the heading of the row, so that a search for one of them finds it. */
+function formerWordsOf(name: string): Html | false {
+  const [, ...former] = wordsOfAct(name);
+  return former.length > 0 && html` <small>formerly ${joined(former.map(code), ', ')}</small>`;
+}
+
 const wordOf = ({ name, outcome, summary, on, gate }: Act<never, unknown>): DocumentTableRow => ({
   // One word may be used for a done and for a refused act.
   id: outcome === 'refused' ? `${slug(name)}-refused` : slug(name),
   cells: [
-    [code(name), outcome === 'refused' && ', refused'],
+    [code(name), outcome === 'refused' && ', refused', formerWordsOf(name)],
     summary,
     code(on),
     'kinds' in gate ? `yes: ${gate.kinds.join(', ')}` : `no: ${gate.never}`,

@@ -1,4 +1,6 @@
 // Examines the records: their integrity, the clock, blobs, tokens, backups, and pending work.
+import { wordsOfAct } from '#acts/audit-words.ts';
+import { failBackup, makeBackup } from '#acts/store/appliance.ts';
 import { days } from '#domain/clock.ts';
 import { damagedFacts } from '#integrity/blob-reports.ts';
 import { contentAndPusher } from '#integrity/content-name.ts';
@@ -120,8 +122,10 @@ export async function lastBackups(storeRecords: Pick<StoreHandle['records'], 'au
   if (history === undefined || history.upTo > head) history = { last: undefined, failed: undefined, upTo: 0 };
   if (history.upTo < head) {
     let { last, failed } = history;
-    for (const row of await storeRecords.audit.backupsAfter(history.upTo)) {
-      if (row.action === 'backup') [last, failed] = [row, undefined];
+    const made = wordsOfAct(makeBackup.name);
+    const words = [...made, ...wordsOfAct(failBackup.name)];
+    for (const row of await storeRecords.audit.withWords(words, history.upTo)) {
+      if (made.includes(row.action)) [last, failed] = [row, undefined];
       else failed = row;
     }
     history = { last, failed, upTo: head };

@@ -357,7 +357,7 @@ async function transferDoors({
       is: 'transfers/receive/receive.ts settle_floor',
       what: 'that nobody knows what was let in last',
       async go() {
-        const entry = { at, actor: 'test', action: 'restore', object: 'store' };
+        const entry = { at, actor: 'test', action: 'restore_store', object: 'store' };
         if (!isDoubted) await store.beside.records.change(entry, (tx) => tx.transferSources.doubtFloors());
         isDoubted = true;
         return typed(`transfer receive ${part} --floor-lost`)();

@@ -92,7 +92,7 @@ t.test('a store is restored row by row and blob by blob from a backup made while
   t.strictSame(contentFiles(data), contentFiles(store.directory));
   t.equal(readFileSync(join(data, 'larder.toml'), 'utf8'), readFileSync(join(store.directory, 'larder.toml'), 'utf8'));
   t.match(await larder(`verify --data ${data}`), { code: 0 });
-  t.match(await larder(`audit list --data ${data} --action restore`), { out: /cli:\S+ +restore +store/ });
+  t.match(await larder(`audit list --data ${data} --action restore`), { out: /cli:\S+ +restore_store +store/ });
   t.equal(statSync(join(data, 'site.key')).mode & 0o777, 0o400);
   t.match(await larder(`restore ${file} --data ${data} --keys ${keys}`), { code: 1, err: /there is a store/ });
   t.match(await larder(`backup --data ${store.directory} ${file}`), { code: 1, err: /is there already/ });

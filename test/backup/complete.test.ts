@@ -58,7 +58,7 @@ t.test('a missing blob is named by its package, and fetched back from an earlier
   t.ok(hasContent(store.directory, sha3_384));
   t.match(await run(`restore ${monday} --missing`), { code: 0, out: 'Nothing is missing.\n' });
   const entries = await store.beside.records.audit.list(0, 1000);
-  const fetched = entries.filter(({ action }) => action === 'restore_missing');
+  const fetched = entries.filter(({ action }) => action === 'restore_missing_blobs');
   t.match(fetched, [{ actor: /^cli:/, object: 'blobs' }]);
   t.match(JSON.parse(fetched[0]?.details ?? ''), { from: /./, blobs: [sha3_384] });
   t.equal(fetched.length, 1, 'only where anything came back');
@@ -86,7 +86,7 @@ t.test('a corrupt database is not backed up, unless the administrator asks for i
   const { data, larder: run } = await newStore(t);
   const store = await openStore({ directory: data });
   const at = new Date().toISOString();
-  await store.records.change({ at, actor: 'test', action: 'account create', object: 'account' }, async (tx) => {
+  await store.records.change({ at, actor: 'test', action: 'create_account', object: 'account' }, async (tx) => {
     const { account } = filler(tx, at);
     for (let number = 0; number < 40; number++) await account(`id-${String(number)}`, `u${String(number)}`);
   });
@@ -133,7 +133,7 @@ largeTest('of a backup that a signal ends nothing is left, and it can be repeate
     t.strictSame(lying(), there, `${signal} at ${step}: nothing is left`);
   }
   t.equal(process.listenerCount('SIGTERM'), listeners, 'later signals do what signals do');
-  t.match(await run('audit list --json'), { out: /^(?!.*"action":"backup")/s });
+  t.match(await run('audit list --json'), { out: /^(?!.*"action":"make_backup")/s });
   t.match(await run(`backup ${file}`), { code: 0 });
 });
 

@@ -48,7 +48,7 @@ t.test('all blobs move to a bucket, with the records or alone, and return', asyn
   t.equal(moved.quarantined, 1, 'what is evidence comes along');
   for (const name of ['sha3', 'quarantine']) rmSync(join(data, 'blobs', name), { recursive: true });
   t.match(await store.json('verify'), { good: true, blobs: { checked: moved.blobs } }, 'all are in the bucket');
-  t.match(await store.json('audit list --limit 1'), { entries: [{ action: 'move' }] });
+  t.match(await store.json('audit list --limit 1'), { entries: [{ action: 'move_store' }] });
 
   const address = await server.newDatabase(() => Promise.resolve());
   t.match(await store.json(`move --to ${wanted('on-server', { 'records.postgres': address })}`), { rows: Number });

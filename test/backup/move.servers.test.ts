@@ -89,7 +89,7 @@ t.test('the records move to a server and back, with an entry in the log, and a c
   t.strictSame(lasting(await rowsOfFile(join(data, asides(data)[0]!))), before, 'put aside whole');
   t.notOk(existsSync(join(data, '.moving')));
   t.match(await store.json('audit verify'), { good: true });
-  const entry = { action: 'move', actor: /^cli:/, object: 'store', outcome: 'done' };
+  const entry = { action: 'move_store', actor: /^cli:/, object: 'store', outcome: 'done' };
   t.match((await store.json('audit list --action move')).entries, [
     { ...entry, details: { from: 'larder.db', to: /^the database postgres at /, rows: Number } },
   ]);

@@ -97,7 +97,7 @@ t.test('a store of an older release is copied, then upgraded, with a report', as
     all.map(({ name }) => name),
   );
   t.match((await larder('status')).out, new RegExp(`Before upgrade +${copy}\\n`));
-  t.match((await larder('audit list')).out, /larder +upgrade +store/);
+  t.match((await larder('audit list')).out, /larder +upgrade_store +store/);
   t.match((await larder('account list')).out, /ada-id/);
   server.child.kill('SIGTERM');
   await server.ended;
@@ -197,8 +197,8 @@ largeTest('an older release refuses newer data, and rolls back to the data that 
   t.same(accountsIn(join(data, 'larder.db')), ['admin', 'ada'].sort());
   t.ok(migrationsIn(said['kept-aside'] as string).includes('9999-newer'), 'what was there is kept');
   t.match(await larder('account list'), { code: 0, out: /ada-id/ });
-  t.match((await larder('audit list')).out, /go-back/);
-  t.match(await json('audit verify'), { good: true, 'begun-anew': [{ by: 'go-back' }] });
+  t.match((await larder('audit list')).out, /roll_back_upgrade/);
+  t.match(await json('audit verify'), { good: true, 'begun-anew': [{ by: 'roll_back_upgrade' }] });
   t.match(await larder('audit verify'), { code: 0 });
   t.same(checkDatabase(join(data, 'larder.db')), []);
   await serve(t, data);

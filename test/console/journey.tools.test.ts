@@ -160,7 +160,7 @@ for (const scripts of [true, false]) {
 
       await go(root, 'Audit');
       const log = (await root.locator('main').textContent()) ?? '';
-      for (const act of ['account create', 'push_revision', 'push_releases', 'revoke_token']) {
+      for (const act of ['create_account', 'push_revision', 'push_releases', 'revoke_token']) {
         t.match(log, act, `the log tells of ${act}`);
       }
     },

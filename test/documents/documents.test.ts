@@ -51,7 +51,8 @@ t.test('a search for a name leads to its definition', async (t) => {
   t.equal(await first('push_releases'), '/docs/operations-releases#push_releases');
   t.equal(await first('resource-not-found'), '/docs/errors#resource-not-found');
   t.equal(await first('package-view-metrics'), '/docs/permissions#package-view-metrics');
-  t.equal(await first('account totp'), '/docs/audit#account-totp');
+  t.equal(await first('set_account_totp'), '/docs/audit#set-account-totp');
+  t.equal(await first('account totp'), '/docs/audit#set-account-totp', 'a former word of the audit log');
   t.equal(await first('ListReleasesResponse'), '/docs/shapes-releases#ListReleasesResponse');
   t.equal(await first('listreleasesresponse'), '/docs/shapes-releases#ListReleasesResponse', 'in small letters too');
   t.equal(await first('  disk   died '), '/docs/recovery#the-disk-died-or-the-machine-is-gone');

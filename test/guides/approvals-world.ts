@@ -43,7 +43,7 @@ export async function published(t: Parameters<typeof startStore>[0]) {
   const fourDaysLater = async (): Promise<void> => {
     const at = new Date(Date.now() - days(4)).toISOString();
     await store.beside.records.change({ at, actor: 'test', action: 'test', object: 'days' }, async (tx) => {
-      for (const who of ['bob', 'carol']) await tx.accounts.touch(who, { at, by: 'cli:root', what: 'account role' });
+      for (const who of ['bob', 'carol']) await tx.accounts.touch(who, { at, by: 'cli:root', what: 'change_role' });
     });
     store.clock.advance(60_000);
   };

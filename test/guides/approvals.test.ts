@@ -71,7 +71,7 @@ t.test('the approvers of init approve on the first day, and not after a change o
   };
   t.match(await approve(0), { code: 0, out: /^Approved\. Proposal 1 waits for 1 more/ });
   const link = (await run(`account invite ${approvers[1]!.id}`)).out.trim();
-  t.match(await approve(1), { code: 1, err: /was changed by cli:\S+ \(account invite\).*approvals count from/ });
+  t.match(await approve(1), { code: 1, err: /was changed by cli:\S+ \(invite_account\).*approvals count from/ });
   t.equal(await setUpWith(link, serving.url, `${password} again`), 303);
   t.match(await run('approval show 1'), { out: /carol \(counts from \S+ on: the account was changed\)/ });
 });

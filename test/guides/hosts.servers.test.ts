@@ -230,7 +230,7 @@ t.test('each host is sealed and unsealed separately, and all report the same sto
   await first.reload();
   // The other one has a copy of its own.
   await until(async () => (await sealed()).join() === '1,0');
-  t.match(await larder(second, "audit list --limit 1 --action 'key seal'"), { entries: [{}] });
+  t.match(await larder(second, 'audit list --limit 1 --action seal_master_key'), { entries: [{}] });
   changeConfig(join(first.data, 'larder.toml'), { 'keys.passphrase_file': at('etc/passphrase') });
   await first.reload();
   await until(async () => (await sealed()).join() === '0,0');
@@ -253,7 +253,7 @@ t.test('a bucket that lost its marker gets it back on any host, and all hosts co
     /is the place of this store again: of 1 file that this store needs 1 is there[^]*Everything is as it was written/,
   );
   await until(async () => (await isReady()) === 'true,true');
-  t.match(await larder(first, "audit list --action 'bucket accept'"), { entries: [{ details: { there: 1 } }] });
+  t.match(await larder(first, 'audit list --action accept_bucket'), { entries: [{ details: { there: 1 } }] });
 });
 
 t.test('they are upgraded one after the other', async (t) => {

@@ -207,7 +207,7 @@ largeTest('a quarantined blob with a valid hash returns by itself', async (t) =>
   t.notOk(existsSync(away));
   t.same(await problems(), []);
   t.match(log.join(''), /in service again/);
-  t.match(await store.beside.records.audit.newest(1e15, 1), [{ action: 'put_back_blob' }]);
+  t.match(await store.beside.records.audit.newest(1e15, 1), [{ action: 'restore_blob' }]);
 });
 
 t.test('larder verify --restore-quarantined puts back what hashes well, and nothing else', async (t) => {

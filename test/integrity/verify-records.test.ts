@@ -27,7 +27,7 @@ const proofOf = ({ directory, beside, clock }: TestAppliance): Promise<RecordsVe
   });
 
 const lookedOver = async ({ beside }: TestAppliance): Promise<number> =>
-  (await beside.records.audit.list(0, 10_000)).filter(({ action }) => action === 'prove_records').length;
+  (await beside.records.audit.list(0, 10_000)).filter(({ action }) => action === 'verify_records').length;
 
 t.test('soon after every start, and every day', async (t) => {
   const store = await startStore(t);

@@ -12,7 +12,7 @@ t.test('a store that was killed is looked over soon after its next start', async
   await larder('init', '--data', data, '--base-url', 'http://127.0.0.1:8080');
   const proofs = async (): Promise<number> => {
     const { entries } = (await larder('audit', 'list', '--data', data)) as unknown as { entries: { action: string }[] };
-    return entries.filter(({ action }) => action === 'prove_records').length;
+    return entries.filter(({ action }) => action === 'verify_records').length;
   };
   for (const times of [1, 2]) {
     const server = await serve(data);

@@ -173,7 +173,7 @@ t.test('a bucket that lost its marker alone is looked over, and is the place of 
   await write(place(Buffer.from('left over')), Buffer.from('left over'));
 
   const entries = async () => {
-    const { out } = await larder(`audit list --action 'bucket accept' --json --data ${store.directory}`);
+    const { out } = await larder(`audit list --action accept_bucket --json --data ${store.directory}`);
     return (JSON.parse(out) as { entries: { details: object }[] }).entries.map(({ details }) => details);
   };
   const accept = (more: string, how?: Parameters<typeof larder>[1]) =>

@@ -64,7 +64,7 @@ export async function makeAccount({ store }: WriteWorld, number: number, what: s
   const id = createHash('sha256').update(username).digest('base64url').replace(/[-_]/g, 'x').slice(0, 32);
   store.ids[username] = id;
   const at = store.clock.now.toISOString();
-  await store.beside.records.change({ at, actor: 'test', action: 'account create', object: `account/${id}` }, (tx) =>
+  await store.beside.records.change({ at, actor: 'test', action: 'create_account', object: `account/${id}` }, (tx) =>
     filler(tx, at).account(id, username),
   );
   return username;

@@ -61,7 +61,7 @@ async function carriesOut(t: Test, container: Container): Promise<void> {
     }
     run('cp', '--recursive', '/root/safe', `${stick}/safe`);
   }
-  t.match(run('larder', 'audit', 'list', '--action', 'backup'), /cli:ada +backup/, 'the log knows who asked');
+  t.match(run('larder', 'audit', 'list', '--action', 'make_backup'), /cli:ada +make_backup/, 'the log knows who asked');
   t.equal(run('find', data, '!', '-user', 'larder'), '', 'and nothing in the store is anybody else’s');
   const refused = container.try('larder', 'backup', '/media/none/monday.tar');
   t.match(refused, { code: 1, err: /cannot write \/media\/none\/monday\.tar: there is no folder \/media\/none/ });
@@ -110,6 +110,6 @@ async function isWipedAndRestored(t: Test, container: Container, host: Host, sti
   run('systemctl', 'start', 'larder');
   await host.answers(`${host.url}/readyz`);
   t.match(container.try('larder', 'verify'), { code: 0 });
-  t.match(run('larder', 'audit', 'list', '--action', 'restore'), /cli:ada +restore +store/);
+  t.match(run('larder', 'audit', 'list', '--action', 'restore_store'), /cli:ada +restore_store +store/);
   t.match(asAda(container, 'larder', 'admin-macaroon', '--yes'), { code: 0 });
 }

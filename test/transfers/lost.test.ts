@@ -67,7 +67,7 @@ t.test(
     await accept(await make('five', '--since-sent'));
     t.same(await names(), ['hello-on', 'other-on']);
     const { entries } = (await depot.done('audit list')) as { entries: { action: string }[] };
-    t.equal(entries.filter(({ action }) => action === 'lose_transfer').length, 1);
+    t.equal(entries.filter(({ action }) => action === 'record_lost_transfer').length, 1);
   },
 );
 

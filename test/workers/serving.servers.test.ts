@@ -141,7 +141,7 @@ t.test('work for all is done by one worker, once', async (t) => {
   await until(async () => (await figures('larder_job_runs{job="prove-records",task="prove-records"}'))[0] === 1);
   t.same(await figures('larder_job_runs{job="sweep-blobs",task="sweep-blobs"}'), [1]);
   t.match(await figures('larder_job_runs{job="keep-room",task="keep-room"}'), [Number], 'what each does for itself');
-  const { entries } = (await commands.json('audit list --action prove_records')) as { entries: unknown[] };
+  const { entries } = (await commands.json('audit list --action verify_records')) as { entries: unknown[] };
   t.equal(entries.length, 1);
 });
 

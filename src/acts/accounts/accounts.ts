@@ -22,7 +22,7 @@ export interface AccountTarget {
 export const accountObject = ({ id }: AccountTarget): string => `account/${id}`;
 
 export const createAccount = act({
-  name: 'account create',
+  name: 'create_account',
   summary: 'Create an account for a publisher.',
   on: 'account/ID',
   object: accountObject,
@@ -43,7 +43,7 @@ export const createAccount = act({
     if (taken !== undefined) throw new Refusal('conflict', `The ${words[taken]} '${details[taken]}' is taken.`);
     const account = { ...details, validation: 'unproven', createdAt: at };
     await tx.accounts.add(account, { idMadeHere });
-    await markTouched(tx, id, doing, 'account create');
+    await markTouched(tx, id, doing);
     return account;
   },
 });
@@ -62,7 +62,7 @@ async function convertToOwnAccount(
   if (taken !== undefined) throw new Refusal('conflict', `The ${taken} is taken.`);
   await tx.accounts.update(account);
   await tx.accounts.makeOwn(account.id);
-  await markTouched(tx, account.id, doing, 'account create');
+  await markTouched(tx, account.id, doing);
   return account;
 }
 
@@ -113,12 +113,12 @@ export const enableAccount = act({
       );
     }
     await tx.accounts.enable(id);
-    await markTouched(tx, id, doing, 'enable_account');
+    await markTouched(tx, id, doing);
   },
 });
 
 export const changeRole = act({
-  name: 'account role',
+  name: 'change_role',
   summary: 'Give a role to an account, or take it away.',
   on: 'account/ID',
   object: accountObject,
@@ -145,7 +145,7 @@ export const changeRole = act({
       }
       await (remove ? tx.brands.removeAdministrator(brand, id) : tx.brands.addAdministrator(brand, id, at));
     }
-    await markTouched(tx, id, doing, 'account role');
+    await markTouched(tx, id, doing);
     return tx.accounts.rolesOf(id);
   },
 });
@@ -158,10 +158,9 @@ export const changeRole = act({
 export const markTouched = async (
   { accounts }: Pick<ChangeRecords, 'accounts'>,
   id: string,
-  { at, actor }: Pick<ActContext, 'at' | 'actor'>,
-  actName: string,
+  { at, actor, action }: Pick<ActContext, 'at' | 'actor' | 'action'>,
 ): Promise<void> => {
-  await accounts.touch(id, { at, by: actor, what: actName });
+  await accounts.touch(id, { at, by: actor, what: action });
 };
 
 /** Returns an account; refuses an unknown id. */

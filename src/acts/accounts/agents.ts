@@ -7,7 +7,7 @@ import { act } from '../act.ts';
 const agentObject = ({ username }: { username: string }): string => `agent/${username}`;
 
 export const registerAgent = act({
-  name: 'agent register',
+  name: 'register_agent',
   summary: 'Let a program log in with a key of its own, as an account.',
   on: 'agent/USERNAME',
   object: agentObject,
@@ -18,7 +18,7 @@ export const registerAgent = act({
     await requireAccount(tx, registration.accountId);
     const agent = { ...registration, createdAt: doing.at };
     if (await tx.agents.claim(agent)) {
-      await markTouched(tx, registration.accountId, doing, 'agent register');
+      await markTouched(tx, registration.accountId, doing);
       return agent;
     }
     throw new Refusal(
@@ -29,7 +29,7 @@ export const registerAgent = act({
 });
 
 export const removeAgent = act({
-  name: 'agent remove',
+  name: 'remove_agent',
   summary: 'Remove an agent: it can no longer log in.',
   on: 'agent/USERNAME',
   object: agentObject,

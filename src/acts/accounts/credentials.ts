@@ -6,7 +6,7 @@ import { act } from '../act.ts';
 import { wrongCode, wrongCredentials } from '../login/logins.ts';
 
 export const setPassword = act({
-  name: 'account password',
+  name: 'set_account_password',
   summary: 'Set the password of an account.',
   on: 'account/ID',
   object: accountObject,
@@ -19,11 +19,11 @@ export const setPassword = act({
   async perform(
     tx,
     { id, hash, endTokensAt }: AccountTarget & { hash: string; endTokensAt: string | null },
-    { at, actor, note },
+    { at, actor, action, note },
   ): Promise<number | undefined> {
     await requireAccount(tx, id);
     await tx.passwords.set(id, hash, at);
-    await markTouched(tx, id, { at, actor }, 'account password');
+    await markTouched(tx, id, { at, actor, action });
     await tx.setUpLinks.removeOf(id);
     if (endTokensAt === null) return undefined;
     const endedTokens = await tx.macaroons.endAll(id, { at: endTokensAt, actor, issuedBefore: null });
@@ -33,7 +33,7 @@ export const setPassword = act({
 });
 
 export const inviteAccount = act({
-  name: 'account invite',
+  name: 'invite_account',
   summary: 'Make a link that sets the password of an account once.',
   on: 'account/ID',
   object: accountObject,
@@ -57,7 +57,7 @@ export const inviteAccount = act({
       );
     }
     await tx.setUpLinks.set(id, digest, until);
-    await markTouched(tx, id, doing, 'account invite');
+    await markTouched(tx, id, doing);
   },
 });
 
@@ -71,7 +71,7 @@ export const setOwnPassword = act({
   async perform(
     tx,
     { id, digest, hash, endTokens }: AccountTarget & { digest: string; hash: string; endTokens: boolean },
-    { at, actor, note },
+    { at, actor, action, note },
   ): Promise<void> {
     // The link was used, replaced or expired while the password was hashed.
     if ((await tx.setUpLinks.find(digest, at))?.id !== id) throw expiredLinkRefusal();
@@ -80,7 +80,7 @@ export const setOwnPassword = act({
     await tx.passwords.set(id, hash, at);
     // The creator of the link may be the person who uses it, so this counts as a change of the account. The creator of
     // the store is trusted with its first approvers.
-    if (!isFromInit) await markTouched(tx, id, { at, actor: 'a link' }, 'set_password');
+    if (!isFromInit) await markTouched(tx, id, { at, actor: 'a link', action });
     if (endTokens) {
       note({ 'ended-tokens': await tx.macaroons.endAll(id, { at, actor, issuedBefore: null }) });
     }
@@ -98,12 +98,12 @@ export const changeOwnPassword = act({
   async perform(
     tx,
     { id, provenAt, hash, endTokensAt }: AccountTarget & { provenAt: string; hash: string; endTokensAt: string | null },
-    { at, actor, note },
+    { at, actor, action, note },
   ): Promise<void> {
     if ((await tx.passwords.find(id))?.changedAt !== provenAt) throw wrongCredentials();
     await tx.passwords.set(id, hash, at);
     await tx.setUpLinks.removeOf(id);
-    await markTouched(tx, id, { at, actor: ownLoginActor }, 'change_own_password');
+    await markTouched(tx, id, { at, actor: ownLoginActor, action });
     if (endTokensAt === null) return;
     note({ 'ended-tokens': await tx.macaroons.endAll(id, { at: endTokensAt, actor, issuedBefore: null }) });
   },
@@ -132,7 +132,7 @@ export const rehashPassword = act({
 });
 
 export const setTotpSecret = act({
-  name: 'account totp',
+  name: 'set_account_totp',
   summary: 'Turn one-time passwords on or off for an account.',
   on: 'account/ID',
   object: accountObject,
@@ -154,7 +154,7 @@ export const setTotpSecret = act({
       await tx.totpSecrets.set(id, secret, doing.at);
       await tx.totpSecrets.setRecovery(id, recovery);
     }
-    await markTouched(tx, id, doing, 'account totp');
+    await markTouched(tx, id, doing);
   },
 });
 
@@ -175,7 +175,7 @@ export const switchOnTotp = act({
   /**
    * `secret` is sealed. `step` is the time step of the first code, which cannot be used again. `recovery` has digests.
    */
-  async perform(tx, { id, secret, step, recovery }: TotpActivation, { at }): Promise<void> {
+  async perform(tx, { id, secret, step, recovery }: TotpActivation, { at, action }): Promise<void> {
     await requireAccount(tx, id);
     if ((await tx.totpSecrets.find(id)) !== undefined) {
       throw new Refusal('conflict', 'You use one-time passwords already. Switch them off first.');
@@ -183,7 +183,7 @@ export const switchOnTotp = act({
     await tx.totpSecrets.set(id, secret, at);
     await tx.totpSecrets.setRecovery(id, recovery);
     if (!(await tx.totpSecrets.use(id, step))) throw wrongCode();
-    await markTouched(tx, id, { at, actor: ownLoginActor }, 'switch_on_totp');
+    await markTouched(tx, id, { at, actor: ownLoginActor, action });
   },
 });
 
@@ -201,11 +201,11 @@ export const renewRecoveryCodes = act({
   gate: { never: 'it changes only the login of the same account' },
 
   /** `recovery` has digests. */
-  async perform(tx, { id, recovery }: AccountTarget & { recovery: readonly string[] }, { at }): Promise<void> {
+  async perform(tx, { id, recovery }: AccountTarget & { recovery: readonly string[] }, { at, action }): Promise<void> {
     const { username } = await requireAccount(tx, id);
     if ((await tx.totpSecrets.find(id)) === undefined) throw goesWithout({ id, username });
     await tx.totpSecrets.setRecovery(id, recovery);
-    await markTouched(tx, id, { at, actor: ownLoginActor }, 'renew_recovery_codes');
+    await markTouched(tx, id, { at, actor: ownLoginActor, action });
   },
 });
 
@@ -216,10 +216,10 @@ export const switchOffTotp = act({
   object: accountObject,
   gate: { never: 'it changes only the login of the same account' },
 
-  async perform(tx, { id }: AccountTarget, { at }): Promise<void> {
+  async perform(tx, { id }: AccountTarget, { at, action }): Promise<void> {
     const { username } = await requireAccount(tx, id);
     await goWithout(tx, { id, username });
-    await markTouched(tx, id, { at, actor: ownLoginActor }, 'switch_off_totp');
+    await markTouched(tx, id, { at, actor: ownLoginActor, action });
   },
 });
 
@@ -235,7 +235,7 @@ const goesWithout = ({ id, username }: { id: string; username: string }): Refusa
   new Refusal('resource-not-found', `The account ${id} (${username}) does not use one-time passwords.`);
 
 export const changeCredential = act({
-  name: 'admin-macaroon',
+  name: 'issue_admin_credential',
   summary: 'Make a new credential for a store administrator; it replaces the old one, or both are valid.',
   on: 'account/ID',
   object: accountObject,
@@ -250,6 +250,6 @@ export const changeCredential = act({
         `${id} is not a store administrator; make it one with 'larder account role ${id} store-admin'`,
       );
     }
-    await markTouched(tx, id, doing, 'admin-macaroon');
+    await markTouched(tx, id, doing);
   },
 });

@@ -21,7 +21,7 @@ export const updateAccount = act({
 
   async perform(tx, { id, ...details }: AccountTarget & AccountDetails, doing) {
     const account = await change(tx, { id, details, at: doing.at, note: doing.note });
-    await markTouched(tx, id, doing, 'update_account');
+    await markTouched(tx, id, doing);
     return account;
   },
 });

@@ -42,7 +42,7 @@ export const addApproverKey = act({
       throw new Refusal('conflict', `The account ${id} (${username}) has ${String(maxKeys)} keys. Remove one first.`);
     }
     await tx.approverKeys.add({ key, accountId: id, addedAt: doing.at, addedBy: doing.actor });
-    await markTouched(tx, id, doing, 'add_approver_key');
+    await markTouched(tx, id, doing);
   },
 });
 
@@ -59,6 +59,6 @@ export const removeApproverKey = act({
     if (!(await tx.approverKeys.remove({ key, accountId: id }))) {
       throw new Refusal('resource-not-found', `The account ${id} (${username}) has no such key.`);
     }
-    await markTouched(tx, id, doing, 'remove_approver_key');
+    await markTouched(tx, id, doing);
   },
 });

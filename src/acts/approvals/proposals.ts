@@ -14,6 +14,7 @@ import { readSshSignature } from '#domain/approvals/ssh-signature.ts';
 import type { ChangeRecords } from '#records/index.ts';
 import type { NewProposal, Proposal } from '#records/approvals/proposals.ts';
 import { act, DoneAlready } from '../act.ts';
+import { toActName } from '../audit-words.ts';
 import { textToSign } from './text-to-sign.ts';
 import { approvalCounts, listRuleAccounts, countsFrom } from './counted-approvals.ts';
 import { describeUnmetPolicy } from './policy-in-force.ts';
@@ -25,7 +26,7 @@ import { isTrustCurrent } from '../sites/source-trust.ts';
 const maxOpenProposals = 500;
 
 export const propose = act<NewProposal, Pick<Proposal, 'number' | 'endsAt'>>({
-  name: 'propose',
+  name: 'propose_change',
   summary: 'Propose a change that waits for approvals; nothing changes yet.',
   on: 'the object of the proposed act',
   object: ({ object }) => object,
@@ -101,7 +102,7 @@ export const approveProposal = act<ProposalApproval, { fell: boolean }>({
       const changedBy = touch.by === accountId ? 'you' : touch.by;
       throw new Refusal(
         'forbidden',
-        `Your account was changed by ${changedBy} (${touch.what}) at ${touch.at}. Your approvals count from ${until}.`,
+        `Your account was changed by ${changedBy} (${toActName(touch.what)}) at ${touch.at}. Your approvals count from ${until}.`,
       );
     }
     if (!(await areReleaseLinesCurrent(tx, proposal.lines, at)) || !(await isTrustCurrent(tx, proposal.lines))) {
@@ -179,7 +180,7 @@ export const rejectProposal = act<ProposalDecision & { reason: string }, void>({
 });
 
 export const sweepProposals = act<{ before: string; atMost: number }, { forgotten: number }>({
-  name: 'forget_proposals',
+  name: 'sweep_proposals',
   summary: 'Forget proposals that ended long ago.',
   on: 'proposals',
   object: () => 'proposals',

@@ -71,7 +71,7 @@ export async function storeVerifiedAssertions(
 }
 
 export const storeSignedAssertion = act({
-  name: 'assertion sign',
+  name: 'sign_assertion',
   summary: 'Store an assertion that this store signed with a key of a brand.',
   on: 'TYPE/PRIMARY-KEY',
   object: ({ signed }: { signed: Assertion }) => nameOf(signed),
@@ -93,7 +93,7 @@ export const storeSignedAssertion = act({
 });
 
 export const storeKeyRequest = act({
-  name: 'dashboard_account_key',
+  name: 'store_key_request',
   summary: 'Store a request to register the key of a publisher until it is taken to the online store.',
   on: 'account/ID',
   object: ({ accountId }: { accountId: string }) => `account/${accountId}`,

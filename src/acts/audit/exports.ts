@@ -21,7 +21,7 @@ export const measureText = (text: string): Pick<Export, 'sha256' | 'bytes'> => (
 });
 
 export const exportAudit = act({
-  name: 'audit export',
+  name: 'export_audit_log',
   summary: 'Write entries of the audit log to a file.',
   on: 'audit',
   object: () => 'audit',

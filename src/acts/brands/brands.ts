@@ -16,7 +16,7 @@ export interface NamedBrand {
 const object = ({ accountId }: { accountId: string }): string => `brand/${accountId}`;
 
 export const createBrand = act<NamedBrand, Brand>({
-  name: 'brand create',
+  name: 'create_brand',
   summary: 'Make an account a brand.',
   on: 'brand/ACCOUNT-ID',
   object,

@@ -31,7 +31,7 @@ export interface SerialTerms {
 const serialOf = ({ signed }: SignedSerial): string => signed.headers['serial'] as string;
 
 export const storeSerial = act({
-  name: 'device_serial',
+  name: 'issue_serial',
   summary: 'Store a signed serial in the serial log and the assertions.',
   on: 'brand/ACCOUNT-ID/model/NAME/serial/SERIAL',
   object: (signedSerial: SignedSerial) =>

@@ -39,7 +39,7 @@ export interface PulledImage extends ResourceTarget {
 const object = ({ package: { namespace, name } }: ResourceTarget): string => `${namespace}/${name}`;
 
 export const issuePushCredential = act({
-  name: 'oci_image_resource_upload_credentials',
+  name: 'issue_push_credential',
   summary: 'Issue credentials to push the image of a resource.',
   on: 'NAMESPACE/NAME',
   object,
@@ -62,7 +62,7 @@ export const issuePushCredential = act({
 });
 
 export const issuePullCredential = act({
-  name: 'oci_image_resource_blob',
+  name: 'issue_pull_credential',
   summary: 'Issue the content of an image resource: the address and the credentials that deployments need to pull it.',
   on: 'NAMESPACE/NAME',
   object,
@@ -90,7 +90,7 @@ export const issuePullCredential = act({
 });
 
 export const useImageCredential = act({
-  name: 'registry_token',
+  name: 'use_push_credential',
   summary: 'Use credentials to push an image for the first time.',
   on: 'NAMESPACE/NAME',
   object: ({ credential: { namespace, name } }: { credential: ImageCredential; address: string; moment: string }) =>
@@ -138,7 +138,7 @@ export const endPullCredential = act({
 });
 
 export const sweepPullCredentials = act({
-  name: 'forget_pull_credentials',
+  name: 'sweep_pull_credentials',
   summary: 'Delete pull credentials that ended long ago.',
   on: 'image-credentials',
   object: () => 'image-credentials',

@@ -31,7 +31,7 @@ export const readImageIndexes = act({
 });
 
 export const sweepImages = act({
-  name: 'forget_images',
+  name: 'sweep_images',
   summary: 'Delete untagged manifests that no resource and no index has named for a long time.',
   on: 'images',
   object,
@@ -51,7 +51,7 @@ export const sweepImages = act({
 });
 
 export const sweepImageBlobs = act({
-  name: 'forget_image_blobs',
+  name: 'sweep_image_blobs',
   summary: 'Delete blobs that are not part of any stored image.',
   on: 'images',
   object,

@@ -9,7 +9,7 @@ export const keepSiteKeyCheck = (tx: ChangeRecords, check: string): Promise<unkn
   tx.appliance.set(siteKeyCheckName, check);
 
 export const rememberSiteKey = act({
-  name: 'remember_site_key',
+  name: 'record_site_key',
   summary: 'Record the fingerprint of the site key in records that were made without it.',
   on: 'site-key',
   object: () => 'site-key',

@@ -142,7 +142,7 @@ async function findAnswerableInvite(
 }
 
 export const sweepInvites = act({
-  name: 'forget_invites',
+  name: 'sweep_invites',
   summary: 'Delete invites that ended long ago, and expired set-up links and offers of packages.',
   on: 'invites',
   object: () => 'invites',

@@ -117,7 +117,7 @@ export async function refuseInUse(
 }
 
 export const setPackageId = act({
-  name: 'package set-id',
+  name: 'set_package_id',
   summary: 'Change the id of a package to its id in the online store, before its first revision.',
   on: 'NAMESPACE/NAME',
   object: ({ namespace, name }: { namespace: PackageNamespace; name: string }) => `${namespace}/${name}`,
@@ -146,7 +146,7 @@ export const setPackageId = act({
 });
 
 export const setManualReview = act({
-  name: 'package manual-review',
+  name: 'set_manual_review',
   summary: 'Turn the review by a person on or off for all uploads of a package.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage }) => packageObject(subject),

@@ -122,7 +122,7 @@ interface Guarded {
 }
 
 export const addGuardrail = act({
-  name: 'guardrail add',
+  name: 'add_guardrail',
   summary: 'Allow the publishers of a package to create tracks if the whole name matches a pattern.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: Guarded) => packageObject(subject),
@@ -139,7 +139,7 @@ export const addGuardrail = act({
 });
 
 export const removeGuardrail = act({
-  name: 'guardrail remove',
+  name: 'remove_guardrail',
   summary: 'Remove a track guardrail: new tracks may no longer match its pattern. Existing tracks stay.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: Guarded) => packageObject(subject),

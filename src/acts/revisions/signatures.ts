@@ -30,7 +30,7 @@ export const signRevision = act<RevisionOfPackage & { signed: Assertion }, void>
 });
 
 export const needsNoAssertion = act({
-  name: 'needs_no_assertion',
+  name: 'skip_revision_signature',
   summary: 'Record that a revision has a provenance that this store does not sign.',
   on: 'PACKAGE-ID/REVISION',
   object,

@@ -48,7 +48,7 @@ export const makeRequest = act({
 type ReceiptReport = Pick<TransferRequest, 'site' | 'receipts'> & { request: string };
 
 export const noteReceipts = act({
-  name: 'note_receipts',
+  name: 'record_receipts',
   summary: 'Record which transfers another site has accepted, according to its request.',
   on: 'site/NAME',
   object: ({ site }: ReceiptReport) => `site/${site}`,

@@ -132,7 +132,7 @@ const isSameSet = (some: readonly string[], others: readonly string[]): boolean 
   [...some].sort().join() === [...others].sort().join();
 
 export const noteCopiedKey = act({
-  name: 'note_copied_key',
+  name: 'record_copied_key',
   summary:
     'Record two different rotations with one number: they prove that a key of the source was copied, and block its transfers.',
   on: 'source/NAME',

@@ -8,7 +8,7 @@ import { recordExport } from '../audit/exports.ts';
 export const administratorId = 'larder-admin';
 
 export const init = act({
-  name: 'init',
+  name: 'create_store',
   summary: 'Create the store with its administrator.',
   on: 'account/ID',
   object: () => `account/${administratorId}`,
@@ -76,7 +76,7 @@ const noteDetails = async (
 };
 
 export const upgrade = act({
-  name: 'upgrade',
+  name: 'upgrade_store',
   summary: 'Upgrade the records of an older release.',
   on: 'store',
   object: () => 'store',
@@ -88,7 +88,7 @@ export const upgrade = act({
 });
 
 export const rollBackUpgrade = act({
-  name: 'go-back',
+  name: 'roll_back_upgrade',
   summary: 'Roll back the records to their state before an upgrade.',
   on: 'store',
   object: () => 'store',
@@ -101,7 +101,7 @@ export const rollBackUpgrade = act({
 });
 
 export const acceptAudit = act({
-  name: 'audit accept',
+  name: 'accept_audit_log',
   summary: 'Continue the audit log as it is, after an investigation of its problems.',
   on: 'audit',
   object: () => 'audit',
@@ -115,7 +115,7 @@ export const acceptAudit = act({
 });
 
 export const acceptBucket = act({
-  name: 'bucket accept',
+  name: 'accept_bucket',
   summary: 'Accept a bucket that has lost its marker as the bucket of this store again.',
   on: 'bucket',
   object: () => 'bucket',
@@ -129,7 +129,7 @@ export const acceptBucket = act({
 });
 
 export const makeBackup = act({
-  name: 'backup',
+  name: 'make_backup',
   summary: 'Make a backup.',
   on: 'backup/ID',
   object: ({ id }: BackupSummary) => `backup/${id}`,
@@ -142,7 +142,7 @@ export const makeBackup = act({
 });
 
 export const failBackup = act({
-  name: 'backup-failed',
+  name: 'record_failed_backup',
   summary: 'Record that a backup failed, and why.',
   on: 'store',
   object: () => 'store',
@@ -166,7 +166,7 @@ interface BackupSummary {
 }
 
 export const restore = act({
-  name: 'restore',
+  name: 'restore_store',
   summary: 'Restore the store from a backup; uploads without content in the backup are deleted.',
   on: 'store',
   object: () => 'store',
@@ -189,7 +189,7 @@ export const restore = act({
 });
 
 export const move = act({
-  name: 'move',
+  name: 'move_store',
   summary: 'Move the records, or the blobs, to another engine.',
   on: 'store',
   object: () => 'store',
@@ -204,7 +204,7 @@ export const move = act({
 });
 
 export const changeSetting = act({
-  name: 'config set',
+  name: 'change_setting',
   summary: 'Change a setting of the configuration.',
   on: 'configuration',
   object: () => 'configuration',
@@ -216,7 +216,7 @@ export const changeSetting = act({
 });
 
 export const setLogLevel = act({
-  name: 'log-level',
+  name: 'set_log_level',
   summary: 'Change how much the serving store logs.',
   on: 'log',
   object: () => 'log',
@@ -226,7 +226,7 @@ export const setLogLevel = act({
 });
 
 export const sealMasterKey = act({
-  name: 'key seal',
+  name: 'seal_master_key',
   summary: 'Protect the signing master key with a passphrase.',
   on: 'master key',
   object: () => 'master key',

@@ -6,7 +6,7 @@ export const latestTimeSetting = 'latest-time';
 export const clockAcceptanceSetting = 'clock-accepted';
 
 export const recordLatestTime = act({
-  name: 'remember_time',
+  name: 'record_latest_time',
   summary: 'Record the latest time that was seen.',
   on: 'clock',
   object: () => 'clock',
@@ -21,7 +21,7 @@ export const recordLatestTime = act({
 });
 
 export const acceptClock = act({
-  name: 'clock accept',
+  name: 'accept_clock',
   summary: 'Accept the clock of the host as right, even if a later time was seen before.',
   on: 'clock',
   object: () => 'clock',

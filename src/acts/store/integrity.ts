@@ -23,7 +23,7 @@ export const quarantineBlob = act({
 });
 
 export const returnBlobToService = act({
-  name: 'put_back_blob',
+  name: 'restore_blob',
   summary: 'Return content to service that matches its digest again.',
   on: onBlob,
   object: blobObject,
@@ -35,7 +35,7 @@ export const returnBlobToService = act({
 });
 
 export const markBlobRepaired = act({
-  name: 'mend_blob',
+  name: 'repair_blob',
   summary: 'Return content to service after the same content was uploaded again.',
   on: onBlob,
   object: blobObject,
@@ -47,7 +47,7 @@ export const markBlobRepaired = act({
 });
 
 export const restoreMissing = act({
-  name: 'restore_missing',
+  name: 'restore_missing_blobs',
   summary: 'Restore missing content from a backup.',
   on: 'blobs',
   object: () => 'blobs',
@@ -76,7 +76,7 @@ export interface RecordsCheckResult {
 export const recordsCheckSetting = 'records-proven';
 
 export const recordRecordsCheck = act({
-  name: 'prove_records',
+  name: 'verify_records',
   summary: 'Record the result of a check of the records.',
   on: 'records',
   object: () => 'records',

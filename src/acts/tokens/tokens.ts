@@ -17,7 +17,7 @@ export type NewSession = NewMacaroon;
 const ofSession = ({ session }: { session: NewSession }): string => `session/${session.sessionId}`;
 
 export const issueToken = act({
-  name: 'token issue',
+  name: 'issue_token',
   summary: 'Issue a token for an account.',
   on: 'session/ID',
   object: ofSession,
@@ -27,7 +27,7 @@ export const issueToken = act({
     doing.note({ account: session.accountId, until: session.validUntil });
     await requireAccount(tx, session.accountId);
     await tx.macaroons.add(session);
-    await touchedByOther(tx, session.accountId, doing, 'token issue');
+    await touchedByOther(tx, session.accountId, doing);
   },
 });
 
@@ -52,7 +52,7 @@ export const rotateToken = act({
     if ((await tx.accounts.disabledAt(old.accountId)) !== null) return refuse('belongs to a disabled account');
     await tx.macaroons.add(session);
     await tx.macaroons.replace(sessionId, session.sessionId, endsAt);
-    await touchedByOther(tx, session.accountId, doing, 'rotate_token');
+    await touchedByOther(tx, session.accountId, doing);
   },
 });
 
@@ -63,10 +63,9 @@ export const rotateToken = act({
 async function touchedByOther(
   tx: Pick<ChangeRecords, 'accounts'>,
   id: string,
-  doing: Pick<ActContext, 'at' | 'actor'>,
-  actName: string,
+  doing: Pick<ActContext, 'at' | 'actor' | 'action'>,
 ): Promise<void> {
-  if (doing.actor !== id) await markTouched(tx, id, doing, actName);
+  if (doing.actor !== id) await markTouched(tx, id, doing);
 }
 
 interface Rotation extends OfSession {
@@ -79,7 +78,7 @@ interface Rotation extends OfSession {
 }
 
 export const exchangeCredential = act({
-  name: 'offline_exchange_macaroon',
+  name: 'exchange_admin_credential',
   summary: "Exchange the store administrator's credential for a token.",
   on: 'session/ID',
   object: ofSession,
@@ -206,7 +205,7 @@ export const endTokens = act({
 });
 
 export const sweepSessions = act({
-  name: 'forget_sessions',
+  name: 'sweep_sessions',
   summary: 'Delete sessions that ended long ago.',
   on: 'sessions',
   object: () => 'sessions',

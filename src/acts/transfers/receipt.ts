@@ -146,7 +146,7 @@ const toReceiptSource = ({
 });
 
 export const exportReceipt = act({
-  name: 'let_out_receipt',
+  name: 'export_receipt',
   summary: 'Write the receipt of a transfer, for its source or for an auditor.',
   on: 'transfer/ID',
   object: ({ id }: WrittenReceipt) => `transfer/${id}`,

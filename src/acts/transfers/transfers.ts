@@ -46,7 +46,7 @@ export const makeTransfer = act({
 });
 
 export const rewriteTransferPart = act({
-  name: 'make_transfer_again',
+  name: 'rewrite_transfer_part',
   summary: 'Write a part of an earlier transfer again, with the same bytes.',
   on: 'transfer/ID',
   object: ({ id }: { id: string; leaving: TransferExport }) => `transfer/${id}`,
@@ -56,7 +56,7 @@ export const rewriteTransferPart = act({
 });
 
 export const markTransferLost = act({
-  name: 'lose_transfer',
+  name: 'record_lost_transfer',
   summary: 'Record that a transfer of this site never arrived, so later ones contain its content again.',
   on: 'transfer/ID',
   object: ({ id }: { id: string; sequence: number }) => `transfer/${id}`,

@@ -9,7 +9,7 @@ import { act } from '../act.ts';
 import { packageObject } from '../packages/package.ts';
 
 export const refuseFollowUp = act({
-  name: 'refuse_after_review',
+  name: 'refuse_follow_up',
   summary: 'Record why a follow-up of an upload failed, such as its release.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage; followUp: FollowUp; error: UploadReviewError }) =>
@@ -28,7 +28,7 @@ export const refuseFollowUp = act({
 });
 
 export const holdFollowUp = act({
-  name: 'hold_after_review',
+  name: 'hold_follow_up',
   summary: 'Record which approval a follow-up of an upload waits for.',
   on: 'NAMESPACE/NAME',
   object: ({ package: subject }: { package: PublishedPackage; followUp: FollowUp; reason: UploadReviewError }) =>

@@ -1,6 +1,8 @@
 // larder audit list
+import { toActName } from '#acts/audit-words.ts';
+import { auditWordsFor } from '#operations/audit/audit-page.ts';
 import type { AuditRow } from '#records/audit/audit.ts';
-import { command } from '../frame/command.ts';
+import { command, UsageError } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
 
@@ -24,7 +26,11 @@ export const auditList = command({
     before: { type: 'integer', value: 'SEQ', minimum: 1, maximum: 1e15 - 1, summary: 'Only entries before this one.' },
     actor: { type: 'string', value: 'WHO', summary: 'Only changes by this account, or by cli:USER.' },
     object: { type: 'string', value: 'WHAT', summary: 'Only changes of this object, such as snap/hello.' },
-    action: { type: 'string', value: 'ACTION', summary: 'Only this operation or command, such as register_name.' },
+    action: {
+      type: 'string',
+      value: 'ACTION',
+      summary: 'Only this act, such as register_name. A former word finds it too.',
+    },
     outcome: {
       type: 'string',
       value: 'OUTCOME',
@@ -42,10 +48,11 @@ export const auditList = command({
   run: (call) =>
     withStore(call, async ({ records }) => {
       const { limit = 20, before = Number.MAX_SAFE_INTEGER, actor, object, action, outcome } = call.options;
+      const words = action === undefined ? undefined : auditWordsFor(action, (problem) => new UsageError(problem));
       const matches = (row: AuditRow): boolean =>
         (actor ?? row.actor) === row.actor &&
         (object ?? row.object) === row.object &&
-        (action ?? row.action) === row.action &&
+        (words === undefined || words.includes(row.action)) &&
         (outcome ?? outcomeOf(row)) === outcomeOf(row);
       const rows: AuditRow[] = [];
       for (let at = before; rows.length < limit;) {
@@ -62,18 +69,18 @@ export const auditList = command({
             : table(
                 ['Seq', 'Time', 'Who', 'Action', 'Object', 'Outcome', 'Details'],
                 rows.map((row) => [
-                  ...[String(row.seq), row.at, row.actor, row.action, row.object],
+                  ...[String(row.seq), row.at, row.actor, toActName(row.action), row.object],
                   ...[outcomeOf(row), short(row.details)],
                 ]),
               ),
-        json: { entries: rows.map(presentAudit) },
+        json: { entries: rows.map((row) => ({ ...presentAudit(row), act: toActName(row.action) })) },
       };
     }),
 });
 
 const outcomeOf = ({ outcome }: AuditRow): string => outcome ?? 'done';
 
-/** An entry for programs; details as an object, hashes as in the chain. */
+/** An entry for programs; details as an object, the word and hashes as in the chain. */
 export const presentAudit = ({ sessionId, requestId, details, ...row }: AuditRow) => ({
   ...row,
   'session-id': sessionId,

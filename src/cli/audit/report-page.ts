@@ -1,4 +1,5 @@
 // Formats the audit log of a period as one self-contained page that prints well.
+import { toActName } from '#acts/audit-words.ts';
 import { html, markup, type HtmlContent, type Html } from '#http/pages/html.ts';
 import { embeddedText } from '#platform/embedded.ts';
 import type { AuditRow } from '#records/audit/audit.ts';
@@ -16,7 +17,7 @@ export function renderParts(summary: AuditSummary): { opening: string; closing: 
 }
 
 export const renderRow = ({ seq, at, actor, action, object, outcome, details }: AuditRow): string =>
-  row([seq, at, actor, action, object, outcome ?? 'done', details === '{}' ? '' : details]).toString();
+  row([seq, at, actor, toActName(action), object, outcome ?? 'done', details === '{}' ? '' : details]).toString();
 
 function pageOf({ from, to, entries, doings, exports, arrivals, head, problems }: AuditSummary, rows: Html): Html {
   const left = exports.map(({ at, actor, what: kind, name, bytes: size, sha256, media, label }) =>

@@ -1,4 +1,5 @@
 // Summarizes a period of the audit log: counts, exports, accepted transfers, and whether the log is intact.
+import { toActName } from '#acts/audit-words.ts';
 import type { Receipt } from '#acts/transfers/receipt.ts';
 import { after, timestamp } from '#domain/clock.ts';
 import type { AuditRow } from '#records/audit/audit.ts';
@@ -71,7 +72,8 @@ export async function summarizeAudit(
   const { problems, head } = await verifyAudit(records, { siteKey, file: sealing.file });
   const counts = new Map<string, AuditSummary['doings'][number]>();
   let entries = 0;
-  for await (const { actor, action, outcome } of readRows(records, from, to)) {
+  for await (const { actor, action: word, outcome } of readRows(records, from, to)) {
+    const action = toActName(word);
     entries += 1;
     const ended = outcome ?? 'done';
     const key = JSON.stringify([actor, action, ended]);

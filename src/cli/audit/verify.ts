@@ -1,5 +1,7 @@
 // larder audit verify
 import { resolve } from 'node:path';
+import { toActName } from '#acts/audit-words.ts';
+import { upgrade } from '#acts/store/appliance.ts';
 import { NotOurs, readManifest } from '#backup/manifest.ts';
 import { NotWhole, readTar, type TarReader } from '#backup/tar.ts';
 import type { AuditHead } from '#records/audit/audit-seals.ts';
@@ -82,12 +84,13 @@ function textOf({ rows, seals, head, problems, begunAnew }: AuditVerdict): strin
 }
 
 /** Describes a place where the log continues from another state; the reader knows whether that was intended. */
-function describeRestart({ seq, at, by: action, left }: AuditRestart): string {
-  const row = `Row ${String(seq)} of ${at} is a '${action}'`;
+function describeRestart({ seq, at, by, left }: AuditRestart): string {
+  const action = toActName(by);
+  const row = `Row ${String(seq)} of ${at} is '${action}'`;
   if (left !== undefined) {
     return `${row}: the log continues from an earlier state there. The log before it reached at least ${String(left.seq)}:${left.hash}`;
   }
-  return action === 'upgrade'
+  return action === upgrade.name
     ? `${row}: the release installed then put one seal over all earlier entries.`
     : `${row}: the log continues from an earlier state there. It is not known how far the log before it reached.`;
 }

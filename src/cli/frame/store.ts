@@ -8,7 +8,6 @@ import { Refusal } from '#domain/refusal.ts';
 import { shellWord } from '#domain/shell-word.ts';
 import { createTimeKeeper } from '#jobs/store/remember-time.ts';
 import type { Account } from '#records/accounts/accounts.ts';
-import type { AuditEntry } from '#records/audit/audit.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { openStore, type StoreHandle } from '#data/store.ts';
 import type { Upgrade } from '#data/upgrade.ts';
@@ -23,8 +22,6 @@ export interface OpenStore extends StoreHandle {
   /** The author of changes in the audit log. */
   actor: string;
   person: Actor;
-  /** The entry in the audit log for a change that is made now. */
-  entry(action: string, object: string): AuditEntry;
   /** Runs work on files outside of the data directory; has the caller's rights only with `writesOutside`. */
   asCaller: AsCaller;
 }
@@ -44,8 +41,7 @@ export async function withStore<Result>(
   else becomeOwner(data);
   const store = await openUpgraded(data, world);
   try {
-    const entry = (action: string, object: string) => ({ at: timestamp(store.now()), actor, action, object });
-    return await work({ ...store, actor, person: { actor }, entry, asCaller });
+    return await work({ ...store, actor, person: { actor }, asCaller });
   } finally {
     await store.close();
   }

@@ -20,7 +20,7 @@ import { certificateEnds, expiryFaults } from '#examinations/certificate.ts';
 import { diskFaults } from '#examinations/files.ts';
 import { masterKeyFaults } from '#examinations/keys.ts';
 import { whyInvalid } from '#examinations/opening-fault.ts';
-import { backupFaults, pendingFaults, tokenFaults } from '#examinations/records.ts';
+import { backupFaults, lastBackups, pendingFaults, tokenFaults } from '#examinations/records.ts';
 import { transferFaults } from '#examinations/transfers.ts';
 import { describeFault, textOf, type Fault, type Severity } from '#platform/faults.ts';
 import { pendingWork, type PendingKind } from '#transfers/pending.ts';
@@ -159,7 +159,7 @@ async function readOverview(store: OpenStore, world: World, unit: UnitState | un
     server: database.server && { place: database.server.place, version: (await database.server.state()).version },
     siteKeyFingerprint: fingerprintOf(siteKey),
     head: await records.audit.head(),
-    lastBackup: (await records.audit.newestOf('backup'))?.at,
+    lastBackup: (await lastBackups(records)).last?.at,
     tokensEnding: await tokensEnding(records, latestTime),
     copies: listUpgradeCopies(directory),
   };

@@ -1,5 +1,5 @@
 // The page of the audit log: actor, act, object and time of each entry; and whether the log is intact.
-import { everyAct } from '#acts/index.ts';
+import { toActName } from '#acts/audit-words.ts';
 import type { RecordsCheckResult } from '#acts/store/integrity.ts';
 import { overseer } from '#access/access-rules.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
@@ -8,7 +8,7 @@ import type { ConsoleAuditQuery } from '#contract/wire.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { readDateTime } from '#domain/date-time.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { readAuditPage, maxSearchedEntries, readOldestAuditPage } from '#operations/audit/audit-page.ts';
+import { auditNames, readAuditPage, maxSearchedEntries, readOldestAuditPage } from '#operations/audit/audit-page.ts';
 import type { AuditRow } from '#records/audit/audit.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, field, searchOf } from '../parts/form.ts';
@@ -103,11 +103,9 @@ function dayOf(name: string, text: string | undefined): Date | undefined {
   throw new Refusal('api-error', `'${text}' is no day such as 2026-03-01 at /${name}`);
 }
 
-const acts = [...new Set(everyAct.map(({ name }) => name))].sort();
-
 const fieldsOf = ({ actor, act, object, from, to }: ConsoleAuditQuery): Html =>
   html`${field({ name: 'actor', label: 'Who', type: 'search', value: actor, maxLength: 128 })}
-    ${choice({ name: 'act', label: 'Act', value: act }, [['', 'Any act'], ...acts.map((name) => [name, name] as const)])}
+    ${choice({ name: 'act', label: 'Act', value: act && toActName(act) }, [['', 'Any act'], ...auditNames.map((name) => [name, name] as const)])}
     ${field({ name: 'object', label: 'To what', type: 'search', value: object, maxLength: 512 })}
     ${field({ name: 'from', label: 'From the day', type: 'date', value: from, maxLength: 10 })}
     ${field({ name: 'to', label: 'To the day', type: 'date', value: to, maxLength: 10 })}
@@ -132,7 +130,7 @@ const whoCell = (actor: string, names: ReadonlyMap<string, string>): HtmlContent
   html`<a href="${withQuery(address, { actor })}">${names.get(actor) ?? html`<code>${actor}</code>`}</a>`;
 
 const actCell = ({ action, outcome }: AuditRow): HtmlContent =>
-  html`<a href="${withQuery(address, { act: action })}">${action}</a>
+  html`<a href="${withQuery(address, { act: toActName(action) })}">${toActName(action)}</a>
     ${outcome === 'refused' ? badge('note', 'refused') : nothing}`;
 
 const objectCell = (object: string): HtmlContent => html`<a href="${withQuery(address, { object })}">${object}</a>`;

@@ -1,5 +1,6 @@
 // The page of backups, and of the integrity of the store.
 import { storeAdministrator } from '#access/access-rules.ts';
+import { lastBackups } from '#examinations/records.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import { html, type Html } from '#http/pages/html.ts';
 import { timestamp } from '#domain/clock.ts';
@@ -26,7 +27,7 @@ export const consoleBackups = screen({
   async show({ records, examined, now }) {
     const left = await records.exports.list('', timestamp(now()), Number.MAX_SAFE_INTEGER, maxSearchedExports);
     const backups = left.filter(({ what: kind }) => kind === 'backup').slice(0, pageSize);
-    const last = (await records.audit.newestOf('backup'))?.at;
+    const last = (await lastBackups(records)).last?.at;
     return {
       title: 'Backups and integrity',
       lead:

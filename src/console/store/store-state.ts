@@ -3,7 +3,7 @@ import type { ExaminationResult, Services } from '#http/services.ts';
 import { html, type Html } from '#http/pages/html.ts';
 import { days } from '#domain/clock.ts';
 import type { Fault } from '#platform/faults.ts';
-import { maxBackupAgeMs } from '#examinations/records.ts';
+import { lastBackups, maxBackupAgeMs } from '#examinations/records.ts';
 import { pendingWork, type PendingKind } from '#transfers/pending.ts';
 import { bar, pillars } from '../parts/charts.ts';
 import type { Card } from '../parts/notice.ts';
@@ -42,7 +42,7 @@ type StoreStateInput = Pick<Services, 'records' | 'disk' | 'lastHour' | 'config'
 /** Disk, requests, the last backup, the last transfer, and the totals of the store. */
 export async function renderStoreState({ records, disk, lastHour, config, now }: StoreStateInput): Promise<Html> {
   const { packages, revisions, accounts, blobBytes } = await records.counts.all();
-  const backup = (await records.audit.newestOf('backup'))?.at;
+  const backup = (await lastBackups(records)).last?.at;
   const transfer = await records.transfers.lastSettled();
   const ago = (moment: string, maxAgeMs: number | undefined): Html => {
     const words = distance(moment, now());

@@ -1,8 +1,14 @@
-// Reads one page of the audit log, for operations and the console.
+// Reads one page of the audit log, for operations and the console; filters by act.
+import { retiredWords, toActName, wordsOfAct } from '#acts/audit-words.ts';
+import { everyAct } from '#acts/index.ts';
+import { nearest } from '#domain/nearest.ts';
+import { Refusal } from '#domain/refusal.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import type { AuditRow, AuditFilter } from '#records/audit/audit.ts';
 
-export interface AuditPageFilter extends AuditFilter {
+export interface AuditPageFilter extends Omit<AuditFilter, 'actions'> {
+  /** The name of an act, or a former word for it. */
+  action?: string | undefined;
   /** RFC 3339: only entries from then on. */
   from?: string | undefined;
   /** RFC 3339: only entries before then. */
@@ -24,9 +30,10 @@ export const maxSearchedEntries = { byPrograms: 10_000, byPeople: 100_000 };
 
 export async function readAuditPage(
   { audit }: Pick<HandlerRecords, 'audit'>,
-  { from, to, ...filter }: AuditPageFilter,
+  { from, to, action, ...fields }: AuditPageFilter,
   { before, size, look }: { before: number; size: number; look: number },
 ): Promise<AuditLogPage> {
+  const filter = { ...fields, actions: action === undefined ? undefined : auditWordsFor(action) };
   const head = (await audit.head())?.seq ?? 0;
   const end = Math.min(before, head + 1, to === undefined ? Infinity : await firstSince(audit, to, head));
   const first = from === undefined ? 1 : await firstSince(audit, from, head);
@@ -41,9 +48,10 @@ export async function readAuditPage(
 /** The same in ascending order, from a number on; `next` is the number that the next page starts after. */
 export async function readOldestAuditPage(
   { audit }: Pick<HandlerRecords, 'audit'>,
-  { from, to, ...filter }: AuditPageFilter,
+  { from, to, action, ...fields }: AuditPageFilter,
   { after, size, look }: { after: number; size: number; look: number },
 ): Promise<AuditLogPage> {
+  const filter = { ...fields, actions: action === undefined ? undefined : auditWordsFor(action) };
   const head = (await audit.head())?.seq ?? 0;
   const end = to === undefined ? head + 1 : await firstSince(audit, to, head);
   const begin = Math.max(after, (from === undefined ? 1 : await firstSince(audit, from, head)) - 1);
@@ -53,6 +61,23 @@ export async function readOldestAuditPage(
   const last = entries.at(-1);
   if (rows.length > size && last !== undefined) return { entries, next: last.seq };
   return { entries, next: before < end ? before - 1 : undefined };
+}
+
+/** The names that entries can be filtered by. */
+export const auditNames: readonly string[] = [
+  ...new Set([...everyAct.map(({ name }) => name), ...retiredWords]),
+].sort();
+
+/** All words that the log may have for an act, by its name or a former word. Throws for another text, with the nearest name. */
+export function auditWordsFor(
+  text: string,
+  toError: (problem: string) => Error = (problem) => new Refusal('api-error', problem),
+): readonly string[] {
+  const name = toActName(text);
+  if (auditNames.includes(name)) return wordsOfAct(name);
+  const near = nearest(text, auditNames.flatMap(wordsOfAct));
+  const hint = near === undefined ? '/docs/audit lists the acts.' : `Did you mean '${toActName(near)}'?`;
+  throw toError(`There is no act '${text.slice(0, 64)}' in the audit log. ${hint}`);
 }
 
 /** The number of the first entry in the log from a moment on. The clock can have been set back, so entries need not be sorted by time. */

@@ -1,3 +1,4 @@
+import { toActName } from '#acts/audit-words.ts';
 import { overseer } from '#access/access-rules.ts';
 import { operation } from '#http/operation.ts';
 import { timestamp } from '#domain/clock.ts';
@@ -30,6 +31,7 @@ const present = (row: AuditRow) => ({
   at: row.at,
   actor: row.actor,
   'session-id': row.sessionId,
+  act: toActName(row.action),
   action: row.action,
   object: row.object,
   outcome: row.outcome ?? ('done' as const),

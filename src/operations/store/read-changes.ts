@@ -1,3 +1,4 @@
+import { toActName } from '#acts/audit-words.ts';
 import { storeAdministrator } from '#access/access-rules.ts';
 import { disconnectSignal } from '#http/request/disconnect-signal.ts';
 import { operation } from '#http/operation.ts';
@@ -30,7 +31,7 @@ export const readChanges = operation({
       timeoutMs: seconds(wait),
       signal: disconnectSignal(response),
     });
-    const entries = changes.map(({ seq, at, action, object }) => ({ seq, at, act: action, object }));
+    const entries = changes.map(({ seq, at, action, object }) => ({ seq, at, act: toActName(action), object }));
     return { changes: entries, next, 'store-epoch': epoch };
   },
 });

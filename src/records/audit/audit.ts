@@ -13,7 +13,7 @@ import {
   type SealOccasion,
   type Sealing,
 } from './audit-seals.ts';
-import { columns, sql, type Queries } from '#engine/database.ts';
+import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 /** The entry of a change. */
 export interface AuditEntry {
@@ -22,7 +22,7 @@ export interface AuditEntry {
   /** An account id, `cli:<user>` for a command on the host, or `larder` for its own acts. */
   actor: string;
   sessionId?: string | null;
-  /** The operation or command, such as `register_name`. */
+  /** The name of the act, such as `register_name`. */
   action: string;
   /** The object of the act, such as `snap/hello`. */
   object: string;
@@ -52,7 +52,8 @@ export interface AuditRow {
 /** Filters for rows. A filter that is left out matches all rows. */
 export interface AuditFilter {
   actor?: string | undefined;
-  action?: string | undefined;
+  /** Any of these words. */
+  actions?: readonly string[] | undefined;
   object?: string | undefined;
 }
 
@@ -152,41 +153,34 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
   /**
    * Lists the matching rows between two numbers, newest first. It scans the whole span, so keep the span small: 100,000 rows take 13 ms.
    */
-  wanted: ({ actor, action, object }: AuditFilter, { after, before }: AuditSpan, limit: number) =>
+  wanted: ({ actor, actions, object }: AuditFilter, { after, before }: AuditSpan, limit: number) =>
     db.all<AuditRow>(sql`
       SELECT ${auditColumns}
       FROM audit
       WHERE seq > ${after} AND seq < ${before}
         AND (${actor ?? null} IS NULL OR actor = ${actor ?? null})
-        AND (${action ?? null} IS NULL OR action = ${action ?? null})
+        AND (${actions === undefined ? 1 : 0} = 1 OR action IN ${list(actions ?? [])})
         AND (${object ?? null} IS NULL OR object = ${object ?? null})
       ORDER BY seq DESC LIMIT ${limit}`),
 
   /** The same, oldest first. */
-  wantedOldest: ({ actor, action, object }: AuditFilter, { after, before }: AuditSpan, limit: number) =>
+  wantedOldest: ({ actor, actions, object }: AuditFilter, { after, before }: AuditSpan, limit: number) =>
     db.all<AuditRow>(sql`
       SELECT ${auditColumns}
       FROM audit
       WHERE seq > ${after} AND seq < ${before}
         AND (${actor ?? null} IS NULL OR actor = ${actor ?? null})
-        AND (${action ?? null} IS NULL OR action = ${action ?? null})
+        AND (${actions === undefined ? 1 : 0} = 1 OR action IN ${list(actions ?? [])})
         AND (${object ?? null} IS NULL OR object = ${object ?? null})
       ORDER BY seq LIMIT ${limit}`),
 
   /** Returns when a row was written; undefined if there is no row of that number. */
   writtenAt: async (seq: number) => (await db.get<{ at: string }>(sql`SELECT at FROM audit WHERE seq = ${seq}`))?.at,
 
-  /** Returns the newest row of an action. */
-  newestOf: (action: string) =>
-    db.get<{ seq: number; at: string }>(
-      sql`SELECT seq, at FROM audit WHERE action = ${action} ORDER BY seq DESC LIMIT 1`,
-    ),
-
-  /** Lists the completed and failed backups after a row, oldest first; `details` is JSON. */
-  backupsAfter: (seq: number) =>
-    db.all<{ seq: number; at: string; action: 'backup' | 'backup-failed'; details: string }>(sql`
-      SELECT seq, at, action, details FROM audit
-      WHERE seq > ${seq} AND action IN ('backup', 'backup-failed') ORDER BY seq`),
+  /** Lists the rows with any of these words after a row, oldest first; `details` is JSON. */
+  withWords: (actions: readonly string[], seq: number) =>
+    db.all<Pick<AuditRow, 'seq' | 'at' | 'action' | 'details'>>(sql`
+      SELECT seq, at, action, details FROM audit WHERE seq > ${seq} AND action IN ${list(actions)} ORDER BY seq`),
 
   /** Lists the change feed after a number, oldest first, without actors. It includes refused attempts. */
   done: (after: number, limit: number) =>

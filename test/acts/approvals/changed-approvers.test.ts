@@ -219,17 +219,17 @@ const changing: Record<string, { act: Act<never, unknown>; doing: Doing; onlyByO
 
 /** Other acts on accounts, agents and sessions, and why an approval counts after them. */
 const others: Record<string, string> = {
-  'account create': 'tested below',
+  create_account: 'tested below',
   disable_account: 'a disabled account approves of nothing, and it counts as changed when it is enabled',
   update_own_account: 'it changes the display name alone',
   rehash_password: 'the password stays the same',
   log_in: 'it changes nothing',
-  'agent remove': 'it only takes access away',
-  init: 'it makes the first accounts of a store, before anybody could misuse them',
+  remove_agent: 'it only takes access away',
+  create_store: 'it makes the first accounts of a store, before anybody could misuse them',
   set_quota: 'it bounds uploads',
-  dashboard_account_key: 'its key signs packages, not approvals',
+  store_key_request: 'its key signs packages, not approvals',
   exchange_macaroons: 'a login with the password of the account',
-  offline_exchange_macaroon: 'a login with the credential of the administrator; an approval also needs the password',
+  exchange_admin_credential: 'a login with the credential of the administrator; an approval also needs the password',
   begin_browser_session: 'a login with the password of the account',
   revoke_macaroon: 'it only takes access away',
   revoke_token: 'it only takes access away',
@@ -311,7 +311,7 @@ t.test('one administrator cannot make an approver that counts at once', async (t
   await acts.do(changeRole, root, { id: store.ids.root, role: 'store-admin', remove: true });
   const roots = { accountId: store.ids.root, at: store.clock.now.toISOString() };
   await t.rejects(acts.do(approveProposal, root, { number: 1, login: roots }), {
-    message: /Your account was changed by you \(account role\)/,
+    message: /Your account was changed by you \(change_role\)/,
   });
   await t.rejects(approve(), 'nor bob, who was just given store-admin');
 });
@@ -326,7 +326,7 @@ t.test('a disabled account approves nothing, nor does a foreign account that bec
   const foreign = { id: 'F'.repeat(32), username: 'fred', displayName: 'Fred', email: 'fred@example.com' };
   await change((tx) => tx.accounts.addForeign({ ...foreign, validation: 'unproven', createdAt: at() }));
   await acts.do(createAccount, itself, { ...foreign, idMadeHere: false });
-  t.match(await store.beside.records.accounts.touched(foreign.id), { what: 'account create' });
+  t.match(await store.beside.records.accounts.touched(foreign.id), { what: 'create_account' });
 });
 
 t.test('only the link that init made keeps the approvals, and no link that takes its place', async (t) => {

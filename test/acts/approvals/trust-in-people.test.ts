@@ -95,7 +95,7 @@ const sources: Record<keyof typeof approverChecks | 'policy asks for that many',
   'account was not changed': {
     lose: ({ change, idOf, at }) =>
       change((tx) => tx.accounts.touch(idOf('bob'), { at: at(), by: idOf('root'), what: 'account password' })),
-    refuses: /approvals count from/,
+    refuses: /\(set_account_password\) at .* approvals count from/,
   },
   'sessions of the account were not ended': {
     async lose({ store, idOf, at }) {

@@ -41,7 +41,7 @@ t.test('the name of a brand follows the same rules on every path', async (t) => 
     t.equal(byCommand.row, byOperation.row, 'the row');
     t.same([renamed.body.name, made['name']], [name.trim(), name.trim()], 'the answer');
     t.same(byCommand.entry?.details, byOperation.entry?.details, 'the entry');
-    t.match([byOperation.entry?.action, byCommand.entry?.action], ['update_brand', 'brand create']);
+    t.match([byOperation.entry?.action, byCommand.entry?.action], ['update_brand', 'create_brand']);
     await (await store.as('bob')).delete(`/v1/brand/${store.ids.bob}`);
   }
   const before = await head(store);
@@ -172,8 +172,8 @@ t.test('a serial follows the policy at the time of its signature', async (t) => 
   t.same(
     [byDevice, await newest(store)],
     [
-      { action: 'device_serial', object: `${object}/0001`, outcome: 'done', details: { key, policy: 1 } },
-      { action: 'device_serial', object: `${object}/0002`, outcome: 'done', details: { key } },
+      { action: 'issue_serial', object: `${object}/0001`, outcome: 'done', details: { key, policy: 1 } },
+      { action: 'issue_serial', object: `${object}/0002`, outcome: 'done', details: { key } },
     ],
     'by a device and by a command: one word, of one object',
   );

@@ -25,10 +25,10 @@ const elsewhere: Readonly<Record<string, string>> = {
   import_package: 'test/cli/packages/package-import.test.ts says that nothing of it is in a channel',
   invite_collaborators: 'it changes who may release, and nothing of what is released',
   offer_package: 'it changes who may release, and nothing of what is released',
-  oci_image_resource_upload_credentials: 'they are used below to push an image',
+  issue_push_credential: 'they are used below to push an image',
   push_external_image: 'it tells of an image in another registry, which serves it itself',
   publish_library: 'a library is for charmcraft; devices fetch charms',
-  upgrade: 'a test of each migration says what it leaves',
+  upgrade_store: 'a test of each migration says what it leaves',
 };
 
 const packageYaml = 'name: tiny-app\nversion: "2"\ncomponents:\n  words: {type: standard}\n';
@@ -126,7 +126,7 @@ t.test('an act without approval before a release gives devices nothing until the
         return acts.do(updateResourceRevisions, by, { package: await charmed(), resource: 'site', updates });
       },
     ],
-    [['guardrail add'], async () => acts.do(addGuardrail, by, { package: await snap(), pattern: '^[23].0$' })],
+    [['add_guardrail'], async () => acts.do(addGuardrail, by, { package: await snap(), pattern: '^[23].0$' })],
     [
       ['create_tracks'],
       async () =>
@@ -140,7 +140,7 @@ t.test('an act without approval before a release gives devices nothing until the
       async () => acts.do(updateTrack, by, { package: await snap(), track: '2.0', changes: { versionPattern: '^2' } }),
     ],
     [['delete_track'], async () => acts.do(deleteTrack, by, { package: await snap(), track: '3.0' })],
-    [['package manual-review'], async () => acts.do(setManualReview, by, { package: await snap(), on: true })],
+    [['set_manual_review'], async () => acts.do(setManualReview, by, { package: await snap(), on: true })],
     [
       ['restore_revision'],
       async () => {

@@ -37,7 +37,7 @@ const isListed = async ({ store, notes }: World, key: string): Promise<boolean> 
 };
 
 const sessionRows: Readonly<Record<string, UndoRow>> = {
-  forget_sessions: {
+  sweep_sessions: {
     done: beginForgettable,
     undone: (world) => statusOf(forget(world)),
     cases: [
@@ -224,7 +224,7 @@ export const accountRows: Readonly<Record<string, UndoRow>> = {
       },
     ],
   },
-  'agent remove': {
+  remove_agent: {
     done: (world) => registerAgentOf(world, 'ada'),
     undone: ({ store, name }) => statusOf(store.beside.acts.do(removeAgent, itself, { username: name })),
     cases: [

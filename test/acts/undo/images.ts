@@ -146,7 +146,7 @@ const pullRows: Readonly<Record<string, UndoRow>> = {
       },
     ],
   },
-  forget_images: {
+  sweep_images: {
     done: beginUntagged,
     undone: (world) => statusOf(forget(world)),
     cases: [

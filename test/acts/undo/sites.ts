@@ -129,7 +129,7 @@ function distrust({ store, name }: World) {
 
 /** Marks the last accepted transfer of the source as doubtful, as a restore does for each source. */
 function doubtFloor({ store, name }: World) {
-  const entry = { at: store.clock.now.toISOString(), actor: 'test', action: 'restore', object: 'appliance' };
+  const entry = { at: store.clock.now.toISOString(), actor: 'test', action: 'restore_store', object: 'appliance' };
   return store.beside.records.change(entry, (tx) => tx.transferSources.doubtFloor(name));
 }
 

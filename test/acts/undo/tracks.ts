@@ -98,7 +98,7 @@ export const trackRows: Readonly<Record<string, UndoRow>> = {
       },
     ],
   },
-  'guardrail remove': {
+  remove_guardrail: {
     done: (world) => addGuardrail(world),
     undone: (world) => status(removeGuardrail(world)),
     cases: [

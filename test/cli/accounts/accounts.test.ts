@@ -151,14 +151,14 @@ t.test('every change is in the audit log, with the person at the terminal', asyn
   t.match(
     cli.map(({ action, object, details }) => [action, object, JSON.parse(details) as object]),
     [
-      ['init', 'account/larder-admin', {}],
-      ['account create', 'account/ada-lovelace', { username: 'ada', email: 'ada@example.org' }],
-      ['account role', 'account/ada-lovelace', { role: 'store-admin', removed: false }],
+      ['create_store', 'account/larder-admin', {}],
+      ['create_account', 'account/ada-lovelace', { username: 'ada', email: 'ada@example.org' }],
+      ['change_role', 'account/ada-lovelace', { role: 'store-admin', removed: false }],
       ['register_name', 'snap/hello', { id: /^\w{32}$/, account: 'ada-lovelace' }],
-      ['token issue', /^session\//, { account: 'ada-lovelace' }],
-      ['brand create', 'brand/ada-lovelace', { name: 'Ada' }],
-      ['admin-macaroon', 'account/larder-admin', { digest: /^[0-9a-f]{96}$/, added: false }],
-      ['clock accept', 'clock', { before: null }],
+      ['issue_token', /^session\//, { account: 'ada-lovelace' }],
+      ['create_brand', 'brand/ada-lovelace', { name: 'Ada' }],
+      ['issue_admin_credential', 'account/larder-admin', { digest: /^[0-9a-f]{96}$/, added: false }],
+      ['accept_clock', 'clock', { before: null }],
     ],
   );
   t.equal(cli.length, 8, 'a refused change leaves nothing');

@@ -50,7 +50,7 @@ t.test('an approval of a recently changed account does not count, and this is sh
   t.match(await run(`account password ${store.ids.bob} --password-stdin`, [password]), { code: 0 });
   t.match(await judge('approve', 'bob', 1), {
     code: 1,
-    err: /was changed by cli:\S+ \(account password\).*approvals count from/,
+    err: /was changed by cli:\S+ \(set_account_password\).*approvals count from/,
   });
   t.match(await run('approval show 1'), { out: /bob \(counts from .*: the account was changed\)\n  carol$/m });
   t.match(await run(`account totp ${store.ids['carol'] ?? ''} --remove --yes`), { code: 0 });

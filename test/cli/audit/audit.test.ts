@@ -24,9 +24,9 @@ t.test('the log has actors and acts, can be exported, and is proved to be intact
   const listed = await larder(`audit list --data ${data}`);
   t.equal(listed.code, 0);
   t.match(listed.out, /^Seq +Time +Who +Action +Object +Outcome +Details/);
-  t.match(listed.out, /cli:\S+ +init +account\/larder-admin/);
+  t.match(listed.out, /cli:\S+ +create_store +account\/larder-admin/);
   const some = await larder(`audit list --data ${data} --action init --json`);
-  t.match(JSON.parse(some.out), { entries: [{ seq: 1, action: 'init', outcome: 'done', details: {} }] });
+  t.match(JSON.parse(some.out), { entries: [{ seq: 1, action: 'create_store', outcome: 'done', details: {} }] });
   t.match(await larder(`audit list --data ${data} --outcome refused`), { out: 'The audit log has no such entries.\n' });
 
   const verified = await larder(`audit verify --data ${data}`);
@@ -42,7 +42,7 @@ t.test('the log has actors and acts, can be exported, and is proved to be intact
   const file = join(data, '..', 'audit.jsonl');
   t.equal((await larder(`audit export --data ${data} ${file}`)).code, 0);
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
-  t.match(JSON.parse(lines[0]!), { seq: 1, actor: /^cli:/, action: 'init', hash: /^[0-9a-f]{64}$/ });
+  t.match(JSON.parse(lines[0]!), { seq: 1, actor: /^cli:/, action: 'create_store', hash: /^[0-9a-f]{64}$/ });
   t.match(await larder(`audit export --data ${data} ${file}`), { code: 1 }, 'a file that is there is not overwritten');
 });
 
@@ -109,7 +109,7 @@ t.test('a database that was restored by hand is reported, until an administrator
   t.match(await larder(`audit accept --data ${data} --yes`), { code: 0, out: /^The audit log continues from row \d+/ });
   t.match(await verdict(`--data ${data}`), {
     good: true,
-    'begun-anew': [{ by: 'audit accept', 'left-behind': { seq } }],
+    'begun-anew': [{ by: 'accept_audit_log', 'left-behind': { seq } }],
   });
   t.match(
     (await larder(`audit verify --data ${data}`)).out,
@@ -128,7 +128,10 @@ t.test(
     for (const key of ['site.key', 'master.key']) copyFileSync(join(data, key), join(safe, key));
     const again = join(data, '../again');
     t.match(await larder(`restore ${monday} --keys ${safe} --data ${again}`), { code: 0 });
-    t.match(await verdict(`--data ${again}`), { good: true, 'begun-anew': [{ by: 'restore', 'left-behind': null }] });
+    t.match(await verdict(`--data ${again}`), {
+      good: true,
+      'begun-anew': [{ by: 'restore_store', 'left-behind': null }],
+    });
     rmSync(again, { recursive: true });
 
     const { records, close } = await openStore({ directory: data });
@@ -141,7 +144,7 @@ t.test(
     t.match(await larder(`restore ${monday} --keys ${safe} --data ${again}`), { code: 0 });
     t.match(await verdict(`--data ${again}`), {
       good: true,
-      'begun-anew': [{ by: 'restore', 'left-behind': { seq: lost!.seq, hash: lost!.hash } }],
+      'begun-anew': [{ by: 'restore_store', 'left-behind': { seq: lost!.seq, hash: lost!.hash } }],
     });
     const { entries } = JSON.parse((await larder(`audit list --data ${again} --action restore --json`)).out) as {
       entries: unknown[];
@@ -175,14 +178,14 @@ t.test('a report covers a period: acts and actors, exports, and whether the log 
   const backup = readFileSync(join(place, 'backup.tar'));
   t.match(exports?.[0], { bytes: backup.length, sha256: createHash('sha256').update(backup).digest('hex') });
   t.match(doings?.[0], { outcome: 'done', count: 1 });
-  t.match(await report(''), { code: 0, out: /WHO +ACTION[^]*account create +done +1[^]*backup[^]*audit log/ });
+  t.match(await report(''), { code: 0, out: /WHO +ACTION[^]*create_account +done +1[^]*backup[^]*audit log/ });
 
   const page = join(place, 'report.html');
   t.equal((await report(`--html ${page} --csv ${join(place, 'report.csv')}`)).code, 0);
   const html = readFileSync(page, 'utf8');
   t.match(
     html,
-    /^<!doctype html>[^]*The audit log is intact[^]*Exported files[^]*brand create[^]*alert\(1\)[^]*<\/html>\n$/,
+    /^<!doctype html>[^]*The audit log is intact[^]*Exported files[^]*create_brand[^]*alert\(1\)[^]*<\/html>\n$/,
   );
   t.notMatch(html, hostile, 'what people wrote is text');
   const lines = readFileSync(join(place, 'report.csv'), 'utf8').trimEnd().split('\r\n');

@@ -45,7 +45,7 @@ t.test('a store with its key under a passphrase is sealed until it gets the pass
   t.match(await larder('key request default'), { code: 1, err: /sealed/ });
   const { entries } = (await store.json('audit list')) as { entries: { action: string; object: string }[] };
   t.match(
-    entries.find(({ action }) => action === 'key seal'),
+    entries.find(({ action }) => action === 'seal_master_key'),
     { object: 'master key', outcome: 'done', details: {} },
   );
   t.match(await larder(`key seal --passphrase-file ${passphrase} --yes`), { code: 1, err: /no master key/ });

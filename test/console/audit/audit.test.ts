@@ -14,7 +14,7 @@ t.test('the audit log in the console', async (t) => {
   await store.join('carol');
   const at = (): string => store.clock.now.toISOString();
   const entry = (object: string, action = 'register_name') => ({ at: at(), actor: store.ids.bob, action, object });
-  await records.change(entry('account/carol', 'account role'), (tx) =>
+  await records.change(entry('account/carol', 'change_role'), (tx) =>
     tx.accounts.assign(store.ids['carol']!, 'auditor', at()),
   );
   let root = await store.visit('root');
@@ -74,6 +74,17 @@ t.test('the audit log in the console', async (t) => {
     t.match(second.text, /next-day/);
     t.notMatch(second.text, /account\/carol/);
     t.match(await root.open('/console/audit?from=2026-02-31'), { status: 400, text: /no day such as/ });
+  });
+
+  await t.test('shows the name of an act for a former word, and is searched by both', async (t) => {
+    await records.change(entry('snap/older', 'guardrail add'), async () => undefined);
+    for (const word of ['guardrail add', 'add_guardrail']) {
+      const page = await root.open(`/console/audit?${new URLSearchParams({ act: word }).toString()}`);
+      t.match(page.html, '<a href="/console/audit?act=add_guardrail">add_guardrail</a>');
+      t.match(page.html, /<option[^>]* selected[^>]*>add_guardrail</);
+      t.notMatch(page.html, 'guardrail add');
+    }
+    t.match(await root.open('/console/audit?act=gardrail'), { status: 400, text: /There is no act 'gardrail'/ });
   });
 
   await t.test('has fifty entries a page', async (t) => {

@@ -127,7 +127,11 @@ t.test('a password with an older hash is hashed again by the next login', async 
   t.match(await logInOnce(), { status: 200 });
   const anew = (await records.passwords.find(id))!.hash;
   t.not(anew, older);
-  t.match(await records.audit.newestOf('rehash_password'), { seq: Number }, 'and the audit log tells so');
+  t.match(
+    await records.audit.newest(1e15, 2),
+    [{ action: 'log_in' }, { action: 'rehash_password' }],
+    'and the audit log tells so',
+  );
   t.match(await logInOnce(), { status: 200 }, 'the password is the same');
   t.equal((await records.passwords.find(id))!.hash, anew, 'once is enough');
 });

@@ -112,7 +112,7 @@ t.test(
     t.match(await client.call('GET', `blobs/${digestOf('shared')}`), { status: 200, text: 'shared' });
     t.equal(contentFiles(here.store.directory).length, 4, 'a config, two layers and a manifest');
     t.match(
-      (await here.store.beside.records.audit.list(0, 1000)).find(({ action }) => action === 'forget_images'),
+      (await here.store.beside.records.audit.list(0, 1000)).find(({ action }) => action === 'sweep_images'),
       { actor: 'larder' },
     );
   },

@@ -10,7 +10,7 @@ import { begin, dischargeInBrowser, exchange, logIn, macaroonList, startIdentity
 const jobOf = ({ beside }: TestAppliance) => forgetSessions(beside.records, beside.acts, beside.latestTime);
 const sessions = ({ directory }: TestAppliance) => footprint(directory)['macaroons'];
 const audited = async ({ beside }: TestAppliance) =>
-  (await beside.records.audit.list(0, 10_000)).filter(({ action }) => action === 'forget_sessions');
+  (await beside.records.audit.list(0, 10_000)).filter(({ action }) => action === 'sweep_sessions');
 
 t.test('a session is forgotten ninety days after its end, and not before', async (t) => {
   const store = await startIdentity(t);

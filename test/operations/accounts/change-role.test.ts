@@ -43,5 +43,5 @@ t.test('an administrator who gives themselves the role of approver cannot approv
   const { accounts } = store.beside.records;
   t.equal(await accounts.touched(store.ids.root), undefined);
   await root.post(`/internal/v1/accounts/${store.ids.root}/roles`, { role: 'transfer-approver' });
-  t.match(await accounts.touched(store.ids.root), { by: store.ids.root, what: 'account role' });
+  t.match(await accounts.touched(store.ids.root), { by: store.ids.root, what: 'change_role' });
 });

@@ -155,7 +155,7 @@ t.test('an unfinished push shows its reason in the status', async (t) => {
     { code: 'api-error', message: /not released to 'sharp'/ },
   ]);
   t.same(await held(), { 'latest/edge': 1 }, 'the others are released');
-  t.match((await entries(store, 'refuse_after_review'))[1], {
+  t.match((await entries(store, 'refuse_follow_up'))[1], {
     object: 'snap/tiny-app',
     details: { channel: '9/edge', error: { code: 'api-error' } },
   });
@@ -199,7 +199,7 @@ t.test('a push of a collaborator with channels is released, or refused, in their
   const carol = await store.as('carol');
   t.match((await push('app-xz', { channels: ['edge', '9/edge'] }, carol)).body, { processed: true, revision: 1 });
   t.same(await held(), { 'latest/edge': 1 });
-  for (const action of ['push_releases', 'refuse_after_review'])
+  for (const action of ['push_releases', 'refuse_follow_up'])
     t.match(await entries(store, action), [{ actor: store.ids['carol'], object: 'snap/tiny-app' }], action);
 });
 

@@ -4,7 +4,7 @@ import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 
 async function guard(store: TestAppliance, packageId: string, ...patterns: string[]): Promise<void> {
   const at = store.clock.now.toISOString();
-  await store.beside.records.change({ at, actor: 'test', action: 'guardrail add', object: 'package' }, async (tx) => {
+  await store.beside.records.change({ at, actor: 'test', action: 'add_guardrail', object: 'package' }, async (tx) => {
     for (const pattern of patterns) await tx.guardrails.claim(packageId, { pattern, createdAt: at });
   });
 }

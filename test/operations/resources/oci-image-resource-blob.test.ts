@@ -53,7 +53,7 @@ t.test('an image that was not pushed is not there', async (t) => {
 /** The audit entries about images that were handed out. */
 const handedOut = async ({ beside }: TestAppliance): Promise<Record<string, unknown>[]> =>
   (await beside.records.audit.list(0, 1000))
-    .filter(({ action }) => action === 'oci_image_resource_blob')
+    .filter(({ action }) => action === 'issue_pull_credential')
     .map(({ details }) => JSON.parse(details) as Record<string, unknown>);
 
 t.test('the audit log records new credentials, and the use of an old image', async (t) => {

@@ -136,7 +136,25 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
     );
     const one = await root.get(`/internal/v1/audit?actor=${store.ids.bob}&action=register_name&object=snap/bobs`);
     t.match(one.body.entries, [{ outcome: 'done', hash: /^[0-9a-f]{64}$/ }]);
-    t.same((await root.get('/internal/v1/audit?action=nothing')).body, { entries: [], 'next-cursor': null });
+    const former = { at: store.clock.now.toISOString(), actor: 'test', action: 'guardrail add', object: 'snap/older' };
+    await store.beside.records.change(former, () => Promise.resolve());
+    await store.beside.records.change({ ...former, action: 'add_guardrail' }, () => Promise.resolve());
+    for (const word of ['guardrail%20add', 'add_guardrail'])
+      t.match(
+        (await root.get(`/internal/v1/audit?action=${word}`)).body.entries,
+        [
+          { act: 'add_guardrail', action: 'add_guardrail' },
+          { act: 'add_guardrail', action: 'guardrail add' },
+        ],
+        'a former word finds all entries of its act',
+      );
+    t.match(await root.get('/internal/v1/audit?action=gardrail%20add'), {
+      status: 400,
+      body: { 'error-list': [{ code: 'api-error', message: /Did you mean 'add_guardrail'\?$/ }] },
+    });
+    for (const word of ['constructor', '%00', 'x'.repeat(64), '%F0%9F%98%80'])
+      t.match(await root.get(`/internal/v1/audit?action=${word}`), { status: 400 });
+    t.same((await root.get('/internal/v1/audit?action=scan_upload')).body, { entries: [], 'next-cursor': null });
     const { at } = one.body.entries[0] as { at: string };
     const next = new Date(Date.parse(at) + 1).toISOString();
     const between = (from: string, to: string) => root.get(`/internal/v1/audit?object=snap/bobs&from=${from}&to=${to}`);

@@ -40,18 +40,21 @@ t.test('a store administrator follows the changes, in order and each once', asyn
   await ada.post('/v1/snap', { name: 'hello' });
   await putOff(store);
   await ada.post('/v1/charm', { name: 'hello' });
+  const former = { at: store.clock.now.toISOString(), actor: 'test', action: 'guardrail add', object: 'snap/hello' };
+  await store.beside.records.change(former, () => Promise.resolve());
   const { body } = await ask(`since=${start.next}`);
   t.match(body.changes, [
     { seq: start.next + 1, at: store.clock.now.toISOString(), act: 'register_name', object: 'snap/hello' },
     { seq: start.next + 3, act: 'register_name', object: 'charm/hello' },
+    { seq: start.next + 4, act: 'add_guardrail', object: 'snap/hello' },
   ]);
   t.same(Object.keys((body.changes as Change[])[0]!).sort(), ['act', 'at', 'object', 'seq'], 'and nothing else of it');
-  t.equal(body.next, start.next + 3);
+  t.equal(body.next, start.next + 4);
   await putOff(store);
-  t.match((await ask(`since=${body.next}`)).body, { changes: [], next: start.next + 4 }, 'what is not told counts');
+  t.match((await ask(`since=${body.next}`)).body, { changes: [], next: start.next + 5 }, 'what is not told counts');
   t.equal(((await ask('since=0')).body.changes as Change[])[0]?.seq, 1);
 
-  t.match(await ask(`since=${start.next + 5}`), refused(410, 'reset'), 'a number that nothing has');
+  t.match(await ask(`since=${start.next + 6}`), refused(410, 'reset'), 'a number that nothing has');
   t.match(await ask(`since=${start.next}&store-epoch=${body['store-epoch']}`), { status: 200 });
   t.match(await ask(`since=${start.next}&store-epoch=another`), refused(410, 'reset'));
   for (const query of ['since=x', 'since=-1', 'since=', 'since=01', 'since=1&since=2', `since=${'9'.repeat(16)}`]) {

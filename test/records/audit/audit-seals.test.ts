@@ -87,7 +87,7 @@ const tampers: [string, (db: SQLite.Database) => void][] = [
   ['the code of the end is removed', (db) => db.exec('UPDATE noun_versions SET mac = NULL')],
   [
     'a seal is made to tell of a restore',
-    (db) => db.exec(`UPDATE audit_seal_chain SET anew = 'restore' WHERE number = 3`),
+    (db) => db.exec(`UPDATE audit_seal_chain SET anew = 'restore_store' WHERE number = 3`),
   ],
 ];
 
@@ -287,9 +287,14 @@ t.test('data of the first release is sealed as a whole when it is upgraded, with
   const directory = await firstReleases(t, 300);
   const { records, sealing, close } = await openRecords(directory, { siteKey, held: true });
   t.teardown(close);
-  t.match(await records.audit.newest(1000, 1), [{ seq: 301, action: 'upgrade' }]);
+  t.match(await records.audit.newest(1000, 1), [{ seq: 301, action: 'upgrade_store' }]);
   const verdict = await verdictOn(directory);
-  t.match(verdict, { rows: 301, seals: 1, problems: [], begunAnew: [{ seq: 301, by: 'upgrade', left: undefined }] });
+  t.match(verdict, {
+    rows: 301,
+    seals: 1,
+    problems: [],
+    begunAnew: [{ seq: 301, by: 'upgrade_store', left: undefined }],
+  });
   t.equal(sealing.problem(), undefined);
   t.match(JSON.parse(sealing.file.read() ?? ''), { number: 1, seq: 301 });
 });
@@ -320,12 +325,12 @@ t.test('a new chain names the rows that it leaves behind, and survives a kill at
   const left = readFileSync(join(later, 'audit.seal'), 'utf8');
   writeFileSync(join(directory, 'audit.seal'), left);
   const opened = await openRecords(directory, { siteKey });
-  await opened.records.beginAnew({ ...entry, action: 'go-back' }, () => Promise.resolve());
+  await opened.records.beginAnew({ ...entry, action: 'roll_back_upgrade' }, () => Promise.resolve());
   t.match(await opened.records.audit.newest(1000, 1), [
-    { seq: 121, action: 'go-back', details: /"left-behind":\{"seq":201,/ },
+    { seq: 121, action: 'roll_back_upgrade', details: /"left-behind":\{"seq":201,/ },
   ]);
   await opened.close();
-  const told = { problems: [], begunAnew: [{ seq: 121, by: 'go-back', left: { seq: 201 } }] };
+  const told = { problems: [], begunAnew: [{ seq: 121, by: 'roll_back_upgrade', left: { seq: 201 } }] };
   t.match(await verdictOn(directory), told);
 
   // Killed before the file was replaced: the chain has its content, and the next process replaces it.

@@ -43,8 +43,8 @@ t.test('every change has its row: actor, act, object, session and request', asyn
   t.equal(firstFault(chain), undefined);
   const actions = chain.map(({ action, object }) => `${action} ${object.replace(/[0-9a-f-]{36}/, '*')}`);
   for (const wanted of [
-    'account create account/root',
-    'token issue session/*',
+    'create_account account/root',
+    'issue_token session/*',
     'register_name bin/one',
     'push_revision bin/one',
     'approve_upload bin/one',

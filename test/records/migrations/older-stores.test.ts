@@ -138,7 +138,7 @@ t.test('data of single migrations is copied before it is changed, and that copy 
     writeFileSync(join(folder, `${name}.db`), '');
   const { records, upgrade: done, close } = await openRecords(directory);
   t.match(done, { migrations: joined.map(({ name }) => name), copy: join(folder, '0095-since-first-release.db') });
-  t.match(await records.audit.newest(1000, 1), [{ action: 'upgrade' }]);
+  t.match(await records.audit.newest(1000, 1), [{ action: 'upgrade_store' }]);
   await close();
   t.equal(listUpgradeCopies(directory)[0], done?.copy);
   t.equal(migrationsIn(done!.copy!).at(-1), '0087-figures-beside-packages');

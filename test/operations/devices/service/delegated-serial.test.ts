@@ -127,7 +127,7 @@ t.test("a brand's administrator may not make another brand's key sign", async (t
   );
   t.same((await acme.get(policies)).body, []);
   const at = store.clock.now.toISOString();
-  await store.beside.records.change({ at, actor: 'test', action: 'account role', object: 'vault' }, (tx) =>
+  await store.beside.records.change({ at, actor: 'test', action: 'change_role', object: 'vault' }, (tx) =>
     tx.brands.addAdministrator('vault', 'acme', at),
   );
   t.match(await acme.post(policies, policy), { status: 201, body: { authority: 'vault' } }, 'but one of both may');

@@ -98,7 +98,7 @@ t.test('a device gets its serial, and the same one again when it asks again', as
   t.match(one?.headers['serial'], /^[0-9a-f-]{36}$/, 'a device without a serial of its own gets a new one');
   const { items } = (await brand.get(`${brandPath}/model/pump/serial-log`)).body;
   t.equal(items.length, 3);
-  const rows = (await store.beside.records.audit.list(0, 1000)).filter(({ action }) => action === 'device_serial');
+  const rows = (await store.beside.records.audit.list(0, 1000)).filter(({ action }) => action === 'issue_serial');
   t.equal(rows.length, 3);
 });
 

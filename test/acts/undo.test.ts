@@ -36,16 +36,16 @@ const rows: Readonly<Record<string, UndoRow>> = {
 const elsewhere: Record<string, readonly [file: string, test: string]> = {
   remove_approver_key: [
     'acts/approvals/signed-approvals.test.ts',
-    'a signature counts no more once its key was removed, whatever happens in between',
+    'a signature does not count after its key was removed, even if the key returns',
   ],
-  restore_blob: ['integrity/passing-errors.test.ts', 'what is in quarantine and hashes well comes back by itself'],
+  restore_blob: ['integrity/passing-errors.test.ts', 'a quarantined blob with a valid hash returns by itself'],
   restore_missing_blobs: [
     'backup/restore-missing.long.test.ts',
-    'a missing blob is restored from a backup, whatever happens in between',
+    'a missing blob is restored from a backup, after any event in between',
   ],
   withdraw_transfer: [
     'transfers/source-acts.test.ts',
-    'a transfer is withdrawn only while nothing later stands on it, also if the same revision was released again',
+    'a transfer is withdrawn only while no later change depends on it, even if the same revision was released again',
   ],
 };
 

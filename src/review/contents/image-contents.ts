@@ -17,6 +17,8 @@ const maxListBytes = 16 << 20;
 /** The maximum bytes of all lists of an image together. */
 const maxAllBytes = 32 << 20;
 const maxFiles = 10_000;
+/** An entry counts as so many unpacked bytes more, because an empty file takes as much time as a block of data. */
+const bytesPerEntry = 2 << 10;
 
 type ListReader = (bytes: Uint8Array) => Iterable<BillComponent | undefined>;
 
@@ -74,13 +76,15 @@ async function readLayer(layer: ImageLayer, budget: Budget, memory: { left: numb
   const lists: LayerLists = { files: new Map(), hidden: new Set() };
   const fault = await visitLayer(layer.source, layer, budget, async ({ type, size, name }, take) => {
     const path = pathOf(name);
+    budget.left -= bytesPerEntry;
     if (isWanted(path)) {
       const isTaken = isFile(type) && size <= maxListBytes && size <= memory.left;
       if (isTaken) memory.left -= size;
       // A link to the list of the release is common, and its target is read as well.
       if (type !== '2' || !osRelease.includes(path)) lists.files.set(path, isTaken ? await take(size) : null);
     }
-    const hidden = hiddenBy(path, type);
+    // A list hides the one below it by its own entry.
+    const hidden = lists.files.has(path) ? undefined : hiddenBy(path, type);
     if (hidden !== undefined) lists.hidden.add(hidden);
     return isTooLong(lists) ? 'end' : undefined;
   });

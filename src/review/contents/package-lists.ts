@@ -39,7 +39,7 @@ function dpkgComponent(fields: ReadonlyMap<string, string>): BillComponent | und
 
 /** The output of `dpkg --list`, as bases have it in usr/share/snappy/dpkg.list. */
 export function* readDpkgList(text: string): Entries {
-  for (const line of text.split('\n')) {
+  for (const line of linesOf(text)) {
     const [state = '', nameText = '', version = '', architecture] = line.split(/\s+/, 4);
     // The second letter is the state of the package: installed, unpacked, half configured, triggers awaited or pending.
     if (!/^[a-z][iUFWt][A-Z]?$/.test(state)) continue;
@@ -116,10 +116,19 @@ const architectureOf = (architecture: string | undefined) =>
 const sourceOf = (own: { name: string; version: string }, source: { name: string; version: string }) =>
   own.name === source.name && own.version === source.version ? {} : { source };
 
+/** The lines one by one: a list of millions of short lines would take much more memory than its text. */
+function* linesOf(text: string): Generator<string, void> {
+  for (let at = 0, end = 0; at < text.length; at = end + 1) {
+    end = text.indexOf('\n', at);
+    if (end < 0) end = text.length;
+    yield text.slice(at, end);
+  }
+}
+
 /** Paragraphs of fields, separated by empty lines. Lines that do not fit, such as continuations, are skipped. */
 function* paragraphs(text: string, field: RegExp): Generator<ReadonlyMap<string, string>, void> {
   let fields = new Map<string, string>();
-  for (const line of text.split('\n')) {
+  for (const line of linesOf(text)) {
     if (line.trim() === '') {
       if (fields.size > 0) yield fields;
       fields = new Map();

@@ -1,9 +1,13 @@
 // The bill of materials of a rock: the lists of its uppermost state, in any layers.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 
 import t from 'tap';
 
+import { startWorker } from '#platform/embedded.ts';
 import { readRock } from '#review/images/rock.ts';
+import { createReviewer } from '#review/reviewer.ts';
 import { rock, tar, type TarEntry } from '#test/fixtures/packages/archives.ts';
 import { inMemory } from '../packed.ts';
 
@@ -123,6 +127,36 @@ t.test('layers that unpack to more than a review reads are left to a job', async
   const layer = gzipSync(Buffer.concat([tar([{ name: 'zeros', content: new Uint8Array(3 << 20) }])]));
   t.equal(await billOf([layer], 1 << 20), undefined);
   t.match(await billOf([layer], 4 << 20), { gaps: [/none of the lists/] });
+});
+
+t.test('very many empty files count like the data that takes as long', async (t) => {
+  const layer = (count: number) => tar(Array.from({ length: count }, (_, at) => ({ name: String(at) })));
+  t.equal(await billOf([layer(600)], 1 << 20), undefined);
+  t.match(await billOf([layer(300)], 1 << 20), { gaps: [/none of the lists/] });
+});
+
+t.test('a list of very many short lines is read within the memory of a review', async (t) => {
+  const reviewer = createReviewer({ startWorker: (options) => startWorker('src/review/worker.ts', options) });
+  t.teardown(() => reviewer.close());
+  const path = join(t.testdir({}), 'hello.rock');
+  for (const [name, line] of [
+    ['var/lib/dpkg/status', 'a: b\n'],
+    ['lib/apk/db/installed', 'P:a\nV:1\n\n'],
+  ] as const) {
+    const list = { name, content: line.repeat(Math.floor((15 << 20) / line.length)) };
+    writeFileSync(path, rock('hello', { layers: [gzipSync(tar([list]), { level: 1 })] }));
+    t.match(await reviewer.review({ kind: 'rock', path, name: 'hello' }), { approved: true }, name);
+  }
+});
+
+t.test('an image may have a file for each of very many packages', async (t) => {
+  const lists = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({
+      name: `var/lib/dpkg/status.d/p${String(at)}`,
+      content: `Package: p${String(at)}\nVersion: 1\n`,
+    }));
+  t.equal((await billOf([lists(9_000)]))?.components.length, 9_000);
+  t.match(await billOf([lists(10_001)]), { gaps: [/more than 10000 lists of packages/], components: [] });
 });
 
 t.test('a manifest that unpacks without end is a gap', async (t) => {

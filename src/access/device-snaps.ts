@@ -8,15 +8,15 @@ import { assertionsFor, type AssertionsForDevice } from './device-assertions.ts'
 import { device, type DeviceEvidence, type DeviceRights } from './device-access.ts';
 
 /** A snap that exists for the caller, and the part of it that does. */
-export interface FoundSnap {
+export interface VisibleSnap {
   snap: PublishedPackage;
   reach: SnapReach;
 }
 
 /** Finds snaps; if the caller may not have one, it does not exist. */
 export interface SnapsForDevice {
-  findByName(name: string): Promise<FoundSnap | undefined>;
-  findById(id: string): MaybePromise<FoundSnap | undefined>;
+  findByName(name: string): Promise<VisibleSnap | undefined>;
+  findById(id: string): MaybePromise<VisibleSnap | undefined>;
   /** Whether a snap that was found for another device also exists for this one, with every release. */
   reaches(snap: PublishedPackage): boolean;
 }
@@ -41,7 +41,7 @@ export const snapsForDevice: Access<ForDevice> = {
 };
 
 function snapsFor(rights: DeviceRights, { packages }: Pick<StoreRecords, 'packages'>): SnapsForDevice {
-  const granted = (snap: PublishedPackage | undefined): MaybePromise<FoundSnap | undefined> =>
+  const granted = (snap: PublishedPackage | undefined): MaybePromise<VisibleSnap | undefined> =>
     snap?.namespace !== 'snap'
       ? undefined
       : whenReady(rights.reachOf(snap), (reach) =>

@@ -16,7 +16,7 @@ import { timestamp } from '#domain/clock.ts';
 import { canRead, type Epoch } from '#domain/revisions/epoch.ts';
 import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import type { Device } from '#access/device-access.ts';
-import type { FoundSnap } from '#access/device-snaps.ts';
+import type { VisibleSnap } from '#access/device-snaps.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { RevisionForDevices } from '#records/revisions/revisions.ts';
@@ -96,16 +96,16 @@ type SnapChoiceRecords = Pick<HandlerRecords, 'pastReleases' | 'releases' | 'rev
 
 /** Chooses the revision of one snap that the device may read. Returns synchronously if all records are cached. */
 export const chooseRevision = (
-  found: FoundSnap,
+  visibleSnap: VisibleSnap,
   request: SnapRevisionRequest,
   asker: DeviceRequestContext,
   records: SnapChoiceRecords,
 ): MaybePromise<ChosenSnapRevision | SnapUnavailableError> => {
-  const { snap, reach } = found;
+  const { snap, reach } = visibleSnap;
   return whenReady(records.releases.held(snap.id), (held): MaybePromise<ChosenSnapRevision | SnapUnavailableError> => {
     const current = visibleReleases(unexpired(held, asker.at), reach);
     if (request.revision !== undefined)
-      return byNumber(found, request.revision, request, { map: current, asker, records });
+      return byNumber(visibleSnap, request.revision, request, { map: current, asker, records });
     if (request.cohort === undefined) return byChannel(snap, request, { map: current, asker, records });
     const { madeAt } = request.cohort;
     if (madeAt === undefined) {
@@ -152,7 +152,7 @@ interface SnapChoiceContext {
  * from finding other revisions by guessing or counting. A caller who sees all revisions gets any.
  */
 async function byNumber(
-  { snap, reach }: FoundSnap,
+  { snap, reach }: VisibleSnap,
   number: number,
   { has, isPinned }: SnapRevisionRequest,
   { map, asker, records }: SnapChoiceContext,

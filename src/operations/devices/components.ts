@@ -1,6 +1,6 @@
 // Finds the components of a snap revision: separate files that a device downloads on request.
 import type { SnapReach } from '#access/account-snaps.ts';
-import type { FoundSnap } from '#access/device-snaps.ts';
+import type { VisibleSnap } from '#access/device-snaps.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import type { SnapResource } from '#contract/wire.ts';
 import type { SlotRelease } from '#domain/releases/channel-map.ts';
@@ -47,7 +47,7 @@ export async function findComponents(
 
 /** Finds a revision of a component that exists for the caller, by the same rule as a revision of the snap. */
 export async function findVisibleComponent(
-  { snap: { id }, reach: { coversChannel, unreleased } }: FoundSnap,
+  { snap: { id }, reach: { coversChannel, unreleased } }: VisibleSnap,
   name: string,
   number: number,
   records: SnapComponentRecords,

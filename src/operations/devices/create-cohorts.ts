@@ -20,9 +20,9 @@ export const createCohorts = operation({
   async handle({ body, snaps, cohortKeys, now }) {
     const keys: Record<string, string> = {};
     for (const name of body.snaps) {
-      const found = await snaps.findByName(name);
-      if (found === undefined) throw new Refusal('resource-not-found', `There is no snap named '${name}'.`);
-      keys[name] = cohortKeys.make(found.snap.id, now());
+      const { snap } = (await snaps.findByName(name)) ?? {};
+      if (snap === undefined) throw new Refusal('resource-not-found', `There is no snap named '${name}'.`);
+      keys[name] = cohortKeys.make(snap.id, now());
     }
     return { 'cohort-keys': keys };
   },

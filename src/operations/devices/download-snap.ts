@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { snapsForDevice, type FoundSnap, type SnapsForDevice } from '#access/device-snaps.ts';
+import { snapsForDevice, type VisibleSnap, type SnapsForDevice } from '#access/device-snaps.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import { operation } from '#http/operation.ts';
 import { fileResponses, respondWithFile } from '#http/response/byte-ranges.ts';
@@ -61,17 +61,17 @@ async function fileOf(
   const [, id = '', component, number = '', kind] =
     /^([A-Za-z0-9]{1,64})_(?:([a-z0-9-]{1,64})_)?([1-9]\d{0,9})\.(snap|comp)$/.exec(name) ?? [];
   const isSnap = component === undefined;
-  const found = isSnap === (kind === 'snap') ? await snaps.findById(id) : undefined;
-  if (found === undefined) return undefined;
+  const visibleSnap = isSnap === (kind === 'snap') ? await snaps.findById(id) : undefined;
+  if (visibleSnap === undefined) return undefined;
   const content = isSnap
-    ? await findVisibleRevision(found, Number(number), records)
-    : await findVisibleComponent(found, component, Number(number), records);
+    ? await findVisibleRevision(visibleSnap, Number(number), records)
+    : await findVisibleComponent(visibleSnap, component, Number(number), records);
   return (
     content && {
       packageId: id,
       sha3_384: content.sha3_384,
       size: content.size,
-      private: found.snap.private,
+      private: visibleSnap.snap.private,
       kind: isSnap ? 'snap' : 'component',
     }
   );
@@ -83,12 +83,12 @@ async function deltaFile(
   snaps: SnapsForDevice,
   records: HandlerRecords,
 ): Promise<SnapDownloadFile | undefined> {
-  const found = await snaps.findById(name.slice(0, name.indexOf('_')));
-  const delta = found && (await findDeltaByFileName(name, records));
+  const visibleSnap = await snaps.findById(name.slice(0, name.indexOf('_')));
+  const delta = visibleSnap && (await findDeltaByFileName(name, records));
   if (delta === undefined) return undefined;
   const { packageId, source, target, sha3_384, size } = delta;
-  const isVisible = (number: number) => findVisibleRevision(found as FoundSnap, number, records);
+  const isVisible = (number: number) => findVisibleRevision(visibleSnap as VisibleSnap, number, records);
   return (await isVisible(source)) && (await isVisible(target))
-    ? { packageId, sha3_384, size, private: (found as FoundSnap).snap.private, kind: 'delta' }
+    ? { packageId, sha3_384, size, private: (visibleSnap as VisibleSnap).snap.private, kind: 'delta' }
     : undefined;
 }

@@ -1,6 +1,6 @@
 // Answers snapd's call to install, refresh and download: one call with all snaps of a device.
 import { everyRelease } from '#access/account-snaps.ts';
-import { snapsForDevice, type FoundSnap, type SnapsForDevice } from '#access/device-snaps.ts';
+import { snapsForDevice, type VisibleSnap, type SnapsForDevice } from '#access/device-snaps.ts';
 import { OperationResponse, operation } from '#http/operation.ts';
 import { json } from '#http/response/outgoing-response.ts';
 import type { RefreshAction, RefreshContext, RefreshResult, SnapEpoch } from '#contract/wire.ts';
@@ -165,16 +165,21 @@ function resultAnew(
   // If both are equal, use the string that was looked up before: its hash is already computed.
   const id = statedId === action['instance-key'] ? action['instance-key'] : statedId;
   const lookup = id === undefined || id === '' ? call.snaps.findByName(action.name ?? '') : call.snaps.findById(id);
-  return whenReady(lookup, (found): MaybePromise<Pieces> => {
+  return whenReady(lookup, (visibleSnap): MaybePromise<Pieces> => {
     const key = { 'instance-key': keyOf(action) };
-    if (found === undefined) return [written({ result: 'error', ...key, ...unknown(id, action.name) })];
-    const { snap, reach } = found;
+    if (visibleSnap === undefined) return [written({ result: 'error', ...key, ...unknown(id, action.name) })];
+    const { snap, reach } = visibleSnap;
     const { records, history, cohortKeys, asker } = call;
     const cohortKey = action['cohort-key'] ?? item?.['cohort-key'] ?? '';
     const cohort = cohortKey === '' ? undefined : { madeAt: cohortKeys.madeAt(cohortKey, snap.id, asker.now) };
     const { pastReleases, releases, revisions } = records;
     const revisionRequest = { ...revisionRequestOf(action, item, records), cohort };
-    const choosing = chooseRevision(found, revisionRequest, asker, { pastReleases, releases, revisions, history });
+    const choosing = chooseRevision(visibleSnap, revisionRequest, asker, {
+      pastReleases,
+      releases,
+      revisions,
+      history,
+    });
     return whenReady(choosing, (chosen) => {
       if (!('code' in chosen)) {
         const isForAll = channel !== undefined && chosen.forAll === true && !call.fields.resources;
@@ -202,7 +207,7 @@ function keepTold(
 
 /** The result for a chosen revision; `cached` holds the cached bytes for it. */
 function buildResult(
-  { snap, reach }: FoundSnap,
+  { snap, reach }: VisibleSnap,
   chosen: ChosenSnapRevision,
   {
     action,

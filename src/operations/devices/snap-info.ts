@@ -30,9 +30,9 @@ export const snapInfo = operation({
   prefixed: false,
 
   async handle({ params, query, request, address, device, snaps, records, config, now }) {
-    const found = await snaps.findByName(params.name);
-    if (found === undefined) throw notThere(params.name);
-    const { snap, reach } = found;
+    const visibleSnap = await snaps.findByName(params.name);
+    if (visibleSnap === undefined) throw notThere(params.name);
+    const { snap, reach } = visibleSnap;
     const { architecture, at } = readDeviceContext(request.headers, device, address, now());
     const requestedArchitecture = query.architecture ?? architecture;
     const releases = visibleReleases(unexpired(await records.releases.held(snap.id), at), reach);

@@ -1,6 +1,6 @@
 // Which releases and revisions of a snap exist for a caller. Every operation that names or sends a revision decides with these functions.
 import type { SnapReach } from '#access/account-snaps.ts';
-import type { FoundSnap } from '#access/device-snaps.ts';
+import type { VisibleSnap } from '#access/device-snaps.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import type { SlotRelease } from '#domain/releases/channel-map.ts';
 import type { RevisionForDevices } from '#records/revisions/revisions.ts';
@@ -26,7 +26,7 @@ export const wasReleasedFor = async (
  * validation set names it or the caller sees all revisions. A device that knows a formerly released revision can still download it.
  */
 export async function findVisibleRevision(
-  { snap: { id }, reach }: FoundSnap,
+  { snap: { id }, reach }: VisibleSnap,
   number: number,
   records: Pick<HandlerRecords, 'assertions' | 'pastReleases' | 'revisions'>,
 ): Promise<RevisionForDevices | undefined> {

@@ -148,7 +148,7 @@ function file(part: string) {
     store.anyone.get(`/api/v1/snaps/download/${id}_${part}`, who);
 }
 
-/** Whether the reply has what was asked for; a refusal is one that says that it does not exist. */
+/** Whether the reply has the requested content; a refusal says that it does not exist. */
 export function isThere({ status, body }: Reply): boolean {
   if (status === 404) return false;
   if (status !== 200 && status !== 206) throw new Error(`${status} ${JSON.stringify(body)}`);

@@ -174,7 +174,7 @@ t.test('the token adds to what a device has, and both must be valid', async (t) 
   t.equal((await info({ ...token, 'x-ubuntu-store': 'another-store' })).status, 200, 'the account is of this store');
 });
 
-t.test('what one account is told is told to nobody else, in whichever order they ask', async (t) => {
+t.test('the responses to one account reach no other account, in any order of requests', async (t) => {
   const world = await withKernel(t);
   const { store, ada } = world;
   const token = { authorization: `Macaroon ${ada.token}` };

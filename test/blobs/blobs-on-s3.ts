@@ -14,14 +14,14 @@ const patterns = [
   'operations/resources/oci-image-resource-blob.test.ts',
   'operations/devices/{cached.servers,download-snap,slow-clock.tools}.test.ts',
   'jobs/images/forget-images.test.ts',
-  'journeys/{full-disk,image-crash.long}.test.ts',
+  'journeys/{full-disk,image-crash}.long.test.ts',
   // The tests on PostgreSQL and those above cover most of these: kills between two requests, and temporary local
   // copies.
   ...(isLong
     ? [
         'operations/devices/deltas/deltas.test.ts',
         'jobs/devices/make-deltas.test.ts',
-        'journeys/{carry-in,crash.long,twice-and-killed.long,two-processes.servers}.test.ts',
+        'journeys/{carry-in.long,crash.long,twice-and-killed.long,two-processes.servers}.test.ts',
       ]
     : []),
 ];

@@ -5,9 +5,15 @@ import { join } from 'node:path';
 
 import { root } from './lanes.ts';
 
-/** The files that the patterns match, as paths below test/. A pattern without a file is an error: its file was moved or is misspelt. */
+/** A pattern for each alternative of its braces. */
+function alternativesOf(pattern: string): string[] {
+  const [, before = '', list, after = ''] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(pattern) ?? [];
+  return list === undefined ? [pattern] : list.split(',').map((name) => `${before}${name}${after}`);
+}
+
+/** The files that the patterns match, as paths below test/. An alternative without a file is an error: its file was moved or is misspelt. */
 export const findTestFiles = (patterns: readonly string[]): string[] =>
-  patterns.flatMap((pattern) => {
+  patterns.flatMap(alternativesOf).flatMap((pattern) => {
     const files = globSync(pattern, { cwd: join(root, 'test') });
     if (files.length === 0) throw new Error(`No test matches '${pattern}'.`);
     return files.sort();

@@ -8,7 +8,6 @@ import { isNamespace, type PackageNamespace } from '#domain/packages/namespace.t
 import { grants, storePermission, type Permission } from '#domain/tokens/permission.ts';
 import { reachesPackage, type Principal } from '#domain/tokens/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import type { Browsing, Login } from '#macaroons/authority.ts';
 import type { DeviceSessions } from '#macaroons/device-sessions.ts';
 import type { AssignedRole } from '#records/accounts/accounts.ts';
@@ -21,7 +20,7 @@ import type { Config } from '#configuration/config.ts';
 /** The parts of a request that a rule may read. */
 export interface AccessRequest {
   /** Returns the account behind the token of the request; refuses with 401 if there is no token. */
-  authenticate(): MaybePromise<Principal>;
+  authenticate(): Promise<Principal>;
   /** Returns the login behind the macaroons of the request, proven and ready to be exchanged. */
   login(): Promise<Login>;
   /** Returns the session of the browser, found by its cookie; refuses with 401 if there is no valid session. */
@@ -59,7 +58,7 @@ export interface Access<Evidence> {
   who: string;
   /** Whether the payload member `macaroon` may also hold the macaroons outside the charm namespace. */
   inPayload?: true;
-  admit(accessRequest: AccessRequest): MaybePromise<Evidence>;
+  admit(accessRequest: AccessRequest): Evidence | Promise<Evidence>;
 }
 
 /** A package, and the role that the caller has in it. */
@@ -104,11 +103,11 @@ export const account = (
   about,
   permissions: permission === undefined ? [] : [permission],
   who: 'any account',
-  admit: ({ authenticate }) =>
-    whenReady(authenticate(), (principal) => {
-      if (permission !== undefined && !grants(principal.permissions, permission)) throw missingPermission(permission);
-      return { principal };
-    }),
+  async admit({ authenticate }) {
+    const principal = await authenticate();
+    if (permission !== undefined && !grants(principal.permissions, permission)) throw missingPermission(permission);
+    return { principal };
+  },
 });
 
 /** Admits an account if the path names a namespace; an unknown namespace is refused as not found. */

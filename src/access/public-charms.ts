@@ -1,5 +1,4 @@
 // The public charms: juju does not identify the caller, so it gets public charms only.
-import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import type { StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import { anyone, type Access } from './access-rules.ts';
@@ -7,7 +6,7 @@ import { anyone, type Access } from './access-rules.ts';
 /** Finds charms and bundles; private ones, and those without a release, do not exist here. */
 export interface PublicCharms {
   findByName(name: string): Promise<PublishedPackage | undefined>;
-  findById(id: string): MaybePromise<PublishedPackage | undefined>;
+  findById(id: string): Promise<PublishedPackage | undefined>;
 }
 
 export const publicCharms: Access<{ charms: PublicCharms }> = {
@@ -20,7 +19,7 @@ function charmsIn({ packages }: Pick<StoreRecords, 'packages'>): PublicCharms {
     charm !== undefined && isPublic(charm) ? charm : undefined;
   return {
     findByName: async (name) => shown(await packages.find('charm', name)),
-    findById: (id) => whenReady(packages.forDevices(id), shown),
+    findById: async (id) => shown(await packages.forDevices(id)),
   };
 }
 

@@ -14,7 +14,7 @@ export const admitInBrowser = <Evidence>(rule: Access<Evidence>): Access<Evidenc
     const browsing = await request.browse();
     const evidence = await rule.admit({
       ...request,
-      authenticate: () => browsing.principal,
+      authenticate: () => Promise.resolve(browsing.principal),
       presentsToken: () => Promise.resolve(true),
     });
     return { ...evidence, browsing };

@@ -92,7 +92,7 @@ function askedBy(
     AccessRequest,
     'authenticate' | 'params' | 'query' | 'records' | 'inPayload' | 'presentsToken'
   > = {
-    authenticate: () => principal,
+    authenticate: () => Promise.resolve(principal),
     presentsToken: () => Promise.resolve(true),
     inPayload: () => false,
     params: { ...subject },

@@ -101,7 +101,9 @@ export function limitConcurrentRequests(serve: Serve, { requests }: Pick<Connect
       return;
     }
     socket[underWay] = count;
-    response.on('close', answered);
+    response.on('close', () => {
+      socket[underWay] = (socket[underWay] ?? 1) - 1;
+    });
     serve(request, response);
   };
 }
@@ -109,9 +111,3 @@ export function limitConcurrentRequests(serve: Serve, { requests }: Pick<Connect
 /** The number of running requests of a connection. */
 const underWay = Symbol('requests under way');
 type Busy = Socket & { [underWay]?: number };
-
-/** One function for all responses: a new function per response costs 0.2 µs. */
-function answered(this: ServerResponse): void {
-  const socket: Busy = this.req.socket;
-  socket[underWay] = (socket[underWay] ?? 1) - 1;
-}

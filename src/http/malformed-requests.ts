@@ -18,15 +18,14 @@ export function readTarget(request: IncomingMessage): void {
   request.headers.host = match[1]!;
 }
 
-/**
- * Refuses requests that the HTTP parser accepts although no honest client sends them. A path that is declared literally is not checked
- * further.
- */
-export function refuseMalformed(
-  { url = '', rawHeaders, httpVersion }: IncomingMessage,
-  path: string,
-  isLiteral: boolean,
-): void {
+/** Refuses requests that the HTTP parser accepts although no honest client sends them. */
+export function refuseMalformed(request: IncomingMessage): void {
+  refuseWrongHost(request);
+  refuseTrickyPath(request.url ?? '');
+}
+
+/** Refuses a request without a Host header, or with several. */
+export function refuseWrongHost({ rawHeaders, httpVersion }: IncomingMessage): void {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
@@ -34,16 +33,16 @@ export function refuseMalformed(
   }
   if (hosts > 1) throw new Refusal('api-error', 'The request has more than one Host header.');
   if (hosts === 0 && httpVersion !== '1.0') throw new Refusal('api-error', 'The request has no Host header.');
-  if (url.length > 8192) throw new Refusal('api-error', 'The request target is longer than 8192 characters.');
-  if (!isLiteral) refuseTrickyPath(url, path);
 }
 
-function refuseTrickyPath(url: string, path: string): void {
+function refuseTrickyPath(url: string): void {
+  if (url.length > 8192) throw new Refusal('api-error', 'The request target is longer than 8192 characters.');
   if (!url.startsWith('/'))
     throw new Refusal(
       'api-error',
       'The request target must be a path, beginning with a slash, or an http or https address.',
     );
+  const [path = ''] = url.split('?', 1);
   if (/%2f|%5c|%00|\\|\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) {
     throw new Refusal('api-error', 'The path must not contain encoded slashes, backslashes, empty or dot segments.');
   }

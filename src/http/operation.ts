@@ -104,8 +104,8 @@ interface Declaration<
   body?: Body;
   response?: Response;
   /**
-   * Set if the response depends on the caller, the body and these records only: then it is cached until one of the records changes
-   * (`response/response-cache.ts`).
+   * Set if the response depends on the principal, the body and these records only: then it is cached until one of the records changes
+   * (`fast-path.ts`). Its access rule must decide by the principal alone, as `account` does.
    */
   repeatable?: keyof StoreRecords['cacheGenerations'];
   /** The configuration switch that must be on; the path does not exist without it. */

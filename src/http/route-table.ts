@@ -1,7 +1,11 @@
 // Finds the operations that are declared at the address of a request.
 import Router from '@koa/router';
 
+import { Refusal } from '#domain/refusal.ts';
+import type { Config } from '#configuration/config.ts';
+import type { Exchange } from './exchange.ts';
 import type { Operation } from './operation.ts';
+import { isEnabled } from './switches.ts';
 
 /** The operations at an address, one per method. */
 export interface RouteMatch {
@@ -9,12 +13,8 @@ export interface RouteMatch {
   params: Record<string, string>;
 }
 
-export interface RouteTable {
-  /** Returns the enabled operations at an address; undefined if there are none. */
-  find(path: string, isThere: (op: Operation) => boolean): RouteMatch | undefined;
-  /** Whether an address is declared literally, and so needs no further checks. */
-  isLiteral(path: string): boolean;
-}
+/** Returns the enabled operations at an address; undefined if there are none. */
+export type RouteTable = (path: string, isThere: (op: Operation) => boolean) => RouteMatch | undefined;
 
 /**
  * Finds the operations at an address. Addresses without parameters, such as all calls of the gateways, are found in a map, which saves 2.5
@@ -39,21 +39,16 @@ export function createRouteTable(declared: readonly Operation[]): RouteTable {
     return enabled.length > 0 ? { operations: enabled, params } : undefined;
   };
 
-  return {
-    isLiteral: (path) => literal.has(path),
-
-    find(path, isThere) {
-      const exact = literal.get(path);
-      if (exact?.operations.every(isThere) === true) return exact;
-      const some = exact && of(exact, isThere);
-      if (some !== undefined) return some;
-      for (const layer of routers.get(kindOf(path))?.match(path, '').path ?? []) {
-        const operations = byPath.get(String(layer.path)) ?? [];
-        const match = of({ operations, params: layer.params(path, layer.captures(path)) }, isThere);
-        if (match !== undefined) return match;
-      }
-      return undefined;
-    },
+  return (path, isThere) => {
+    const exact = literal.get(path);
+    const enabled = exact && of(exact, isThere);
+    if (enabled !== undefined) return enabled;
+    for (const layer of routers.get(kindOf(path))?.match(path, '').path ?? []) {
+      const operations = byPath.get(String(layer.path)) ?? [];
+      const match = of({ operations, params: layer.params(path, layer.captures(path)) }, isThere);
+      if (match !== undefined) return match;
+    }
+    return undefined;
   };
 }
 
@@ -72,3 +67,30 @@ function moreLiteralFirst(a: Operation, b: Operation): number {
   }
   return left.length - right.length;
 }
+
+/** Finds the operation of a request, or refuses the request. Notes in the exchange its parameters, name and error format. */
+export function findOperation(exchange: Exchange, routes: RouteTable, config: Config): Operation {
+  const { path, prefixed, request } = exchange;
+  const { method } = request;
+  const match = routes(path, (op) => !(prefixed && op.prefixed === false) && isEnabled(op, config));
+  if (match === undefined) throw nothingHere(path);
+  exchange.errors = match.operations[0]?.errors ?? 'publisher';
+  const op = match.operations.find(
+    (candidate) => candidate.method === method || (candidate.method === 'GET' && method === 'HEAD'),
+  );
+  if (op === undefined) {
+    const methods = match.operations.flatMap((candidate) =>
+      candidate.method === 'GET' ? ['GET', 'HEAD'] : [candidate.method],
+    );
+    exchange.allow = methods.sort().join(', ');
+    throw new Refusal('method-not-allowed', `This address takes ${methods.join(', ')}, not ${String(method)}.`);
+  }
+  exchange.params = match.params;
+  exchange.operation = op.name;
+  exchange.errors = op.errors ?? 'publisher';
+  return op;
+}
+
+const nothingHere = (path: string): Refusal =>
+  // Keeps secrets of 32 bytes in an address, such as that of a set-up link, out of the message and so out of the log.
+  new Refusal('resource-not-found', `There is nothing at ${path.slice(0, 200).replace(/[\w-]{43,}/g, '…')}.`);

@@ -1,7 +1,8 @@
 // The savings of single optimizations, each beside the plain way: processor time, which does not depend on other
 // processes. Optimizations that only show in a whole request are measured by `permissions`.
-import { createHmac, createSecretKey, hkdfSync, randomBytes } from 'node:crypto';
+import { createHmac, createSecretKey, hash, hkdfSync, randomBytes } from 'node:crypto';
 import { mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -9,6 +10,7 @@ import Router from '@koa/router';
 import SQLite from 'better-sqlite3';
 import { pino } from 'pino';
 
+import { readAuthorization } from '#access/header-tokens.ts';
 import { toBlockList } from '#http/request/client-address.ts';
 import { operations } from '#operations/index.ts';
 import { median } from './harness/measure.ts';
@@ -22,6 +24,8 @@ export async function tricks(): Promise<void> {
   copies();
   lines();
   lists();
+  calls();
+  tokens();
   bits();
 }
 
@@ -151,6 +155,31 @@ function lists(): void {
   cost('the networks of the configuration', 5_000, {
     'kept by the configuration': () => toBlockList(named),
     'made anew each time': () => toBlockList([...named]),
+  });
+}
+
+/** `handlerCall` of http/handler-call.ts. */
+function calls(): void {
+  const services = Object.fromEntries(Array.from({ length: 42 }, (_, at) => [`service${at}`, at]));
+  const parts = { params: {}, query: {}, request: {}, response: {}, address: '', requestId: '', body: {} };
+  cost('the argument of a handler', 5_000, {
+    'inherits the services': () => Object.assign(Object.create(services) as object, parts),
+    'copies the services': () => ({ ...services, ...parts }),
+  });
+}
+
+/** `readAuthorization` of access/header-tokens.ts, and the list by which macaroons/token-checker.ts recognizes tokens. */
+function tokens(): void {
+  const header = `Macaroon ${'x'.repeat(400)}`;
+  const socket = new Socket();
+  const verified = new Map([[hash('sha256', 'x'.repeat(400), 'base64'), {}]]);
+  const verifiedLists = new WeakMap([[readAuthorization({ socket }, header), {}]]);
+  cost('the verified tokens of a request', 20_000, {
+    'by their list': () => verifiedLists.get(readAuthorization({ socket }, header)),
+    'by their digest': () => {
+      const [text = ''] = readAuthorization({ socket: {} as Socket }, header);
+      return verified.get(hash('sha256', text, 'base64'));
+    },
   });
 }
 

@@ -1,73 +1,105 @@
-// Caches whole responses. A gateway asks the same question for every device of a fleet. If the response depends on the caller, the body and
-// the records only (`repeatable`), it is sent again until one of them changes. The token, its permissions and the form of the request are
-// checked every time.
-import type { Principal } from '#domain/tokens/principal.ts';
-import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
-import type { OutgoingResponse } from './outgoing-response.ts';
+// The response cache: responses, or parts of them, that are sent again until their records change.
+//
+// Key          everything except the records that the value depends on: texts, and objects by their identity. A principal is another
+//              object after any change of its account or token, so a response to one account is never found for another.
+// Generation   an object of `records.cacheGenerations`, read before the records of the value: a commit in between starts the next one.
+// Invalidation another generation drops everything: any process changed one of its tables, the store was reloaded or unsealed, or the
+//              clock is in doubt.
+// Bound        bytes of keys and values; a value beyond it drops everything before it.
 
-export interface RepeatableResponseKey {
-  /** Another object after any change of the account or its token. */
-  principal: Principal;
-  /** Another object after any change of the records that the operation reads. */
-  generation: object;
-  /** The bytes of the request body. */
-  bytes: Buffer;
+/** A key. All parts of it must be the same for a hit. */
+export type ResponseKey = readonly (string | object)[];
+
+export interface ResponseCacheOptions<Value> {
+  maxBytes: number;
+  /** The bytes of a value. */
+  sizeOf: (value: Value) => number;
 }
 
-/** Returns the cached response to a question, or makes it. */
-export type RepeatableResponseCache = (
-  question: RepeatableResponseKey,
-  make: () => MaybePromise<OutgoingResponse>,
-) => MaybePromise<OutgoingResponse>;
+export class ResponseCache<Value> {
+  readonly #options: ResponseCacheOptions<Value>;
+  #generation: object | undefined;
+  #responses: CachedResponses<Value>;
 
-/** Maximum characters of cached questions and responses; above it the whole cache is dropped, as in a new cache generation. */
-const maxCacheLength = 16 * 1024 * 1024;
-/** Maximum bytes of a question that is cached. */
-const longest = 8 * 1024;
-/** How many hashes of earlier questions are kept. */
-const marks = 16_384;
-
-export function createRepeatableResponseCache(): RepeatableResponseCache {
-  let of: object | undefined;
-  let answers = new WeakMap<Principal, Map<string, OutgoingResponse>>();
-  let size = 0;
-  // A question that comes once is neither looked up nor cached: if no question repeats, caching would cost a tenth of each call.
-  const seen = new Uint32Array(marks);
-
-  const keep = (principal: Principal, requestText: string, sent: OutgoingResponse): OutgoingResponse => {
-    if (typeof sent.body !== 'string') return sent;
-    size += requestText.length + sent.body.length;
-    if (size > maxCacheLength) forget(of);
-    const theirs = answers.get(principal) ?? new Map<string, OutgoingResponse>();
-    answers.set(principal, theirs.set(requestText, sent));
-    return sent;
-  };
-
-  function forget(generation: object | undefined): void {
-    answers = new WeakMap();
-    size = 0;
-    of = generation;
+  constructor(options: ResponseCacheOptions<Value>) {
+    this.#options = options;
+    this.#responses = new CachedResponses(options);
   }
 
-  return ({ principal, generation, bytes }, make) => {
-    if (bytes.length > longest) return make();
-    if (generation !== of) forget(generation);
-    const mark = markOf(bytes);
-    if (seen[mark % marks] !== mark) {
-      seen[mark % marks] = mark;
-      return make();
+  /** The responses of a generation; drops those of any other. A value that is set in dropped responses is lost. */
+  in(generation: object): CachedResponses<Value> {
+    if (generation !== this.#generation) {
+      this.#generation = generation;
+      this.#responses = new CachedResponses(this.#options);
     }
-    const requestText = bytes.toString('latin1');
-    const cached = answers.get(principal)?.get(requestText);
-    if (cached !== undefined) return cached;
-    return whenReady(make(), (sent) => (generation === of ? keep(principal, requestText, sent) : sent));
-  };
+    return this.#responses;
+  }
 }
 
-/** A 32-bit hash of at most 64 of the bytes (FNV-1a). The only effect of a collision is an unneeded cache entry. */
-function markOf(bytes: Buffer): number {
-  const step = Math.ceil(bytes.length / 64);
-  let mark = 0x811c9dc5 ^ bytes.length;
-  for (let at = 0; at < bytes.length; at += step) mark = Math.imul(mark ^ (bytes[at] as number), 0x01000193);
-  return mark >>> 0;
+/** The values below one part of a key. */
+class Branch<Value> {
+  value: Value | undefined = undefined;
+  /** The same value while it is made. */
+  making: Promise<Value> | undefined = undefined;
+  branches: Map<string | object, Branch<Value>> | undefined = undefined;
+}
+
+/** Bytes of a branch, in addition to the text of its part of the key. */
+const branchBytes = 200;
+
+/** The responses of one generation. */
+export class CachedResponses<Value> {
+  readonly #options: ResponseCacheOptions<Value>;
+  #size = 0;
+  #root = new Branch<Value>();
+
+  constructor(options: ResponseCacheOptions<Value>) {
+    this.#options = options;
+  }
+
+  get(key: ResponseKey): Value | undefined {
+    let branch: Branch<Value> | undefined = this.#root;
+    for (const part of key) {
+      branch = branch.branches?.get(part);
+      if (branch === undefined) return undefined;
+    }
+    return branch.value;
+  }
+
+  set(key: ResponseKey, value: Value): Value {
+    const { maxBytes, sizeOf } = this.#options;
+    for (let attempt = 0; attempt < 2; attempt++) {
+      this.#branch(key).value = value;
+      this.#size += sizeOf(value);
+      if (this.#size <= maxBytes) return value;
+      [this.#root, this.#size] = [new Branch(), 0];
+    }
+    return value;
+  }
+
+  /** Returns the cached value, or makes it once for all callers that ask for it now. */
+  async share(key: ResponseKey, make: () => Promise<Value>): Promise<Value> {
+    const branch = this.#branch(key);
+    if (branch.value !== undefined) return branch.value;
+    try {
+      return this.set(key, await (branch.making ??= make()));
+    } finally {
+      branch.making = undefined;
+    }
+  }
+
+  /** The branch of a key; created on first use. */
+  #branch(key: ResponseKey): Branch<Value> {
+    let branch = this.#root;
+    for (const part of key) {
+      branch.branches ??= new Map();
+      let next = branch.branches.get(part);
+      if (next === undefined) {
+        branch.branches.set(part, (next = new Branch()));
+        this.#size += branchBytes + (typeof part === 'string' ? part.length : 0);
+      }
+      branch = next;
+    }
+    return branch;
+  }
 }

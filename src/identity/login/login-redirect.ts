@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { anyone } from '#access/access-rules.ts';
-import { parseMembers } from '#http/run-operation.ts';
+import { parseMembers } from '#http/request/payload.ts';
 import { operation } from '#http/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { loginPage, messagePage } from './login-page.ts';

@@ -5,9 +5,11 @@ import { OperationResponse, operation } from '#http/operation.ts';
 import { json } from '#http/response/outgoing-response.ts';
 import type { RefreshAction, RefreshContext, RefreshResult, SnapEpoch } from '#contract/wire.ts';
 import type { CohortKeys } from '#assertions/devices/cohort-keys.ts';
+import type { CachedResponses, ResponseKey } from '#http/response/response-cache.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { canRead, type Epoch } from '#domain/revisions/epoch.ts';
 import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
+import type { Delta } from '#records/devices/deltas.ts';
 import type { Offer } from '#records/fleets/contacts.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { ReportedRevision } from '#records/fleets/seen-devices.ts';
@@ -25,20 +27,14 @@ import { findDelta, acceptsDeltas } from './deltas.ts';
 import { fetchAssertions } from './fetch-assertions.ts';
 import { createHistory, type History } from './channel-history.ts';
 import { isPinnedBy } from './validation-set-pins.ts';
+import { readAnnouncement, fieldsOf, presentDetails, type SnapFieldSelection } from './served-snap.ts';
 import {
-  readAnnouncement,
-  bytesOf,
-  fieldsOf,
-  responseCache,
-  writeSnapJson,
-  type SnapFieldSelection,
-  type Pieces,
-} from './served-snap.ts';
-import {
-  refreshResultCache,
+  refreshResults,
   channelOfUsualRefresh,
+  respondWithResults,
+  joinResults,
   type CachedRefreshResult,
-  type RefreshResults,
+  type ResultJson,
 } from './refresh-result-cache.ts';
 
 export const refreshSnaps = operation({
@@ -66,28 +62,27 @@ export const refreshSnaps = operation({
     const deltas = config.devices.deltas && acceptsDeltas(request.headers);
     // The response to an account is for this account alone.
     const isShared = principal === undefined;
-    const generation = await records.cacheGenerations.channels();
-    const cachedResults = isShared ? refreshResultCache.in(generation, asker.architecture, fields) : undefined;
+    const generation = await records.cacheGenerations.channels(); // before any of those records
+    const cachedResults = isShared ? refreshResults.in(generation) : undefined;
     const history = createHistory(records);
     const call = { asker, snaps, records, history, cohortKeys, fields, baseUrl, offers, deltas, cachedResults };
     const options = { maxFormats: body['assertion-max-formats'] ?? {}, assertions, baseUrl };
     // One result per action, in the order of the actions. Devices expect no results for snaps that no action named.
-    const results: Pieces = ['{"results":['];
+    const results: ResultJson[] = [];
     for (const [at, action] of body.actions.entries()) {
       const { action: kind, key = '', assertions: requestedAssertions } = action;
-      if (at > 0) results.push(comma);
       if (kind === 'fetch-assertions')
         results.push(written({ result: kind, key, ...(await fetchAssertions(requestedAssertions ?? [], options)) }));
       else {
-        const pieces = resultOf(action, items[at], call);
-        results.push(...(pieces instanceof Promise ? await pieces : pieces));
+        const result = resultOf(action, items[at], call);
+        results.push(result instanceof Promise ? await result : result);
       }
     }
     if (device !== undefined && config.devices.remember) {
       records.noteContact({ ...device, at: asker.at, holds: heldIn(context.values()), offers });
     }
-    const pieces = [...results, '],"error-list":[]}'];
-    return new OperationResponse({ headers: json, body: isShared ? responseCache.of(pieces) : bytesOf(pieces) });
+    const bytes = isShared ? respondWithResults(results, generation) : joinResults(results);
+    return new OperationResponse({ headers: json, body: bytes });
   },
 });
 
@@ -103,14 +98,12 @@ interface SnapRefreshCall {
   deltas: boolean;
   /** Collects the revisions that the device is offered to refresh to. */
   offers: Offer[];
-  /** Cached results for devices with the same architecture and fields; undefined if the response is for one account. */
-  cachedResults: RefreshResults | undefined;
+  /** Cached results for devices; undefined if the response is for one account. */
+  cachedResults: CachedResponses<CachedRefreshResult> | undefined;
 }
 
 const heldIn = (context: Iterable<RefreshContext>): ReportedRevision[] =>
   Array.from(context, ({ 'snap-id': packageId, revision }) => ({ packageId, revision }));
-
-const comma = Buffer.from(',');
 
 const written = (result: RefreshResult): string => JSON.stringify(result);
 
@@ -141,11 +134,11 @@ function resultOf(
   action: RefreshAction,
   item: RefreshContext | undefined,
   call: SnapRefreshCall,
-): MaybePromise<Pieces> {
+): MaybePromise<ResultJson> {
   const { cachedResults } = call;
   const channel = cachedResults && channelOfUsualRefresh(action, item);
   if (channel === undefined) return resultAnew(action, item, call);
-  const cached = cachedResults?.of(keyOf(action), channel);
+  const cached = cachedResults?.get(resultKey(keyOf(action), channel, call));
   const epoch = epochOf(item?.epoch ?? action.epoch);
   return cached !== undefined &&
     call.snaps.reaches(cached.snap) &&
@@ -160,15 +153,15 @@ function resultAnew(
   item: RefreshContext | undefined,
   call: SnapRefreshCall,
   channel?: string,
-): MaybePromise<Pieces> {
+): MaybePromise<ResultJson> {
   const statedId = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
   // If both are equal, use the string that was looked up before: its hash is already computed.
   const id = statedId === action['instance-key'] ? action['instance-key'] : statedId;
   const lookup = id === undefined || id === '' ? call.snaps.findByName(action.name ?? '') : call.snaps.findById(id);
-  return whenReady(lookup, (visibleSnap): MaybePromise<Pieces> => {
+  return whenReady(lookup, (visibleSnap): MaybePromise<ResultJson> => {
     const key = { 'instance-key': keyOf(action) };
-    if (visibleSnap === undefined) return [written({ result: 'error', ...key, ...unknown(id, action.name) })];
-    const { snap, reach } = visibleSnap;
+    if (visibleSnap === undefined) return written({ result: 'error', ...key, ...unknown(id, action.name) });
+    const { snap } = visibleSnap;
     const { records, history, cohortKeys, asker } = call;
     const cohortKey = action['cohort-key'] ?? item?.['cohort-key'] ?? '';
     const cohort = cohortKey === '' ? undefined : { madeAt: cohortKeys.madeAt(cohortKey, snap.id, asker.now) };
@@ -182,28 +175,43 @@ function resultAnew(
     });
     return whenReady(choosing, (chosen) => {
       if (!('code' in chosen)) {
-        const isForAll = channel !== undefined && chosen.forAll === true && !call.fields.resources;
-        const cached = isForAll ? keepTold(snap, chosen, { action, channel }, call) : undefined;
-        return buildResult({ snap, reach }, chosen, { action, item, cached }, call);
+        // The records of components belong to another cache generation.
+        const { epoch, components } = readAnnouncement(chosen.revision);
+        const isForAll = chosen.forAll === true && (components.length === 0 || !call.fields.resources);
+        if (channel === undefined || !isForAll) return buildResult(visibleSnap, chosen, { action, item }, call);
+        const result = { key: resultKey(snap.id, channel, call), snap, chosen, epoch };
+        return buildResult(
+          visibleSnap,
+          chosen,
+          { action, item, cached: cacheResult(result, action, undefined, call) },
+          call,
+        );
       }
       const about = { ...key, 'snap-id': snap.id, name: snap.name };
-      return [written({ result: 'error', ...about, error: noneToGive(chosen) })];
+      return written({ result: 'error', ...about, error: noneToGive(chosen) });
     });
   });
 }
 
-/** Caches the result for all devices that make a usual refresh. */
-function keepTold(
-  snap: PublishedPackage,
-  chosen: ChosenSnapRevision,
-  { action, channel }: { action: RefreshAction; channel: string },
+/** Caches the result for all devices that make a usual refresh, with a delta if they have the same older revision. */
+function cacheResult(
+  result: Omit<CachedRefreshResult, 'bytes'>,
+  action: RefreshAction,
+  delta: Delta | undefined,
   call: SnapRefreshCall,
 ): CachedRefreshResult {
-  const bytes = bytesOf(wholeResult(snap, chosen, action, {}, call));
-  const cached = { snap, chosen, epoch: readAnnouncement(chosen.revision).epoch, bytes };
-  call.cachedResults?.keep(snap.id, channel, cached);
+  const { key, snap, chosen } = result;
+  const cached = { ...result, bytes: Buffer.from(wholeResult(snap, chosen, action, { delta }, call)) };
+  call.cachedResults?.set(delta === undefined ? key : [...key, delta], cached);
   return cached;
 }
+
+const resultKey = (id: string, channel: string, { asker, fields }: SnapRefreshCall): ResponseKey => [
+  asker.architecture,
+  fields.key,
+  id,
+  channel,
+];
 
 /** The result for a chosen revision; `cached` holds the cached bytes for it. */
 function buildResult(
@@ -215,7 +223,7 @@ function buildResult(
     cached,
   }: { action: RefreshAction; item: RefreshContext | undefined; cached?: CachedRefreshResult | undefined },
   call: SnapRefreshCall,
-): MaybePromise<Pieces> {
+): MaybePromise<ResultJson> {
   const { records, fields, baseUrl, offers, deltas } = call;
   const { effective: channel, revision } = chosen;
   const isNews = action.action === 'refresh' && revision.revision !== item?.revision;
@@ -227,7 +235,10 @@ function buildResult(
   const mayDelta = isNews && deltas && reach.coversChannel === undefined;
   const deltaLookup = mayDelta ? findDelta(snap.id, item?.revision ?? 0, revision.revision, records) : undefined;
   return whenReady(deltaLookup, (delta) => {
-    if (cached !== undefined && delta === undefined) return [cached.bytes];
+    if (cached !== undefined) {
+      if (delta === undefined) return cached.bytes;
+      return (call.cachedResults?.get([...cached.key, delta]) ?? cacheResult(cached, action, delta, call)).bytes;
+    }
     const resources = fields.resources
       ? findComponents(revision, { released: chosen.resources, reach }, records, baseUrl)
       : undefined;
@@ -235,17 +246,16 @@ function buildResult(
   });
 }
 
-/** Builds a result; only the JSON of the snap and of its revision comes from a cache. */
 function wholeResult(
   snap: PublishedPackage,
   chosen: ChosenSnapRevision,
   action: RefreshAction,
-  more: Parameters<typeof writeSnapJson>[4],
+  more: Parameters<typeof presentDetails>[4],
   { fields, baseUrl }: SnapRefreshCall,
-): Pieces {
+): string {
   const identity = { 'instance-key': keyOf(action), 'snap-id': snap.id, name: snap.name };
-  const about = written({ result: action.action, ...identity, ...whereFound(chosen) });
-  return [`${about.slice(0, -1)},"snap":`, ...writeSnapJson(snap, chosen.revision, fields, baseUrl, more), '}'];
+  const details = presentDetails(snap, chosen.revision, fields, baseUrl, more);
+  return written({ result: action.action, ...identity, ...whereFound(chosen), snap: details });
 }
 
 function unknown(id: string | undefined, name: string | undefined): Pick<RefreshResult, 'snap-id' | 'name' | 'error'> {

@@ -63,68 +63,17 @@ export const presentSnapRevision = (
   baseUrl: string,
 ): SnapDetails => some(ofRevision, revision, fields, baseUrl);
 
-/**
- * Writes the snap and the revision as JSON pieces, with the delta from the device's revision. The cached records are the same
- * objects each time, and the bytes are cached as long as those objects: a refresh needs thirty of them, and serializing one costs
- * more than choosing it.
- */
-export function writeSnapJson(
+/** The requested members of a snap and its revision, with the delta from the revision of the device. */
+export function presentDetails(
   snap: PublishedPackage,
   revision: RevisionForDevices,
-  { fields, key }: SnapFieldSelection,
+  { fields }: SnapFieldSelection,
   baseUrl: string,
   { delta, resources }: { delta?: Delta | undefined; resources?: SnapDetails['resources'] },
-): Pieces {
-  const whole = texts.of(snap, key, () => presentSnap(snap, fields, baseUrl));
-  const part = texts.of(revision, delta === undefined ? key : `${key} ${delta.sha3_384}`, () =>
-    withDelta(presentSnapRevision(revision, fields, baseUrl), delta, baseUrl),
-  );
-  const components = resources === undefined ? '' : `"resources":${JSON.stringify(resources)}`;
-  const members = [whole, part, components].filter(({ length }) => length > 0);
-  return ['{', ...members.flatMap((member, at) => (at === 0 ? member : [',', member])), '}'];
+): SnapDetails {
+  const revisionDetails = withDelta(presentSnapRevision(revision, fields, baseUrl), delta, baseUrl);
+  return { ...presentSnap(snap, fields, baseUrl), ...revisionDetails, ...(resources && { resources }) };
 }
-
-/** The parts of a text, as strings or as encoded bytes. */
-export type Pieces = (string | Buffer)[];
-
-/** Joins the pieces as bytes. Joining and encoding long strings takes three times as long (`npm run bench -- devices`). */
-export function bytesOf(pieces: Readonly<Pieces>): Buffer {
-  const bytes: Buffer[] = [];
-  let text = '';
-  for (const piece of pieces) {
-    if (typeof piece === 'string') text += piece;
-    else {
-      if (text !== '') bytes.push(Buffer.from(text));
-      bytes.push(piece);
-      text = '';
-    }
-  }
-  return Buffer.concat([...bytes, Buffer.from(text)]);
-}
-
-/**
- * A cache of the bytes of the last responses. Devices of one model have the same snaps, and joining thirty results takes a
- * twentieth of a refresh (`npm run bench -- devices`).
- */
-class RefreshResponseCache {
-  #answers: { pieces: Readonly<Pieces>; bytes: Buffer }[] = [];
-
-  of(pieces: Readonly<Pieces>): Buffer {
-    const isSame = (other: Readonly<Pieces>): boolean =>
-      other.length === pieces.length && pieces.every((piece, at) => piece === other[at]);
-    const match = this.#answers.find((entry) => isSame(entry.pieces));
-    if (match !== undefined) return match.bytes;
-    const bytes = bytesOf(pieces);
-    if (bytes.length <= maxResponseBytes)
-      this.#answers = [{ pieces, bytes }, ...this.#answers.slice(0, maxResponses - 1)];
-    return bytes;
-  }
-}
-
-/** Maximum number of cached responses, and maximum bytes of each. */
-const [maxResponses, maxResponseBytes] = [16, 256 * 1024];
-
-export const responseCache = new RefreshResponseCache();
 
 const withDelta = (details: SnapDetails, delta: Delta | undefined, baseUrl: string): SnapDetails =>
   delta === undefined || details.download === undefined
@@ -172,31 +121,3 @@ export function readAnnouncement({ sha3_384, packageYaml }: RevisionForDevices):
   announcements.set(sha3_384, read);
   return read;
 }
-
-/**
- * Caches members of objects as JSON, one text per object and list of fields. Drops everything when the limit is reached, for
- * example when a client keeps asking for different lists.
- */
-class SnapJsonCache {
-  readonly #most: number;
-  #size = 0;
-  #texts = new WeakMap<object, Map<string, Buffer>>();
-
-  /** @param maxBytes - Maximum bytes. */
-  constructor(maxBytes: number) {
-    this.#most = maxBytes;
-  }
-
-  of(object: object, key: string, make: () => SnapDetails): Buffer {
-    const cached = this.#texts.get(object)?.get(key);
-    if (cached !== undefined) return cached;
-    const text = Buffer.from(JSON.stringify(make()).slice(1, -1));
-    this.#size += text.length + key.length;
-    if (this.#size > this.#most) [this.#texts, this.#size] = [new WeakMap(), 0];
-    const its = this.#texts.get(object) ?? new Map<string, Buffer>();
-    this.#texts.set(object, its.set(key, text));
-    return text;
-  }
-}
-
-const texts = new SnapJsonCache(16 * 1024 * 1024);

@@ -9,6 +9,7 @@ import { anyone } from '#access/access-rules.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import { OperationResponse, operation } from '#http/operation.ts';
 import { matchesEtag } from '#http/response/byte-ranges.ts';
+import { ResponseCache } from '#http/response/response-cache.ts';
 import { notModified } from '#http/response/revalidation.ts';
 import { confinements as everyConfinement } from '#domain/packages/snap-catalog.ts';
 import { hal } from './snap-sections.ts';
@@ -49,19 +50,15 @@ interface PackedSnapNames {
 }
 
 /** Built once per state of the catalog and per requested set of confinements. */
-const made = new WeakMap<object, Map<string, Promise<PackedSnapNames>>>();
+const responses = new ResponseCache<PackedSnapNames>({
+  maxBytes: 32 * 1024 * 1024,
+  sizeOf: ({ packed }) => packed.length,
+});
 
 async function namesOf(confinements: readonly string[], records: HandlerRecords): Promise<PackedSnapNames> {
-  // Read before the catalog: a commit in between starts a new cache generation.
-  const generation = await records.cacheGenerations.catalog();
-  const all = made.get(generation) ?? new Map<string, Promise<PackedSnapNames>>();
-  made.set(generation, all);
+  const cached = responses.in(await records.cacheGenerations.catalog());
   const selected = everyConfinement.filter((confinement) => confinements.includes(confinement));
-  const key = selected.join();
-  const names = all.get(key) ?? make(selected, records);
-  all.set(key, names);
-  names.catch(() => all.delete(key));
-  return names;
+  return cached.share([selected.join()], () => make(selected, records));
 }
 
 const pageSize = 1000;

@@ -3,7 +3,6 @@ import { missingPermission, seesPackage, type Access, type PackageEvidence } fro
 import { operation } from '#http/operation.ts';
 import { grants } from '#domain/tokens/permission.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { attempt } from '#domain/maybe-promise.ts';
 import { caller } from '../caller.ts';
 
 const sees = seesPackage(['account-register-package', 'package-manage']);
@@ -12,7 +11,7 @@ const sees = seesPackage(['account-register-package', 'package-manage']);
 const mayUnregister: Access<PackageEvidence> = {
   ...sees,
   async admit(request) {
-    const principal = await attempt(request.authenticate, (error) => {
+    const principal = await request.authenticate().catch((error: unknown) => {
       if (!(error instanceof Refusal) || error.code !== 'macaroon-authorization-required') throw error;
       throw new Refusal(error.code, request.inPayload() ? 'Unauthorized' : 'discharge required');
     });
@@ -25,7 +24,7 @@ const mayUnregister: Access<PackageEvidence> = {
     const granted = grants(permissions, 'account-register-package') || grants(permissions, 'package-manage');
     const administers = principal.storeAdministrator && grants(permissions, 'store-manage') && namespace !== 'charm';
     if (!granted && !administers) throw missingPermission('account-register-package');
-    const evidence = await sees.admit({ ...request, authenticate: () => principal });
+    const evidence = await sees.admit({ ...request, authenticate: () => Promise.resolve(principal) });
     if (evidence.role !== 'publisher' && !administers) {
       const noun = namespace === 'charm' ? 'Charms' : 'Packages';
       throw new Refusal('permission-required', `${noun} can only be unregistered by their publisher`);

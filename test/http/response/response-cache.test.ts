@@ -1,6 +1,7 @@
 // Cached responses, and the changes that evict them.
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { IncomingMessage } from 'node:http';
+import { connect, Socket } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -9,7 +10,10 @@ import { runInNewContext } from 'node:vm';
 import SQLite from 'better-sqlite3';
 import t from 'tap';
 
-import { createRepeatableResponseCache, type RepeatableResponseKey } from '#http/response/response-cache.ts';
+import type { Exchange } from '#http/exchange.ts';
+import { RepeatedResponses } from '#http/fast-path.ts';
+import { ResponseCache } from '#http/response/response-cache.ts';
+import type { ServerServices } from '#http/services.ts';
 import type { OutgoingResponse } from '#http/response/outgoing-response.ts';
 import { days } from '#domain/clock.ts';
 import { randomIds } from '#domain/ids.ts';
@@ -19,96 +23,116 @@ import { cachedTables, records } from '#records/index.ts';
 import { sections } from '#operations/index.ts';
 import { startStore, type Client } from '#test/fixtures/appliance.ts';
 import { request } from '#test/fixtures/clients/raw.ts';
-import { largeTest } from '#test/fixtures/large.ts';
 import { startTwoProcesses } from '#test/fixtures/processes/two-processes.ts';
 
 const path = '/internal/v1/package-permissions';
 
-const question = (more: Partial<RepeatableResponseKey> = {}): RepeatableResponseKey => ({
-  principal: {} as Principal,
-  generation: {},
-  bytes: Buffer.from('{"filters":[]}'),
-  ...more,
+const answer = (body = 'answer'): { body: string } => ({ body });
+const cacheOf = (maxBytes: number) =>
+  new ResponseCache({ maxBytes, sizeOf: ({ body }: { body: string }) => body.length });
+
+t.test('a response is found by all parts of its key, in its generation only', (t) => {
+  const cache = cacheOf(10_000);
+  const [generation, principal] = [{}, {}];
+  const cached = cache.in(generation);
+  t.equal(cached.get(['list', principal]), undefined);
+  cached.set(['list', principal], answer());
+  t.same(cache.in(generation).get(['list', principal]), answer());
+  for (const other of [['list', {}], ['other', principal], ['list'], ['list', principal, 'more'], [principal, 'list']])
+    t.equal(cached.get(other), undefined, `not by ${JSON.stringify(other)}`);
+
+  const next = cache.in({});
+  t.equal(next.get(['list', principal]), undefined, 'another generation begins empty');
+  cached.set(['late', principal], answer('of the former generation'));
+  t.equal(next.get(['late', principal]), undefined, 'a response that was made from former records is lost');
+  t.equal(cache.in(generation).get(['list', principal]), undefined, 'a former generation does not come back');
+  t.end();
 });
 
-const maker = () => {
-  const made = { times: 0 };
-  return { made, make: (): OutgoingResponse => ({ status: 200, headers: {}, body: `answer ${++made.times}` }) };
-};
-
-t.test('a question that comes again has the same answer', async (t) => {
-  const [repeats, { made, make }, asked] = [createRepeatableResponseCache(), maker(), question()];
-  const answers = [1, 2, 3, 4].map(() => repeats(asked, make) as OutgoingResponse);
-  t.same(
-    answers.map(({ body }) => body),
-    ['answer 1', 'answer 2', 'answer 2', 'answer 2'],
-    'it is kept when it comes for the second time',
-  );
-  for (const other of [{ principal: {} as Principal }, { bytes: Buffer.from('{}') }, { generation: {} }]) {
-    const before = made.times;
-    repeats({ ...asked, ...other }, make);
-    t.equal(made.times, before + 1, `not with another ${Object.keys(other).join()}`);
-  }
-  const before = made.times;
-  repeats(asked, make);
-  t.equal(made.times, before + 1, 'a generation that has gone does not come back');
-});
-
-t.test('a response that cannot be cached is computed each time', async (t) => {
-  const repeats = createRepeatableResponseCache();
-  const long = question({ bytes: Buffer.alloc(9000, ' ') });
-  const { made, make } = maker();
-  for (let times = 0; times < 3; times++) repeats(long, make);
-  t.equal(made.times, 3, 'a long question');
-  const asked = question();
-  let calls = 0;
-  const fail = () => {
-    calls++;
-    return Promise.reject(new Error('once'));
+t.test('the cache never holds more bytes than it may', async (t) => {
+  const maxBytes = 20_000;
+  const text = 'x'.repeat(1000);
+  const ways: Record<string, { key: (at: number) => string; body: string; isShared?: boolean }> = {
+    'large values': { key: String, body: text },
+    'large keys': { key: (at) => `${at} ${text}`, body: '' },
+    'small entries, which take room too': { key: String, body: '' },
+    'responses that are shared': { key: String, body: text, isShared: true },
   };
-  for (let times = 0; times < 3; times++) await t.rejects(Promise.resolve(repeats(asked, fail)), { message: 'once' });
-  t.equal(calls, 3, 'a failure');
-  const slow = question();
-  const later = Promise.withResolvers<OutgoingResponse>();
-  repeats(slow, make);
-  const waiting = repeats(slow, () => later.promise);
-  repeats({ ...slow, generation: {} }, make);
-  later.resolve({ status: 200, headers: {}, body: 'of a generation that has gone' });
-  await waiting;
-  t.not((repeats(slow, make) as OutgoingResponse).body, 'of a generation that has gone');
+  for (const [name, { key, body, isShared = false }] of Object.entries(ways)) {
+    const cached = cacheOf(maxBytes).in({});
+    const heldCounts: number[] = [];
+    let isNewestThere = true;
+    for (let at = 0; at < 200; at++) {
+      if (isShared) await cached.share([key(at)], () => Promise.resolve(answer(body)));
+      else cached.set([key(at)], answer(body));
+      isNewestThere &&= cached.get([key(at)]) !== undefined;
+      heldCounts.push(Array.from({ length: 200 }, (_, other) => cached.get([key(other)])).filter(Boolean).length);
+    }
+    const [most, size] = [Math.max(...heldCounts), 200 + key(0).length + body.length];
+    t.ok(isNewestThere, `${name}: the newest is there`);
+    t.ok(most > 5 && most * size <= maxBytes, `${name}: ${most} at a time`);
+  }
+  const cached = cacheOf(maxBytes).in({});
+  cached.set(['small'], answer());
+  cached.set(['large'], answer('x'.repeat(maxBytes)));
+  t.equal(cached.get(['large']), undefined, 'a value that is larger than the cache');
 });
 
-t.test('the cache stays within its size', async (t) => {
-  const repeats = createRepeatableResponseCache();
-  const large = { status: 200, headers: {}, body: 'x'.repeat(1024 * 1024) };
-  const [principal, generation] = [{} as Principal, {}];
-  const asked = (at: number): RepeatableResponseKey => ({ principal, generation, bytes: Buffer.from(`{"at":${at}}`) });
+t.test('callers that ask for a response at the same time share one', async (t) => {
+  const cached = cacheOf(10_000).in({});
   let made = 0;
-  const ask = (at: number): void => void repeats(asked(at), () => ((made += 1), large));
-  for (let at = 0; at < 12; at++) for (let times = 0; times < 3; times++) ask(at);
-  t.equal(made, 24);
-  ask(0);
-  t.equal(made, 24, 'the first is still there');
-  for (let at = 12; at < 20; at++) for (let times = 0; times < 3; times++) ask(at);
-  ask(0);
-  t.equal(made, 41, 'and with too many of them is not');
+  const make = async () => {
+    await setImmediate();
+    return answer(`answer ${++made}`);
+  };
+  const ask = () => cached.share(['names'], make);
+  t.same(await Promise.all([ask(), ask()]), [answer('answer 1'), answer('answer 1')]);
+  t.same(await ask(), answer('answer 1'));
+  const fail = () => cached.share(['other'], () => Promise.reject(new Error('the disk is full')));
+  await t.rejects(Promise.all([fail(), fail()]), { message: 'the disk is full' });
+  t.same(await cached.share(['other'], make), answer('answer 2'), 'a failure is not cached');
 });
 
-largeTest('of a hundred thousand requests without repetition nothing is cached', async (t) => {
-  const repeats = createRepeatableResponseCache();
-  const [principal, generation] = [{} as Principal, {}];
-  const answers: WeakRef<OutgoingResponse>[] = [];
-  for (let at = 0; at < 100_000; at++) {
-    const bytes = Buffer.from(JSON.stringify({ filters: [{ type: 'snap', id: randomIds.id() }] }));
-    const sent = await repeats({ principal, generation, bytes }, () => ({ status: 200, headers: {}, body: 'nothing' }));
-    if (at % 100 === 0) answers.push(new WeakRef(sent));
+t.test('questions that come once, or are long, are not cached; others are bounded', async (t) => {
+  const operations = sections.flatMap((section) => section.operations);
+  const op = operations.find(({ name }) => name === 'package_permissions')!;
+  const repeated = new RepeatedResponses(operations);
+  const generation = {};
+  const services = { records: { cacheGenerations: { snapsFor: () => generation } } } as unknown as ServerServices;
+  const principal = {} as Principal;
+  let made = 0;
+  const ask = (body: string, caller = principal): Promise<OutgoingResponse> => {
+    const request = Object.assign(new IncomingMessage(new Socket()), { complete: true });
+    request.headers['content-length'] = String(body.length);
+    request.push(body);
+    return repeated.repeat(op, { principal: caller, request } as unknown as Exchange, services, () =>
+      Promise.resolve({ status: 200, headers: {}, body: `answer ${++made}` }),
+    );
+  };
+  const question = (): string => JSON.stringify({ filters: [{ type: 'snap', id: randomIds.id() }] });
+  const responses: WeakRef<OutgoingResponse>[] = [];
+  for (let at = 0; at < 10_000; at++) {
+    const sent = await ask(question());
+    if (at % 10 === 0) responses.push(new WeakRef(sent));
   }
   setFlagsFromString('--expose-gc');
   await setImmediate();
   (runInNewContext('gc') as () => void)();
-  const kept = answers.filter((answer) => answer.deref() !== undefined).length;
-  t.ok(kept < 5, `${kept} of a thousand: where two had one mark`);
-  repeats({ principal, generation, bytes: Buffer.from('{}') }, () => ({ status: 200, headers: {}, body: 'nothing' }));
+  const cachedCount = responses.filter((response) => response.deref() !== undefined).length;
+  t.ok(cachedCount < 5, `${cachedCount} of a thousand: where two had one mark`);
+
+  const [again, long] = [question(), `{}${' '.repeat(9000)}`];
+  for (const [body, times] of [
+    [again, 2],
+    [long, 5],
+  ] as const) {
+    const before = made;
+    for (let time = 0; time < 5; time++) await ask(body);
+    t.equal(made - before, times, body.slice(0, 60).trim());
+  }
+  const before = made;
+  await ask(again, {} as Principal);
+  t.equal(made, before + 1, 'another caller');
 });
 
 /** Sends it three times, so that the last response comes from the cache. */
@@ -165,15 +189,39 @@ t.test('the caller and the form of the request are checked each time', async (t)
   t.equal((await ask({ authorization, 'content-encoding': 'gzip' })).status, 415);
   t.equal((await ask({})).status, 401);
   t.equal((await ask({ authorization: `${authorization}x` })).status, 401);
+  // Bob asks the same: the snap is private now, so it is there for ada alone.
+  t.equal((await ada.patch('/v1/snap/hello', { private: true })).status, 200);
+  const bob = await store.as('bob');
+  const theirs = await Promise.all([1, 2, 3, 4, 5, 6].map((time) => told(time % 2 === 0 ? ada : bob, [id])));
+  t.same(
+    theirs.map((reply) => (reply.body as { packages: unknown[] }).packages.length),
+    [0, 1, 0, 1, 0, 1],
+    'each account gets its own response',
+  );
   const ids = new Set<string | null>();
   for (let times = 0; times < 3; times++) ids.add((await ask({ authorization })).headers.get('x-request-id'));
   t.equal(ids.size, 3, 'each answer has an id of its own');
   t.match(
     (await store.anyone.get('/metrics')).body,
-    'larder_requests_total{operation="package_permissions",status="200"} 7\n',
+    'larder_requests_total{operation="package_permissions",status="200"} 25\n',
   );
   store.clock.now = new Date(store.clock.now.getTime() + days(366));
   t.equal((await ask({ authorization })).status, 401, 'a token that has ended');
+});
+
+t.test('no cached response survives a revocation', async (t) => {
+  const store = await startStore(t);
+  const [ada, root, bob] = [await store.as('ada'), await store.as('root'), await store.as('bob')];
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
+  const gateways = [await connection(store.url, bob.token, id), await connection(store.url, ada.token, id)];
+  t.teardown(() => gateways.forEach((gateway) => gateway.close()));
+  for (const gateway of gateways) for (let times = 0; times < 4; times++) t.match(await gateway.ask(), { status: 200 });
+  // Neither changes the records of the response.
+  t.match(await root.post(`/internal/v1/accounts/${store.ids.bob}/disable`, {}), { status: /^20/ });
+  t.match(await gateways[0]?.ask(), { status: 401 }, 'a disabled account');
+  t.match(await gateways[1]?.ask(), { status: 200 }, 'another account');
+  store.clock.now = new Date(store.clock.now.getTime() + days(366));
+  t.match(await gateways[1]?.ask(), { status: 401 }, 'an expired token');
 });
 
 t.test('cached responses follow each change, by any actor', async (t) => {

@@ -1,0 +1,164 @@
+// The life of a request, from its first header to its line in the log. Two things come before: the limits of its connection
+// (`connection-limits.ts`), and the fast path of repeated requests (`fast-path.ts`).
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+
+import { Refusal } from '#domain/refusal.ts';
+import { checkShape } from '#contract/schema.ts';
+import type { Wire } from '#contract/wire.ts';
+import { readPresentedTokens, type PresentedTokens } from '#access/presented-tokens.ts';
+import { checkTokenScope } from '#access/token-scope.ts';
+import { requireBrowserSession } from './request/browser-sessions.ts';
+import { createContentReader, parseMembers } from './request/payload.ts';
+import { json, type OutgoingResponse } from './response/outgoing-response.ts';
+import { notFoundPage, prefersHtml } from './response/not-found-page.ts';
+import { streamResponse, writeResponse } from './response/send-response.ts';
+import { familyAt, toErrorResponse } from './error-responses.ts';
+import { beginExchange, concludeExchange, type Exchange } from './exchange.ts';
+import type { RepeatedResponses } from './fast-path.ts';
+import { handlerCall, refusedRequest } from './handler-call.ts';
+import { refuseMalformed } from './malformed-requests.ts';
+import { OperationResponse, type Operation } from './operation.ts';
+import { findOperation, type RouteTable } from './route-table.ts';
+import type { ServerServices } from './services.ts';
+
+/** The parts of the server that answer requests. */
+export interface AnswerOptions {
+  /** The present services; a reload changes their configuration. */
+  services: () => ServerServices;
+  routes: RouteTable;
+  repeated: RepeatedResponses;
+  /** Whether every response is validated against its shape. */
+  checkAnswers: boolean;
+}
+
+/** Answers one request, with one configuration from beginning to end. */
+export async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: AnswerOptions,
+): Promise<void> {
+  const services = options.services();
+  const exchange = beginExchange(request, response, services);
+  let outgoing: OutgoingResponse;
+  try {
+    refuseMalformed(request);
+    const op = findOperation(exchange, options.routes, services.config);
+    exchange.query = parseMembers(exchange.search, 'The query', op.repeated);
+    const call = { exchange, content: createContentReader(op, request), services };
+    outgoing = await (op.refused === undefined ? run(op, call, options) : runWithPages(op, call, options));
+  } catch (error) {
+    exchange.failure = error;
+    outgoing = refuse(exchange, services);
+  }
+  const { status, headers, body } = outgoing;
+  const aborted =
+    body instanceof Readable
+      ? await streamResponse(exchange, { status, headers, body }, services)
+      : writeResponse(exchange, { status, headers, body }, services);
+  concludeExchange(exchange, { status, aborted }, services);
+}
+
+interface RunningCall {
+  exchange: Exchange;
+  /** Reads the body. */
+  content: () => Promise<unknown>;
+  services: ServerServices;
+}
+
+/**
+ * Authenticates and authorizes the caller, validates the request, and handles it. Throws a `Refusal`, or another error if the fault is on our
+ * side.
+ */
+async function run(op: Operation, call: RunningCall, options: AnswerOptions): Promise<OutgoingResponse> {
+  const { exchange, content, services } = call;
+  const evidence = await admit(op, call);
+  const { principal, query } = exchange;
+  if (principal !== undefined) checkTokenScope(op, principal, evidence);
+  if (op.query !== undefined) checkShape(op.query, query);
+
+  const handle = async (): Promise<OutgoingResponse> => {
+    const body = op.body === undefined ? undefined : await content();
+    if (op.body !== undefined && !(op.bodyOptional === true && body === undefined)) checkShape(op.body, body);
+    return present(op, await op.handle(handlerCall(services, evidence, exchange, body)), options);
+  };
+  return await (op.repeatable === undefined ? handle() : options.repeated.repeat(op, exchange, services, handle));
+}
+
+/** Runs an operation that people use in a browser: shows refusals as a page. */
+async function runWithPages(op: Operation, call: RunningCall, options: AnswerOptions): Promise<OutgoingResponse> {
+  try {
+    return await run(op, call, options);
+  } catch (error) {
+    if (!(error instanceof Refusal) || op.refused === undefined) throw error;
+    const { exchange, content, services } = call;
+    exchange.failure = error;
+    const typed = op.body === undefined ? undefined : await content().catch(() => undefined);
+    return present(op, await op.refused(error, refusedRequest(services, exchange, typed)), options);
+  }
+}
+
+/** Asks the access rule of the operation. Returns its evidence; the principal is noted in the exchange. */
+function admit(op: Operation, { exchange, content, services }: RunningCall): object | Promise<object> {
+  const { request, params, query } = exchange;
+  const { authority, records, registry, deviceSessions, config, now } = services;
+  const mayBeInPayload = op.access.inPayload === true || params['namespace'] === 'charm';
+  const tokens = (): PresentedTokens | Promise<PresentedTokens> =>
+    readPresentedTokens(request, mayBeInPayload, content);
+  let inPayload = false;
+  return op.access.admit({
+    params,
+    query,
+    request,
+    records,
+    registry,
+    deviceSessions,
+    config,
+    now,
+    async authenticate() {
+      const presented = await tokens();
+      inPayload = presented.inPayload;
+      exchange.principal = await authority.authenticate(presented.tokens);
+      authority.used(exchange.principal.sessionId);
+      return exchange.principal;
+    },
+    async browse() {
+      const session = await requireBrowserSession(exchange, services);
+      exchange.principal = session.principal;
+      authority.used(session.principal.sessionId);
+      return session;
+    },
+    login: async () => authority.login((await tokens()).tokens),
+    presentsToken: async () => (await tokens()).tokens.length > 0,
+    inPayload: () => inPayload,
+  });
+}
+
+/** Turns the result of a handler into a response. */
+function present(op: Operation, result: unknown, { checkAnswers }: AnswerOptions): OutgoingResponse {
+  if (result instanceof OperationResponse) {
+    return { status: result.status ?? op.status ?? 200, headers: result.headers, body: result.body };
+  }
+  if (checkAnswers && op.response !== undefined) checkAnswer(op, result);
+  if (result === undefined) return { status: op.status ?? 204, headers: {}, body: undefined };
+  return { status: op.status ?? 200, headers: json, body: JSON.stringify(result) };
+}
+
+/** In development and tests, a response that breaks its own shape is our error and throws. */
+function checkAnswer(op: Operation, result: unknown): void {
+  try {
+    checkShape(op.response as keyof Wire, result);
+  } catch (error) {
+    throw new Error(`cannot answer ${op.name}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** The response that reports an error, in the format of the operation; browsers get a page if nothing is at the address. */
+function refuse(
+  { request, path, operation, errors, allow, failure }: Exchange,
+  { config }: ServerServices,
+): OutgoingResponse {
+  const isNothing = operation === 'none' && failure instanceof Refusal && failure.status === 404;
+  if (isNothing && prefersHtml(request)) return notFoundPage(path, config.http.base_url);
+  return toErrorResponse(failure, errors ?? familyAt(path), allow);
+}

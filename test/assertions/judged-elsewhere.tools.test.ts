@@ -12,7 +12,7 @@ import { snapdMissing } from './judge.ts';
 const skip = withoutPackages(...snapdMissing());
 const graph = readImportGraph();
 const files = allTestFiles().filter(
-  (file) => laneOf(file) === 'tests' && graph.get(file)?.text.includes('requestedJudge()') === true,
+  (file) => ['tests', 'long'].includes(laneOf(file)) && graph.get(file)?.text.includes('requestedJudge()') === true,
 );
 
 t.setTimeout(900_000);

@@ -42,7 +42,7 @@ export const inviteAccount = act({
   /** A later link replaces an earlier one. `digest` is the digest of the link's secret. */
   async perform(tx, { id, digest, until }: AccountTarget & { digest: string; until: string }, doing): Promise<void> {
     doing.note({ until });
-    // Else a stolen session of an administrator could take over the account for good.
+    // With a link for their own account, the thief of an administrator's session could set a new password without the old one.
     if (doing.actor === id) {
       throw new Refusal(
         'forbidden',
@@ -200,7 +200,7 @@ export const renewRecoveryCodes = act({
   object: accountObject,
   gate: { never: 'it changes only the login of the same account' },
 
-  /** `recovery` has digests. */
+  /** `recovery` is the list of the digests of the new recovery codes. */
   async perform(tx, { id, recovery }: AccountTarget & { recovery: readonly string[] }, { at, action }): Promise<void> {
     const { username } = await requireAccount(tx, id);
     if ((await tx.totpSecrets.find(id)) === undefined) throw goesWithout({ id, username });

@@ -12,7 +12,7 @@ type AccountRecords = Pick<StoreRecords, 'accounts'> | Pick<ChangeRecords, 'acco
 
 /** The change to the record of an account of another store. */
 export interface ForeignAccountChange {
-  /** Null if it is new here. */
+  /** The account before the change; null if this store did not know it. */
   before: Account | null;
   after: Account;
 }

@@ -39,7 +39,7 @@ export const logIn = act({
   },
 });
 
-/** One error for a wrong name and a wrong password. */
+/** The refusal for a wrong name and for a wrong password. It is the same for both, so that the caller does not learn which names exist. */
 export const wrongCredentials = (): Refusal => new Refusal('invalid-credentials', 'The name or the password is wrong.');
 
 export const wrongCode = (): Refusal =>

@@ -93,7 +93,7 @@ export const retireKeys = act({
   },
 });
 
-/** The keys of the identity provider that a newer one replaced by a moment. `keys` is sorted, newest first. */
+/** The keys of the identity provider that were replaced by a newer key at `moment` or earlier. `keys` is sorted, newest first. */
 export const replacedBefore = (keys: readonly DischargerKey[], moment: string): DischargerKey[] =>
   keys.filter((_, at) => at > 0 && keys[at - 1]!.createdAt <= moment);
 

@@ -128,7 +128,10 @@ export const exchangeLogin = act({
   object: ofSession,
   gate: { never: 'it changes only the login of the same account' },
 
-  /** Can be repeated only by the account that began the session, and not after revocation or without its root key. */
+  /**
+   * A client can repeat the exchange, for example after a lost response. A repetition is refused if the session belongs to another account,
+   * is revoked, or has lost its root key.
+   */
   async perform(tx, { session, issued, address }: ExchangedLogin, { note }): Promise<void> {
     const { sessionId, accountId, rootKeyId, description, validUntil } = session;
     // A login that was saved before an administrator ended the account's sessions cannot begin a session.
@@ -143,7 +146,10 @@ export const exchangeLogin = act({
   },
 });
 
-/** One error for a revoked token, a token of another account, and a deleted or disabled account. */
+/**
+ * The refusal for a revoked token, a token of another account, and a deleted or disabled account. It is the same for all of them, so that
+ * the caller does not learn which it was.
+ */
 export const notThisAccount = (): Refusal =>
   new Refusal(
     'macaroon-authorization-required',
@@ -191,7 +197,7 @@ export const endTokens = act({
   object: ({ id }: AccountTarget) => `account/${id}`,
   gate: { never: 'tokens in the wrong hands must stop working at once' },
 
-  /** Returns the number of tokens that were valid until then. `moment` is the latest time that the store has seen. */
+  /** Returns how many valid tokens it ended. `moment` is the latest time that the store has seen. */
   async perform(
     tx,
     { id, moment, issuedBefore }: AccountTarget & { moment: string; issuedBefore: string | null },

@@ -65,7 +65,7 @@ export const adminMacaroon = command({
         'auth.store_admin_id': account,
         'auth.store_admin_macaroon_sha3_384': keptDigests.length === 0 ? digest : [...keptDigests, digest],
       });
-      // A file in the data directory belongs to its owner, any other file to the caller.
+      // The default file is in the data directory and gets its owner. A file given with --file belongs to the user who runs the command.
       const writeAs: AsCaller = options.file === undefined ? async (work) => work() : asCaller;
       let written: PreparedFile | undefined;
       try {

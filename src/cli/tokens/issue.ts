@@ -100,7 +100,7 @@ export const tokenIssue = command({
   },
 });
 
-/** A machine that builds images changes nothing in the store. */
+/** The default permission of a token for image tools: they download packages and change nothing in the store. */
 const fetching: Permission[] = ['package-view-revisions'];
 
 /** The certificate of the store's own authority, if it has one. */

@@ -26,7 +26,7 @@ import { renderRoles } from './roles.ts';
 import { tokenColumns } from '../tokens/token-cells.ts';
 import { endTokenAddress } from '../tokens/tokens.ts';
 
-/** The maximum of tokens shown; the list of tokens shows all. */
+/** The maximum number of tokens on the page of an account. The list of tokens shows all. */
 const maxShownTokens = 10;
 
 export const consolePerson = screen({

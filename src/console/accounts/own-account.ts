@@ -1,4 +1,4 @@
-// The page of the own account: its name, its login, and its other sessions and tokens.
+// The page "my account": the name, the login, and the other sessions and tokens of the account that is logged in.
 import { updateOwnAccount } from '#acts/accounts/details.ts';
 import { revokeOwnToken } from '#acts/tokens/tokens.ts';
 import { account } from '#access/access-rules.ts';

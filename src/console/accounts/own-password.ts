@@ -1,4 +1,4 @@
-// Changes the own password. The page asks for the old one; a wrong one counts as a failed login.
+// Lets the person who is logged in change their password. A wrong current password counts as a failed login.
 import { account } from '#access/access-rules.ts';
 import { html } from '#http/pages/html.ts';
 import { timestamp } from '#domain/clock.ts';

@@ -17,7 +17,7 @@ import { formHandler, screen } from '../screen.ts';
 import { accountAddress } from './address.ts';
 import { approvalPauseNotice } from './set-up-link.ts';
 
-/** The maximum of brands offered; the command accepts any. */
+/** The maximum number of brands in the form. `larder` accepts every brand. */
 const maxBrands = 200;
 
 /** The meaning of each role. */

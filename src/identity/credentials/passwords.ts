@@ -201,7 +201,7 @@ function isMadeOf(password: string, names: readonly string[]): boolean {
   });
 }
 
-/** A text without these words, the longest first. */
+/** Replaces each of the words in a text by a blank. The longest words go first, because a shorter word can be a part of a longer one. */
 const withoutWords = (text: string, words: ReadonlySet<string>): string =>
   [...words].sort((word, other) => other.length - word.length).reduce((left, word) => left.replaceAll(word, ' '), text);
 
@@ -271,7 +271,7 @@ function isRun(text: string): boolean {
   return rows.some((row) => row.includes(text) || backwards(row).includes(text));
 }
 
-/** Words that attackers try first, alone or with the usual changes; of this field and of general use. */
+/** Words that attackers try first, alone or with the usual variations: general ones, and product names that users of a store think of. */
 const common = new Set(
   (
     'password passwort passwd passphrase pass secret geheim letmein welcome willkommen admin administrator root toor user guest ' +

@@ -39,7 +39,7 @@ export const setUp = operation({
   handle(call) {
     const { request, config } = call;
     if (request.url?.endsWith(isSet) === true) return setPage(config.http.base_url, config.http.console);
-    // Links of older releases have their secret in the query. They are valid until they expire.
+    // Links of earlier versions of larder have their secret in the query. They are valid until they expire.
     return formFor(/[?&]key=([A-Za-z0-9_-]{43})(?:&|$)/.exec(request.url ?? '')?.[1] ?? '', call);
   },
 });

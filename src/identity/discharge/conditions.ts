@@ -28,7 +28,7 @@ export function readCondition(text: string): Condition {
   }
   switch (name) {
     case 'is-authenticated-user':
-      // An argument is a domain, such as `@example`; user names here can end with one.
+      // The argument can be a domain, such as `@example`. It is met by user names of this store that end with it.
       if (argument !== '' && !/^@[a-zA-Z0-9._-]{1,100}$/.test(argument)) throw notUnderstood();
       return { name, argument, needed: [] };
     case 'is-authenticated-userid':

@@ -37,7 +37,7 @@ const remembered = 20_000;
 export interface BackOffOptions {
   records: Pick<StoreRecords, 'failures' | 'ephemeral'>;
   now: Now;
-  /** For tests: another maximum. */
+  /** Maximum number of failures, and of familiar addresses, to remember. Only tests set it. */
   maxEntries?: number;
 }
 

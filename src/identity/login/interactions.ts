@@ -18,7 +18,7 @@ export interface InteractionOptions {
   records: Pick<StoreRecords, 'accounts' | 'loginsUnderWay' | 'ephemeral'>;
   siteKey: Buffer;
   now: Now;
-  /** For tests: other maximums. */
+  /** Maximums to use instead of the defaults. Only tests set them. */
   bounds?: Partial<Bounds>;
 }
 
@@ -28,7 +28,7 @@ interface Bounds {
   bytesOfClient: number;
   /** Pending logins of all clients. */
   all: number;
-  /** Unused tokens and codes. */
+  /** Finished logins: unused tokens that prove them, and unused codes. */
   proofs: number;
 }
 

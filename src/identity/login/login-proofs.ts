@@ -11,15 +11,17 @@ import type { EphemeralRecords, StoreRecords } from '#records/index.ts';
 export interface LoginProofs {
   /** A new token. */
   make(): string;
-  /** Stores that a token proves a login of an account: for a caveat, or without one for any caveat. */
+  /** Stores a token as the proof of a login. It answers only the given caveat, or any caveat if none is given. */
   keep(
     tx: EphemeralRecords,
     token: string,
     proves: { accountId: string; caveat: AddressedCaveat | undefined },
   ): Promise<void>;
-  /** The account that a token stands for. The token is invalid afterwards. */
+  /** Uses up a token. Returns the id of the account that logged in; refuses a used or expired token, and one for another caveat. */
   redeem(token: string, caveat: AddressedCaveat): Promise<string>;
+  /** Makes a code that a browser can carry in an address instead of the token. It is valid once, for one minute. */
   codeFor(token: string): Promise<string>;
+  /** Exchanges a code for its token. Refuses a used or expired code. */
   tokenFor(code: string): Promise<string>;
 }
 

@@ -54,7 +54,7 @@ export const dischargeToken = operation({
   },
 });
 
-/** Whether the configuration contains the URL, or a folder above it. */
+/** Whether a login may send the browser back to this URL: the configuration allows it, or a folder above it. */
 export function mayReturnTo(text: string, allowedUrls: readonly string[]): boolean {
   if (text.length > 2000 || !URL.canParse(text)) return false;
   const url = new URL(text);

@@ -11,7 +11,7 @@ export interface InviteWords {
   invited: string;
   email: string;
   until: Date;
-  /** The user name in the form. */
+  /** The user name that the form is filled in with: the last input, or the invited account. */
   username: string;
   problem: string | undefined;
 }

@@ -22,7 +22,7 @@ export const dashboardAcl = operation({
     const { channels, packages, description, expires } = body;
     const issueRequest: IssueMacaroonRequest = {
       permissions: body.permissions.flatMap(inOurWords),
-      // An empty or absent list restricts nothing here, so it is left out.
+      // In this protocol an empty list means no restriction. In a token it would allow nothing, so it is omitted.
       ...(channels && channels.length > 0 && { channels }),
       ...(packages &&
         packages.length > 0 && {

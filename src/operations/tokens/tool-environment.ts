@@ -33,7 +33,7 @@ export function environmentOf(
         // The form of a login that snapd sends as it is (store/tooling/auth.go).
         UBUNTU_STORE_AUTH: Buffer.from(JSON.stringify({ t: 'macaroon', v: token })).toString('base64'),
         UBUNTU_STORE_URL: base,
-        // Without a model, and for classic images, the tools read the store from here.
+        // The tools take the store id from the model. For classic images, and without a model, they take it from this variable.
         UBUNTU_STORE_ID: config.store.id,
       };
     case 'curl':
@@ -41,7 +41,7 @@ export function environmentOf(
   }
 }
 
-/** The same as lines for a POSIX shell, to paste or to pass to `eval`. */
+/** The variables of `environmentOf` as lines for a POSIX shell, to paste or to pass to `eval`. */
 export function linesFor(tool: Tool, token: string, store: ToolStoreSettings): string {
   const variables = environmentOf(tool, token, store);
   const lines = tool === 'images' ? imageLines(variables) : assignments(variables, tool === 'curl' ? '' : 'export ');

@@ -16,7 +16,7 @@ export type AssignedRole = 'transfer-approver' | 'auditor';
 /** The last change of an account, its roles or its credentials. */
 export interface AccountTouch {
   at: string;
-  /** The actor, in the form of the audit log. */
+  /** The actor as in the audit log: an account id, `cli:<user>`, or `larder` for the store itself. */
   by: string;
   /** The name of the act. */
   what: string;

@@ -38,13 +38,13 @@ const personColumns = columns`
 /** Sort orders other than by user name; `-` reverses the order. */
 export type PeopleOrder = '-name' | `${'' | '-'}${'email' | 'packages' | 'seen'}`;
 
-/** How many accounts are sorted by another order than the user name. */
+/** Any other order than by user name sorts only this many accounts, because it reads them all. */
 const mostSorted = 20_000;
 
 export const people = (db: ReadQueries) => ({
   /**
-   * Lists accounts by user name, after one: all, or those with a text in their user name, display name or email address, or with that id. A
-   * scan of ten thousand accounts takes 3 ms.
+   * Lists accounts by user name, beginning after the user name `after`. `text` matches an id, or a part of the user name, display name or
+   * email address; an empty `text` matches all. A scan of ten thousand accounts takes 3 ms.
    */
   async page(text: string, after: string, limit: number): Promise<PersonRecord[]> {
     const pattern = likePattern(text.toLowerCase());
@@ -58,7 +58,7 @@ export const people = (db: ReadQueries) => ({
     return withRoles(db, rows);
   },
 
-  /** The same in another order, by offset. Only the first 20,000 by user name are sorted. */
+  /** Like `page`, in another order and by offset. Sorts only the first 20,000 accounts by user name. */
   async sorted(
     text: string,
     order: PeopleOrder,

@@ -1,4 +1,4 @@
-// Set-up links: an account sets its own password with one, once.
+// Set-up links. With such a link, a person sets the password of their account, once.
 import { accountColumns, type Account } from './accounts.ts';
 import { sql, type Queries } from '#engine/database.ts';
 

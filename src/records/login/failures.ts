@@ -3,14 +3,14 @@ import { sql, type Queries, type ReadQueries } from '#engine/database.ts';
 
 export type FailureKind = 'login' | 'exchange';
 
-/** How often something failed; `endsAt` is when that no longer counts. */
+/** The number of failures of a key. They no longer count after `endsAt`. */
 export interface FailureRecord {
   count: number;
   endsAt: string;
 }
 
 export const failures = (db: ReadQueries) => ({
-  /** Returns the failures of a key that count at a time. */
+  /** Returns the number of failures of a key; undefined if there are none or they have expired by `now`. */
   find: (kind: FailureKind, key: string, now: string) =>
     db.get<FailureRecord>(sql`
       SELECT count, ends_at AS "endsAt" FROM passing_failures WHERE kind = ${kind} AND key = ${key} AND ends_at > ${now}`),
@@ -18,7 +18,7 @@ export const failures = (db: ReadQueries) => ({
   isFamiliar: async (key: string, now: string) =>
     undefined !== (await db.get(sql`SELECT 1 FROM passing_familiar_places WHERE key = ${key} AND ends_at > ${now}`)),
 
-  /** Returns until when a place is familiar. */
+  /** Returns the time until which a place is familiar; undefined if it is not. */
   familiarUntil: async (key: string) =>
     (await db.get<{ endsAt: string }>(sql`SELECT ends_at AS "endsAt" FROM passing_familiar_places WHERE key = ${key}`))
       ?.endsAt,
@@ -37,7 +37,7 @@ export const failurePassing = (db: Queries) => ({
   forget: (kind: FailureKind, key: string) =>
     db.run(sql`DELETE FROM passing_failures WHERE kind = ${kind} AND key = ${key}`),
 
-  /** Keeps at most so many keys of a kind, and removes those with the oldest failures. */
+  /** Keeps the newest `maxKeys` keys of a kind, and removes the keys with the oldest failures. */
   bound: (kind: FailureKind, maxKeys: number) =>
     db.run(sql`
       DELETE FROM passing_failures WHERE kind = ${kind} AND seq <= (
@@ -49,7 +49,7 @@ export const failurePassing = (db: Queries) => ({
     await db.run(sql`INSERT INTO passing_familiar_places (key, ends_at) VALUES (${key}, ${endsAt})`);
   },
 
-  /** Keeps at most so many places, and removes those with the oldest use. */
+  /** Keeps the `maxPlaces` most recently used places, and removes the others. */
   boundFamiliar: (maxPlaces: number) =>
     db.run(sql`
       DELETE FROM passing_familiar_places WHERE seq <= (

@@ -14,9 +14,9 @@ export interface PendingLogin {
 }
 
 export interface PendingLoginState extends PendingLogin {
-  /** The account with a correct password so far. */
+  /** The account with a verified password and a missing one-time password; null before the password is verified. */
   halfway: string | null;
-  /** When that password was set. */
+  /** When the verified password was set: if it was changed since, the login must start again. */
   passwordSetAt: string | null;
   /** The account that has logged in, and the sealed token that proves it; null until the login is finished. */
   accountId: string | null;
@@ -65,7 +65,7 @@ export const loginsUnderWay = (db: ReadQueries) => ({
       SELECT COUNT(*) AS count, COALESCE(SUM(size), 0) AS size
       FROM passing_logins WHERE client = ${client} AND ends_at > ${now}`)) ?? { count: 0, size: 0 },
 
-  /** Returns whether at least so many logins are pending. */
+  /** Returns whether at least `count` logins are pending. */
   reaches: async (count: number, now: string) =>
     undefined !==
     (await db.get(
@@ -103,7 +103,7 @@ export const loginPassing = (db: Queries) => ({
   /** Uses a proof. Returns false if it was used before. */
   useProof: async (digest: string) => 0 < (await db.run(sql`DELETE FROM passing_proofs WHERE digest = ${digest}`)),
 
-  /** Keeps at most so many proofs, and removes the oldest. */
+  /** Keeps the newest `maxProofs` proofs, and removes the older ones. */
   boundProofs: (maxProofs: number) =>
     db.run(sql`
       DELETE FROM passing_proofs WHERE seq <= (

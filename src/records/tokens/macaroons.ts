@@ -35,7 +35,7 @@ export interface OwnedMacaroon extends IssuedMacaroon {
 /** Sort orders of tokens; `-` reverses the order. */
 export type TokenOrder = `${'' | '-'}${'whose' | 'since' | 'until' | 'used'}`;
 
-/** How many macaroons are sorted by another order than their own. */
+/** Any other order than newest first sorts only this many macaroons, because it reads them all. */
 const mostSorted = 20_000;
 
 /** A valid session with its account. */
@@ -103,7 +103,7 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       WHERE account_id = ${accountId} AND (${Number(includeInactive)} = 1 OR (revoked_at IS NULL AND valid_until > ${now}))
       ORDER BY valid_since, session_id`),
 
-  /** Lists the macaroons of an account, or of all, newest first, after a position. Inactive ones are listed only on request. */
+  /** Lists the macaroons of an account, or of all, newest first, from a position. Inactive ones are listed only on request. */
   page: (
     {
       accountId,
@@ -135,7 +135,7 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       ORDER BY valid_since DESC, session_id DESC LIMIT ${limit}`);
   },
 
-  /** Lists valid macaroons of an account, or of all, that end by a time, in the order of their ends, after a position. */
+  /** Lists valid macaroons of an account, or of all, that end at `endsBy` or earlier, by their ends, from the position `after`. */
   ending: (
     filter: { accountId: string | null; now: string; endsBy: string; after: { until: string; sessionId: string } },
     limit: number,
@@ -150,7 +150,7 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
           AND valid_until <= ${endsBy} AND revoked_at IS NULL
         ORDER BY valid_until, session_id LIMIT ${limit}`);
     }
-    // Use the index of the account, which has few macaroons. The index of ends would scan the macaroons of all accounts.
+    // Begin with the account, because it has few macaroons. The index on `valid_until` would scan the macaroons of all accounts.
     return db.all<OwnedMacaroon>(sql`
       SELECT ${ownedColumns}
       FROM accounts CROSS JOIN macaroons
@@ -190,7 +190,7 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       LIMIT ${limit} OFFSET ${offset}`);
   },
 
-  /** Counts the valid macaroons that began before a time and end by another time. */
+  /** Counts the valid macaroons that expire at `endsBy` or earlier and were issued before `begunBefore`. */
   countEnding: async (filter: { now: string; endsBy: string; begunBefore: string }) =>
     (
       await db.get<{ count: number }>(sql`
@@ -205,7 +205,7 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT ${macaroonColumns}, conditions, replaced_by AS "replacedBy"
       FROM macaroons WHERE session_id = ${sessionId}`),
 
-  /** Returns whether any macaroon ended before the first time. Revoked and replaced ones must also have begun before the second time. */
+  /** Returns whether any macaroon expired before `endedBefore`. Revoked and replaced ones must also have begun before `begunBefore`. */
   anyEnded: async (endedBefore: string, begunBefore: string) =>
     undefined !==
     (await db.get(sql`
@@ -231,7 +231,7 @@ export const macaroonChanges = (db: Queries) => ({
         ${macaroon.description}, ${macaroon.validSince}, ${macaroon.validUntil}, ${macaroon.conditions ?? null})
       ON CONFLICT (session_id) DO NOTHING`)),
 
-  /** Deletes the macaroons that `anyEnded` finds, the earliest end first, at most so many. Returns how many. */
+  /** Deletes at most `limit` of the macaroons that `anyEnded` finds, the earliest end first. Returns how many. */
   async forgetEnded(endedBefore: string, begunBefore: string, limit: number): Promise<number> {
     const ended = await db.all<{ sessionId: string }>(sql`
       SELECT session_id AS "sessionId" FROM macaroons
@@ -265,8 +265,8 @@ export const macaroonChanges = (db: Queries) => ({
   },
 
   /**
-   * Revokes all macaroons of an account, or those issued before a time. Earlier logins that have not been exchanged yet become invalid as
-   * well. Returns how many macaroons were active.
+   * Revokes all macaroons of an account, or those issued before `issuedBefore`. Earlier logins that have not been exchanged yet become
+   * invalid as well. Returns how many macaroons were active.
    */
   async endAll(
     accountId: string,

@@ -22,7 +22,7 @@ export interface BundleCharm {
   revisions: number[];
 }
 
-/** The charms of a bundle.yaml from a store, by name and channel. */
+/** Lists the charms that a bundle deploys from a store, one entry for each name and channel. */
 export function listBundleCharms(bundleYaml: string): BundleCharm[] {
   const document = documentOf(bundleYaml, 'bundle.yaml');
   const applications = memberOf(document, 'applications') ?? memberOf(document, 'services');

@@ -63,7 +63,7 @@ export interface CharmCatalogFacts {
 /** The facts of a charm or a bundle. */
 export interface CharmFacts {
   name: string;
-  /** From the file `version` by its builder. */
+  /** The content of the file `version`, which the tool that built the charm writes. */
   version: string | null;
   title: string | null;
   summary: string | null;
@@ -137,7 +137,7 @@ export interface ReviewUpload {
   name: string;
   /** The component of the snap `name` that it was pushed as, if the kind is `component`. */
   component?: DeclaredComponent;
-  /** Whether its bytes have valid signatures: the rules of devices, which another store has checked, then refuse nothing. */
+  /** Whether its bytes have valid signatures. The rules of snapd are then not checked: the store that signed them has done so. */
   signed?: boolean;
   /** The maximum bytes that are unpacked to find the components of a rock. */
   billBytes?: number;

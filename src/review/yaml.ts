@@ -1,4 +1,4 @@
-// Reads YAML of an upload as the readers of devices do (snapd's and juju's, both go-yaml v2). Every value stays text as
+// Reads YAML of an upload as go-yaml v2 does, the YAML reader of snapd and juju. Every value stays text as
 // it was written: `1.10` is '1.10', `yes` is 'yes'. Only `~`, `null` and an empty value are null. Mappings are Maps, in
 // the file's order; of equal keys the last one counts. Only the first document is read.
 import { Unacceptable } from './unacceptable.ts';
@@ -8,7 +8,7 @@ import { readTree, YamlTooLarge, type ScalarSource, type TreeOptions, type YamlV
 
 export type Yaml = string | null | Yaml[] | Map<Yaml, Yaml>;
 
-/** A scalar that the devices' reader does not treat as text, such as `yes` or `0644`. Equal scalars share one object. */
+/** A scalar that go-yaml does not treat as text, such as `yes` or `0644`. Equal scalars share one object. */
 export interface NonText {
   text: string;
   type: Exclude<ScalarType, 'text' | 'null'>;

@@ -70,8 +70,8 @@ export const revokeInvites = act({
 });
 
 /**
- * The invites that show the address, even if the account has another one now. If there are none, those of the account
- * that has the address now.
+ * The pending invites that were sent to an e-mail address, even if the account has another address now. If there are none, the invites of
+ * the account that has this address now.
  */
 async function invitesOf(tx: ChangeRecords, pending: readonly Invite[], email: string): Promise<Invite[]> {
   const address = email.trim();

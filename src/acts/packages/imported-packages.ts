@@ -87,8 +87,8 @@ async function packageOf(
 }
 
 /**
- * Why pushed content cannot become a revision of a package that another store publishes, if it cannot. Devices believe
- * it only if the package's declaration lets a brand of this store sign it.
+ * Explains why pushed content cannot become a revision of a package that another store publishes. Returns undefined if it can: the
+ * package belongs to this store, or its snap-declaration lets a brand of this store sign revisions with the provenance of the snap.
  */
 export async function describeForeignPublisher(
   { accounts, assertions }: Pick<ChangeRecords, 'accounts' | 'assertions'>,
@@ -119,8 +119,8 @@ export async function describeForeignPublisher(
 }
 
 /**
- * Why pushed bytes cannot become the next revision if an assertion gives their revision number in this package: a
- * device that has that assertion refuses them under any other number.
+ * Explains why a pushed snap must be imported instead: an imported assertion already gives these bytes a revision number in this package,
+ * and devices refuse them under any other number. Returns undefined if no assertion does.
  */
 export async function describeForeignNumber(
   { assertions }: Pick<ChangeRecords, 'assertions'>,

@@ -85,8 +85,7 @@ function editedAfter(
     if (inWordsOf === 'editor' && Object.keys(changes.links).length > 0) edited.add('links');
     else edited.delete('links');
   }
-  // Icons come from files. An icon that replaces that of the newest revision counts as edited, until a forced upload
-  // overrides it.
+  // An icon that differs from the current one counts as edited, until a forced upload of the metadata overrides it.
   if (changes.icon !== undefined && inWordsOf === 'upload, forced') edited.delete('icon');
   else if (changes.icon !== undefined && changes.icon !== latest.icon) edited.add('icon');
   return [...edited].sort();

@@ -20,7 +20,7 @@ const path = '/console/packages/:namespace/:name/collaborators';
 const ofOne = `${path}/:account_id/remove` as const;
 const manages = publisherOf('package-manage-acl');
 
-/** The maximum shown; the interface returns all. */
+/** The maximum number of entries to show. The API returns all. */
 const maxShown = 200;
 
 const isPublisher = (role: string): boolean => role !== 'collaborator';

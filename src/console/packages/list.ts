@@ -128,7 +128,7 @@ const columns: readonly Column<PackageListing>[] = [
   { heading: 'Size', number: true, sort: { key: 'size', largestFirst: true }, cell: ({ bytes }) => size(bytes) },
 ];
 
-/** The maximum of versions named; each base may have its own. */
+/** The maximum number of versions to show for a package. Each base can have its own version. */
 const maxVersions = 3;
 
 const stableOf = (versions: readonly string[]): string =>

@@ -6,7 +6,7 @@ import { facts } from '../parts/table.ts';
 import { formatCount, size, time } from '../parts/values.ts';
 import { addressOf } from './address.ts';
 
-/** The maximum of collaborators and links shown. */
+/** The maximum number of collaborators, and of links, to show. */
 const maxShown = 20;
 
 export async function renderPackageFacts(

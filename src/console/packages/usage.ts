@@ -11,9 +11,9 @@ import { share } from '../parts/charts.ts';
 import { table, type Column } from '../parts/table.ts';
 import { count, formatCount } from '../parts/values.ts';
 
-/** The maximum of devices that are counted, latest callers first. */
+/** The maximum number of devices to count, the latest callers first. */
 export const maxDevices = 5000;
-/** The maximum of revisions and offers shown. */
+/** The maximum number of revisions, and of offers, to show. */
 const maxRows = 12;
 
 type PackageUsageInput = Pick<Services, 'records' | 'now' | 'config'>;

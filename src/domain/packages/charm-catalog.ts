@@ -11,7 +11,7 @@ const mark = ':charm:';
 export const traits = ['type', 'publisher', 'channel', 'platform', 'category', 'requires', 'provides'] as const;
 export type Trait = (typeof traits)[number];
 
-/** The searchable properties of a charm or bundle. */
+/** The properties that a search compares with its query and filters. */
 export interface FindableCharm {
   name: string;
   title: string | null;
@@ -20,7 +20,7 @@ export interface FindableCharm {
   traits: Readonly<Record<Trait, readonly string[]>>;
 }
 
-/** The word for a trait in the catalog. */
+/** The catalog word that finds all charms with this value of a trait. */
 export const traitWord = (trait: Trait, value: string): string => `${mark}:${trait}:${value.slice(0, longestValue)}`;
 const longestValue = 256;
 

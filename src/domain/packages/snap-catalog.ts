@@ -73,8 +73,9 @@ const placeWord = (architecture: string, level: SearchLevel, confinement: string
   `:at:${architecture}/${level}/${confinement}`;
 
 /**
- * The words for the levels of a snap on an architecture, by confinement. A level with the same confinement as the safer
- * one is omitted.
+ * The catalog words for the levels of search that find a snap on an architecture. `confinements` has one entry for each of `levels`:
+ * the confinement of the snap's release there, or undefined without a release. A level with the same confinement as the safer one needs no
+ * word.
  */
 export const placesOf = (architecture: string, confinements: readonly (string | undefined)[]): string[] =>
   levels.flatMap((level, at) => {
@@ -84,7 +85,7 @@ export const placesOf = (architecture: string, confinements: readonly (string | 
       : [placeWord(architecture, level, confinement)];
   });
 
-/** The words for the places that a search covers. */
+/** The words of `placesOf` for all combinations that a search accepts. */
 export const placesAt = (architecture: string, level: SearchLevel, confinements: readonly string[]): string[] =>
   [architecture, 'all'].flatMap((candidate) =>
     levels
@@ -92,13 +93,15 @@ export const placesAt = (architecture: string, level: SearchLevel, confinements:
       .flatMap((safer) => confinements.map((confinement) => placeWord(candidate, safer, confinement))),
   );
 
-/** The searchable properties of a snap. */
+/** The properties of a snap that a search compares with its query and filters. */
 export interface Findable {
   name: string;
   title: string | null;
   summary: string | null;
   publisher: string;
+  /** The ids of its apps in other systems, such as `org.example.Hello`. */
   commonIds: readonly string[];
+  /** The words for the architectures, risks and confinements that it is released with. */
   places: readonly string[];
 }
 

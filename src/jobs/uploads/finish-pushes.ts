@@ -41,7 +41,7 @@ interface FollowUpAttempt {
   options: Tracked;
 }
 
-/** `held` maps each follow-up that waits for approvals to the generation of the proposals at its last attempt. */
+/** `held` has the follow-ups that wait for approvals, each with the cache generation of the proposals at its last attempt. */
 type Tracked = PushFinishingOptions & { held: Map<string, object> };
 
 const pageSize = 100;

@@ -39,7 +39,7 @@ export const forgetUploads = (
   async run() {
     const moment = now();
     const life = await hoursNow(blobs, unclaimedHours());
-    // Uploads are stored with an expiry based on the configured hours. If disk space is low, subtract the difference.
+    // The expiry of an upload is computed with the configured hours. If disk space is low, uploads expire earlier by the difference.
     const at = timestamp(after(moment, hours(unclaimedHours() - life)));
     const before = timestamp(after(moment, -hours(life)));
     const removal = { at: timestamp(moment), hours: life, until: timestamp(after(moment, removalRemembered)) };

@@ -18,7 +18,7 @@ interface UnreadableUploadsOptions {
   health: Pick<Health, 'watch'>;
   /** Milliseconds until the next retry. */
   retry: number;
-  /** Called when the retry is due. */
+  /** Called after `retry`, when no upload is skipped any longer; reviews the uploads again. */
   again: () => void;
 }
 

@@ -7,7 +7,7 @@ import { caller } from '../caller.ts';
 
 const sees = seesPackage(['account-register-package', 'package-manage']);
 
-/** Admits the caller, with a separate error message per reason, as the interface defines them. */
+/** Admits the caller, with a separate error message per reason, as the API defines them. */
 const mayUnregister: Access<PackageEvidence> = {
   ...sees,
   async admit(request) {
@@ -29,7 +29,7 @@ const mayUnregister: Access<PackageEvidence> = {
       const noun = namespace === 'charm' ? 'Charms' : 'Packages';
       throw new Refusal('permission-required', `${noun} can only be unregistered by their publisher`);
     }
-    // The interface reports this before restrictions of a token. The act checks it again.
+    // The API reports a package that is in use before it reports the restrictions of a token. The act checks the use again.
     await refuseInUse(request.records, evidence.package.id);
     return evidence.role === 'publisher' ? evidence : { ...evidence, role: 'store administrator' };
   },

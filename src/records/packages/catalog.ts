@@ -8,7 +8,7 @@ import { packages } from './packages.ts';
 import { releases } from '../releases/releases.ts';
 import { revisions } from '../revisions/revisions.ts';
 
-/** Maximum of snaps with one word that a search examines further, so that it takes a few milliseconds. */
+/** A search reads at most this many snaps with the rarest word of the query, so that it takes a few milliseconds. */
 const maxExaminedSnaps = 1000;
 /** All charms of a large store: juju searches rarely. */
 const mostCharms = 20_000;
@@ -143,7 +143,7 @@ export const catalog = (db: Pick<ReadQueries, 'get' | 'all'>) => {
       return rows.map(({ id }) => id);
     },
 
-    /** Lists the entries of snaps for the list of all names, by name, after one name. */
+    /** Lists the entries of snaps for the list of all names, by name, beginning after `after`. */
     entries: (after: string, limit: number) =>
       db.all<Pick<CatalogRecord, 'name' | 'confinement' | 'entry'>>(sql`
         SELECT name, confinement, entry FROM catalog_packages

@@ -14,9 +14,9 @@ export interface InventoryFilter {
   channel: string | null;
   /** Minimum size in bytes. */
   atLeast: number | null;
-  /** RFC 3339: registered before. */
+  /** Only packages that were registered before this time, RFC 3339. */
   registeredBefore: string | null;
-  /** RFC 3339: no release since. */
+  /** Only packages without a release since this time, RFC 3339. */
   quietSince: string | null;
 }
 
@@ -78,7 +78,7 @@ export interface RejectedUpload extends WaitingUpload {
   errors: UploadReviewError[];
 }
 
-/** A search for the rejected uploads of one account covers only the last so many of the store. */
+/** A search for the rejected uploads of one account covers only this many: the last that the store rejected. */
 const lastRejected = 1000;
 
 /** A position in the order of packages. */
@@ -122,7 +122,7 @@ export const inventory = (db: ReadQueries) => ({
         revisions, bytes
       FROM packages WHERE id = ${packageId}`))!,
 
-  /** Lists brands by account id, after one. */
+  /** Lists brands by account id, beginning after the id `after`. */
   brands: (after: string, limit: number) =>
     db.all<Pick<Brand, 'accountId' | 'name' | 'createdAt' | 'createdBy'>>(sql`
       SELECT account_id AS "accountId", name, created_at AS "createdAt", created_by AS "createdBy"
@@ -135,7 +135,7 @@ export const inventory = (db: ReadQueries) => ({
     return new Map(rows.map(({ id, ...fullName }) => [id, fullName]));
   },
 
-  /** Lists accounts by user name, after one. */
+  /** Lists accounts by user name, beginning after the user name `after`. */
   async accounts(after: string, limit: number): Promise<InventoryAccount[]> {
     const rows = await db.all<Omit<InventoryAccount, 'roles'>>(sql`
       SELECT ${accountColumns}, disabled_at AS "disabledAt",
@@ -144,7 +144,7 @@ export const inventory = (db: ReadQueries) => ({
     return withRoles(db, rows);
   },
 
-  /** Lists the uploads that wait for a person, the longest wait first, after a position. */
+  /** Lists the uploads that wait for a person, the longest wait first, from the position `after`. */
   waiting: (after: { pushedAt: string; seq: number }, limit: number) =>
     db.all<WaitingUpload>(sql`
       SELECT ${waitingColumns}
@@ -172,7 +172,7 @@ export const inventory = (db: ReadQueries) => ({
           OR EXISTS (SELECT 1 FROM collaborators WHERE package_id = packages.id AND account_id = ${accountId}))
       ORDER BY pushed_at, uploads.seq LIMIT ${limit}`),
 
-  /** Lists rejected uploads to these packages, newest first: pushed after a time, and among the last that the store rejected. */
+  /** Lists rejected uploads to these packages that were pushed after `since`, newest first, among the last that the store rejected. */
   async rejectedFor(accountId: string, since: string, limit: number): Promise<RejectedUpload[]> {
     const rows = await db.all<WaitingUpload & { errors: string | null }>(sql`
       SELECT ${waitingColumns}, errors
@@ -195,7 +195,7 @@ export const inventory = (db: ReadQueries) => ({
       JOIN packages ON packages.id = package_id
       ORDER BY largest.bytes DESC, owner`),
 
-  /** The same with their ids. */
+  /** Like `largestPackages`, with the ids of the packages. */
   largestById: (limit: number) =>
     db.all<OwnerDiskUse & { id: string }>(sql`
       SELECT package_id AS id, namespace || '/' || name AS owner, 1 AS packages, largest.bytes

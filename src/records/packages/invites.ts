@@ -64,7 +64,7 @@ export const invites = (db: Pick<Queries, 'get' | 'all'>) => ({
       WHERE package_id = ${packageId} AND account_id = ${accountId} AND expires_at > ${now}
         AND accepted_at IS NULL AND revoked_at IS NULL`),
 
-  /** Lists the open invites of an account by package id, after one. */
+  /** Lists the open invites of an account by package id, beginning after the id `after`. */
   to: (accountId: string, now: string, after: string, limit: number) =>
     db.all<InviteToPackage>(sql`
       SELECT package_id AS "packageId", invites.created_at AS "createdAt", created_by AS "createdBy",

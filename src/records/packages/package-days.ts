@@ -10,7 +10,7 @@ export interface PackageUse {
   downloads: number;
   /** Devices that called on the day and reported on it or before that they hold the package, each once. */
   devices: number;
-  /** Offered revisions that devices reported as installed on the day. */
+  /** Refreshes that devices completed: revisions that the store had offered, and that a device reported as installed on this day. */
   refreshes: number;
 }
 

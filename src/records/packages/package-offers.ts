@@ -30,7 +30,7 @@ export const packageOffers = (db: ReadQueries) => ({
     db.get<PackageOffer>(sql`
       SELECT ${offerColumns} FROM package_offers WHERE package_id = ${packageId} AND expires_at > ${now}`),
 
-  /** Lists the open offers to an account by package id, after one. */
+  /** Lists the open offers to an account by package id, beginning after the id `after`. */
   to: (accountId: string, now: string, after: string, limit: number) =>
     db.all<OfferOfPackage>(sql`
       SELECT ${offerColumns}, package.namespace, package.name, package.type, giver.username

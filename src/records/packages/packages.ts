@@ -137,7 +137,7 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
     return row && withPublisher(row);
   },
 
-  /** Lists all packages by namespace and name, after one. */
+  /** Lists all packages by namespace and name, beginning after the given name. */
   async after(namespace: string, name: string, limit: number): Promise<PublishedPackage[]> {
     const rows = await db.all<RowWithPublisher>(sql`
       SELECT ${packageColumns},

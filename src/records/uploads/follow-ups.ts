@@ -12,7 +12,7 @@ export interface FollowUp {
   component: string | null;
   /** Whether to skip the release if the channel holds a revision that is as new. */
   onlyIfNewer: boolean;
-  /** The account that asked, in the form of the audit log. */
+  /** The actor that requested the follow-up, as in the audit log: an account id or `cli:<user>`. */
   wantedBy: string;
   sessionId: string | null;
   requestId: string | null;
@@ -46,7 +46,7 @@ export const followUps = (db: Pick<Queries, 'get' | 'all'>) => ({
       )
     ).map(asFollowUp),
 
-  /** Lists approved uploads after one, in order, with open follow-ups. */
+  /** Lists approved uploads with open follow-ups, by id, beginning after the id `after`. */
   due: (after: string, limit: number) =>
     db.all<{ id: string; packageId: string; revision: number }>(sql`
       SELECT DISTINCT uploads.id, uploads.package_id AS "packageId", uploads.revision

@@ -36,7 +36,7 @@ export const unclaimedUploads = (db: Pick<Queries, 'get' | 'all'>) => ({
     (await db.get<{ uploads: number }>(sql`SELECT COUNT(*) AS uploads FROM uploads WHERE package_id IS NULL`))
       ?.uploads ?? 0,
 
-  /** Lists the uploads that were received before a time, of clients that have sent nothing since; see `sending`. */
+  /** Lists the uploads that were received before `before`, if their client has sent nothing since; see `sending`. */
   receivedBefore: ({ before, now }: { before: string; now: string }, limit: number) =>
     db.all<{ id: string; sha3_384: string }>(sql`
       SELECT id, sha3_384 FROM uploads WHERE package_id IS NULL AND received_at < ${before} AND NOT EXISTS (

@@ -53,12 +53,12 @@ export type Findings =
       prose: ContentProse | null;
       /** The icon's digest and file ending; undefined if the content does not determine it. */
       icon?: string | null;
-      /** Undefined in the findings of earlier releases, and if a job has to read it. */
+      /** Undefined if an earlier version of larder stored the findings, and if a job has to read it. */
       bill?: BillOfMaterials;
     }
   | { kind: 'resource'; sha384: string; sha512: string };
 
-/** Findings of earlier releases have neither license nor links. Charms do not have them here; `details` has their license. */
+/** Earlier versions of larder stored neither license nor links. Charms have no license here; it is in `details`. */
 interface ContentProse {
   title: string | null;
   summary: string | null;
@@ -149,7 +149,7 @@ export const uploads = (db: Pick<Queries, 'get' | 'all'>) => ({
     (await db.get(sql`
       SELECT 1 FROM uploads WHERE package_id = ${packageId} AND status IN ('new', 'scanned') LIMIT 1`)),
 
-  /** Lists the contents of all uploads after one, in order, each once. */
+  /** Lists the SHA3-384 digests of all uploads in ascending order, each once, beginning after `after`. */
   contents: async (after: string, limit: number) =>
     (
       await db.all<{ sha3_384: string }>(sql`

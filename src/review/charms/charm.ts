@@ -106,7 +106,7 @@ export function readBundle(source: UploadBytes, packageName: string): CharmFacts
     configYaml: null,
     actionsYaml: null,
     craftYaml: zip.text('charmcraft.yaml') ?? null,
-    // It deploys charms, and has no software of its own.
+    // A bundle deploys charms and contains no software itself.
     bill: { distribution: null, files: ['bundle.yaml'], gaps: [], components: [] },
   };
 }

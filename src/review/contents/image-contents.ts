@@ -17,7 +17,7 @@ const maxListBytes = 16 << 20;
 /** The maximum bytes of all lists of an image together. */
 const maxAllBytes = 32 << 20;
 const maxFiles = 10_000;
-/** An entry counts as so many unpacked bytes more, because an empty file takes as much time as a block of data. */
+/** Added to the unpacked bytes for each entry, because an empty file takes as much time as a block of data. */
 const bytesPerEntry = 2 << 10;
 
 type ListReader = (bytes: Uint8Array) => Iterable<BillComponent | undefined>;

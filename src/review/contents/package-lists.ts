@@ -48,7 +48,7 @@ export function* readDpkgList(text: string): Entries {
   }
 }
 
-/** lib/apk/db/installed: paragraphs of one letter each. `o` is the source package. */
+/** Reads lib/apk/db/installed: one paragraph for each package, with lines `LETTER:VALUE`. The letter `o` is the source package. */
 export function* readApkInstalled(text: string): Entries {
   for (const fields of paragraphs(text, /^([A-Za-z]):(.*)$/)) {
     const [name, version] = [fields.get('P'), fields.get('V')];

@@ -75,7 +75,7 @@ function releaseOfBase(base: string | null): DistributionRelease | null {
   return version === undefined ? null : { id: 'ubuntu', version };
 }
 
-/** The release that snapcraft ran on; the packages of a snap without a base come from its archive. */
+/** The distribution release that snapcraft ran on. A snap without a base gets its packages from the archive of that release. */
 function buildRelease(manifest: Yaml | undefined): DistributionRelease | null {
   const [id, version] = ['snapcraft-os-release-id', 'snapcraft-os-release-version-id'].map((key) =>
     memberOf(manifest, key),

@@ -1,4 +1,4 @@
-// Checks apps by a device's rules: daemons, sockets, timers, start order, and aliases.
+// Applies snapd's rules for apps: daemons, sockets, timers, start order, and aliases.
 import { quoted } from '../unacceptable.ts';
 import { isTimer } from './durations.ts';
 import type { Faults } from './fields.ts';

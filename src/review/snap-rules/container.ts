@@ -1,4 +1,4 @@
-// Checks the files in a snap by a device's rules (snapd's snap/container.go): modes that allow reading and running, and
+// Applies snapd's rules for the files in a snap (snap/container.go): modes that allow reading and running, and
 // every command at its path.
 import { posix } from 'node:path';
 

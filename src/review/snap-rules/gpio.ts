@@ -1,5 +1,4 @@
-// Checks the slots of a gadget that assign lines of GPIO chips by a device's rules (snapd's snap/validate.go,
-// validateGpioChardevSlots).
+// Applies snapd's rules for the slots of a gadget that assign lines of GPIO chips (snap/validate.go, validateGpioChardevSlots).
 import { quoted } from '../unacceptable.ts';
 import type { TypedYaml } from '../yaml.ts';
 import type { Faults } from './fields.ts';

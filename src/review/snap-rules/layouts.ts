@@ -1,4 +1,4 @@
-// Checks layouts by a device's rules: the paths that a snap may replace in the file system that it sees.
+// Applies snapd's rules for layouts: the paths that a snap may replace in the file system that it sees.
 import { quoted } from '../unacceptable.ts';
 import type { Faults } from './fields.ts';
 import type { SnapLayout, SnapModel } from './model.ts';

@@ -1,4 +1,4 @@
-// Checks the links of a snap by a device's rules: web or mail addresses.
+// Applies snapd's rules for the links of a snap: web or mail addresses.
 import { quoted } from '../unacceptable.ts';
 import type { Faults } from './fields.ts';
 import { isLinksKey } from './names.ts';
@@ -29,7 +29,7 @@ export function isLink(address: string): boolean {
   return scheme === 'http' || scheme === 'https';
 }
 
-/** In lower case, empty if there is none; undefined if the address begins with a colon. */
+/** The scheme of a URL in lower case. Empty if it has none; undefined if it begins with a colon. */
 function schemeOf(address: string): string | undefined {
   if (address.startsWith(':')) return undefined;
   return /^([a-zA-Z][a-zA-Z0-9+.-]*):/.exec(address)?.[1]?.toLowerCase() ?? '';

@@ -71,7 +71,7 @@ export interface SnapComponent {
 
 export interface SnapModel {
   name: string;
-  /** `app` if the snap names none, as on a device. */
+  /** `app` if the snap names none, as in snapd. */
   type: string;
   confinement: string;
   base: string;

@@ -1,5 +1,4 @@
-// Checks meta/snapshots.yaml, which excludes data from the snapshots of a snap, by a device's rules (snapd's
-// snap/snapshots.go).
+// Applies snapd's rules for meta/snapshots.yaml, which excludes data from the snapshots of a snap (snap/snapshots.go).
 import { utf8 } from '../icon.ts';
 import { maxMetaFileBytes } from '../snaps/meta-file.ts';
 import type { Image } from '../squashfs/image.ts';

@@ -14,7 +14,7 @@ export interface SnapDeviceFacts {
 
 export const noDeviceFacts: SnapDeviceFacts = { epoch: firstEpoch, commonIds: [], aliases: [], components: [] };
 
-/** Reads a text that has passed its review. */
+/** Reads the facts from a snap.yaml that has passed its review. Invalid members get their defaults. */
 export function readDeviceFacts(snapYaml: string): SnapDeviceFacts {
   const document = readYaml(snapYaml, 'meta/snap.yaml');
   if (!(document instanceof Map)) return noDeviceFacts;

@@ -19,8 +19,8 @@ import { readTypedYaml, readYaml, type Yaml } from '../yaml.ts';
 const metaFile: MetaFile = { container: 'snap', name: 'snap.yaml' };
 
 /**
- * Reads a snap; throws `Unacceptable` if it is not acceptable for the package `packageName`. A `signed` snap is not
- * checked by the rules of devices.
+ * Reads a snap; throws `Unacceptable` if it is not acceptable for the package `packageName`. If `signed` is true, the rules that
+ * snapd applies before an installation are not checked: the store that signed the snap has checked them.
  */
 export function readSnap(source: UploadBytes, packageName: string, signed = false): SnapFacts {
   const image = openImage(source);

@@ -195,7 +195,7 @@ class LzmaDecoder {
       } else {
         this.state = this.state < firstMatchState ? 9 : 11;
       }
-      // The distance is unsigned: the end mark of LZMA, which LZMA2 does not allow, is far too long as well.
+      // Read as unsigned, the end mark of LZMA is a distance above every limit. It is refused as LZMA2 requires.
       const distance = (this.repeat0 >>> 0) + 1;
       if (distance > at - dictionary || distance > dictionarySize || at + length > outEnd) return false;
       for (const matchEnd = at + length; at < matchEnd; at++) out[at] = out[at - distance] ?? 0;

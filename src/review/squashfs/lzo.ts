@@ -99,7 +99,7 @@ class LzoStream {
     this.#written = at;
   }
 
-  /** Returns the output if the stream ends here, and correctly. */
+  /** Returns the output. Throws if the end mark is wrong (`isWell` is false), or if packed bytes are left. */
   end(isWell: boolean): Uint8Array {
     if (!isWell || this.#read !== this.#packed.length) throw broken();
     return this.#out.subarray(0, this.#written);

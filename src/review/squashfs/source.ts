@@ -7,7 +7,7 @@ export interface UploadBytes {
   read(position: number, length: number): Uint8Array<ArrayBuffer>;
 }
 
-/** The maximum of one read: a block is at most 1 MiB, packed or not. */
+/** The maximum bytes of one read. A block has at most 1 MiB, packed or not. */
 const maxReadBytes = 1 << 20;
 
 export function fileSource(file: number): UploadBytes {

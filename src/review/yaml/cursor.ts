@@ -1,6 +1,6 @@
-// A position in a YAML text, counted as the devices' reader counts it: lines from 0, and columns in code points.
+// A position in a YAML text, counted as go-yaml counts it: lines from 0, and columns in code points.
 
-/** Thrown for a text that a device's reader refuses; `line` counts from 1. */
+/** Thrown for a text that go-yaml, the YAML reader of snapd and juju, refuses; `line` counts from 1. */
 export class YamlFault extends Error {
   readonly line: number;
 

@@ -1,4 +1,4 @@
-// Finds the type of a scalar as the devices' reader does (YAML 1.1 of go-yaml v2): `yes` is a boolean, `0644` an octal
+// Finds the type of a scalar as go-yaml v2 does (YAML 1.1): `yes` is a boolean, `0644` an octal
 // number.
 import { YamlFault } from './cursor.ts';
 import type { ScalarSource } from './tree.ts';

@@ -1,5 +1,5 @@
 // Reads the three forms of YAML scalars: block (`|`, `>`), quoted, and plain. Continuation lines of quoted scalars may
-// begin in any column, as in the devices' reader.
+// begin in any column, as in go-yaml.
 import { isBlank, isBlankOrEnd, isBreak, isBreakOrEnd, type YamlCursor } from './cursor.ts';
 
 /** Reads a block scalar; `indent` is the indentation of the collection around it (-1 for none). */
@@ -102,7 +102,7 @@ class Gap {
     return !this.hasBreak && this.#blanks === '';
   }
 
-  /** Takes white space; calls `refuseTab` for each tab at the beginning of a line. */
+  /** Reads white space up to the next character of text. Calls `refuseTab` for each tab at the beginning of a line. */
   scan(cursor: YamlCursor, refuseTab: () => void = () => undefined): void {
     for (let char = cursor.peek(); isBlank(char) || isBreak(char); char = cursor.peek()) {
       if (isBreak(char)) {

@@ -1,4 +1,4 @@
-// Splits a YAML text into tokens as the devices' reader does (YAML 1.1, libyaml's rules): indentation determines where
+// Splits a YAML text into tokens as go-yaml v2 does, which snapd and juju use (YAML 1.1, libyaml's rules): indentation determines where
 // blocks begin and end. A `:` can make an earlier token a key, so that token waits in a queue.
 import { isBlankOrEnd, isBreak, isBreakOrEnd, isWordChar, YamlCursor, type Mark } from './cursor.ts';
 import { scanBlockScalar, scanPlainScalar, scanQuotedScalar } from './scalars.ts';

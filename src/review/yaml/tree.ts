@@ -1,4 +1,4 @@
-// Builds the values of a YAML text's first document, as the devices' reader does: of equal keys the last counts, `<<`
+// Builds the values of a YAML text's first document, as go-yaml does: of equal keys the last counts, `<<`
 // merges at its position, unknown tags are ignored. Text after the first document is not read.
 import { quoted } from '../unacceptable.ts';
 import { YamlScanner, type YamlToken } from './scanner.ts';
@@ -87,7 +87,7 @@ class TreeReader<Scalar> {
     if (explicit && isEmpty) this.#addEmpty(token.line);
     else this.#readNode(true, false);
     for (let frame = this.#frames.at(-1); frame !== undefined; frame = this.#frames.at(-1)) this.#step(frame);
-    // The devices' reader checks one more token, and nothing after it.
+    // go-yaml checks one more token, and nothing after it.
     this.#scanner.peek();
     return this.#root;
   }
@@ -173,7 +173,7 @@ class TreeReader<Scalar> {
     const token = this.#scanner.peek();
     if (frame.first) {
       const isEmpty = isOneOf(token, 'value', 'flow-entry', 'flow-sequence-end');
-      // The devices' reader drops this token.
+      // go-yaml drops this token.
       if (isEmpty) this.#scanner.skip();
       this.#readNodeUnless(isEmpty, false, false);
     } else if (frame.key === undefined) this.#close();

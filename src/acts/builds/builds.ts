@@ -74,7 +74,10 @@ export const updateBuild = act({
   },
 });
 
-/** One error for a missing build and for one of another publisher's package. */
+/**
+ * The refusal for an unknown build. A build of another publisher's package gets the same refusal, so that the caller does not learn
+ * that it exists.
+ */
 export const unknownBuild = (): Refusal =>
   new Refusal('resource-not-found', 'There is no such build, or this account has no rights on its package.');
 
@@ -129,6 +132,9 @@ export const updateCommitWorkflow = act({
   },
 });
 
-/** One error for a missing workflow and for one of another publisher's package. */
+/**
+ * The refusal for an unknown commit workflow. A workflow of another publisher's package gets the same refusal, so that the caller does not
+ * learn that it exists.
+ */
 export const unknownWorkflow = (): Refusal =>
   new Refusal('resource-not-found', 'There is no such commit workflow, or this account has no rights on its package.');

@@ -15,7 +15,7 @@ export interface SignedSerial {
   request: SerialRequest;
   /** The request of the device, byte for byte. */
   text: string;
-  /** The terms under which the serial was requested; undefined if an administrator chose the key. */
+  /** The serial policy that chose the key; undefined if an administrator chose it. */
   under?: SerialTerms;
 }
 

@@ -32,7 +32,7 @@ export interface PulledImage extends ResourceTarget {
   sha256: string;
   /** Whether to record that the image is wanted, so that it is kept until a resource names it. */
   shouldKeep: boolean;
-  /** The other registry that has the image, if only the publisher reports this and that registry does not. */
+  /** The external registry to record for the image. Set if it sends no notifications, so that only the publisher reports the push. */
   registry: string | undefined;
 }
 

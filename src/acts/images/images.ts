@@ -42,7 +42,7 @@ export interface ManifestPush extends ImagePush, ReferencedContents {
   /** The digest under which it was pushed, as clients write it. */
   digest: string;
   tag: string | undefined;
-  /** Its statement about another manifest. `subject` has the digits of that manifest's digest. */
+  /** Set if the manifest refers to another manifest as its subject. `subject` is the hexadecimal digest of the other one. */
   about: ImageReferences['about'];
 }
 

@@ -38,8 +38,8 @@ export const sweepImages = act({
   gate: { never: 'it follows from the time and from the resources' },
 
   /**
-   * Removes at most `maxManifests` manifests that were last needed before `before`; none while the references of some contents
-   * are unread.
+   * Deletes at most `maxManifests` unneeded manifests that were last used before `before`. Deletes none while the store has not read the
+   * references of every index and image resource. Returns how many.
    */
   async perform(tx, { before, maxManifests }: { before: string; maxManifests: number }, { note }): Promise<number> {
     const isRead = (await tx.images.unreadContents(1)).length + (await tx.images.unreadIndexes(1)).length === 0;

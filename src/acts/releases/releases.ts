@@ -281,7 +281,7 @@ async function fillSlots(
   if (status === 'registered') await tx.packages.publish(subject.id);
 }
 
-/** Refuses to release a revision that declares itself unfinished to a channel for finished software. */
+/** Refuses to release a snap of grade devel or confinement devmode to stable or candidate. */
 function refuseRisk(
   { name }: Pick<PublishedPackage, 'name'>,
   { revision, details }: Pick<Revision, 'revision' | 'details'>,
@@ -296,7 +296,7 @@ function refuseRisk(
   );
 }
 
-/** The same check before a channel gets an earlier revision back. */
+/** Refuses, as a release does, to give a channel a revision that is not fit for its risk. Called before a transfer is undone. */
 export async function refuseRiskAgain(
   { packages, revisions }: Pick<ChangeRecords, 'packages' | 'revisions'>,
   { packageId, revision, channel }: Pick<Release, 'packageId' | 'revision' | 'channel'>,

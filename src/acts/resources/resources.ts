@@ -93,7 +93,7 @@ export async function resourceRequest(
   { package: subject, resource: name, type, bases, revision }: ResourcePushRequest,
 ): Promise<ResourceRequest> {
   const isSnap = subject.namespace === 'snap';
-  // A component of a snap belongs to one revision, another resource to all revisions.
+  // A component is declared by one revision of its snap. The resources of a charm are declared by any of its revisions.
   const of = isSnap ? (revision ?? (await records.revisions.newest(subject.id))) : undefined;
   const declared = await declaredResource(records, subject, name, of);
   if (type !== undefined && type !== declared.type) {

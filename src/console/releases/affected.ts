@@ -5,6 +5,7 @@ import type { PublishedPackage } from '#records/packages/packages.ts';
 import { formatCount } from '../parts/values.ts';
 import { describeDeviceCount, maxDevices } from '../packages/usage.ts';
 
+/** The devices that have the package, as far as known, and its recent downloads. */
 export async function renderAffected(
   { records, now, config }: Pick<Services, 'records' | 'now' | 'config'>,
   { id, namespace }: PublishedPackage,

@@ -11,7 +11,7 @@ import { table, type Column } from '../parts/table.ts';
 import { formatCount, time } from '../parts/values.ts';
 import { addressOf } from '../packages/address.ts';
 
-/** The maximum of lines shown for all tracks, and of tracks named without lines. */
+/** The maximum number of lines on the page. Tracks that do not fit are shown as links, at most `maxTracks`. */
 const maxLines = 80;
 const maxTracks = 100;
 

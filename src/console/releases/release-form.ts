@@ -17,7 +17,7 @@ export type ReleaseFormFields = Pick<
 export const isComplete = ({ revision = '', channels = '', close = '' }: ReleaseFormFields): boolean =>
   channels.trim() !== '' && (revision !== '' || close !== '');
 
-/** The request that a program would send. */
+/** Converts the form to the request of the release API. Refuses invalid input. */
 export function parseReleaseForm({
   revision = '',
   channels = '',

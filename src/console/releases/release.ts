@@ -31,7 +31,7 @@ import {
 const path = '/console/packages/:namespace/:name/release';
 const access = onPackage('package-manage-releases');
 
-/** The maximum of lines shown for the changes. */
+/** The maximum number of changes to show. */
 const maxLines = 100;
 
 type ReleasePageCall = Services & PackageEvidence & BrowserEvidence;

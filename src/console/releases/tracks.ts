@@ -20,7 +20,7 @@ const path = '/console/packages/:namespace/:name/tracks';
 const ofOne = `${path}/:track` as const;
 const manages = onPackage('package-manage-releases');
 
-/** The maximum shown; the command shows all. */
+/** The maximum number of entries to show. `larder` shows all. */
 const maxShown = 200;
 
 export const consoleTracks = screen({

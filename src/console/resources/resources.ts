@@ -5,7 +5,7 @@ import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { Release } from '#records/releases/releases.ts';
 import { table } from '../parts/table.ts';
 
-/** The maximum shown, and the maximum of channels for each. */
+/** The maximum number of resources to show, and of channels for each resource. */
 const maxShown = 50;
 const maxChannels = 10;
 

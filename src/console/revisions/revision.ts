@@ -16,7 +16,7 @@ import { addressOf } from '../packages/address.ts';
 import { readActorNames, type ConsoleActorNames } from '../packages/actor-names.ts';
 import { describeTargets, statusOf } from './revisions.ts';
 
-/** The maximum of characters of a file, and of applications and channels, shown. */
+/** The maximum number of characters of a file to show, and of applications and channels. */
 const maxTextLength = 8000;
 const maxItems = 100;
 

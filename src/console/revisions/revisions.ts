@@ -94,9 +94,10 @@ const columnsOf = (subject: PublishedPackage, names: ConsoleActorNames): Column<
   { heading: 'By', cell: ({ createdBy }) => names(createdBy) },
 ];
 
-/** The maximum of architectures or bases named in a row. */
+/** The maximum number of architectures or bases to show in a row. */
 const maxTargets = 8;
 
+/** The architectures of a snap, or the bases of a charm, as a list for people. */
 export function describeTargets({ details: { architectures, bases } }: Revision): string {
   const all =
     architectures ?? bases?.map(({ name, channel, architecture }) => `${name} ${channel} ${architecture}`) ?? [];

@@ -78,7 +78,10 @@ export function readChannelPattern(text: string): ChannelPattern | undefined {
   return { text, names: [name.join('/')] };
 }
 
-/** The same for tokens of the first release: each part may contain stars and need not be a valid part of a channel. */
+/**
+ * Parses a channel restriction of a token of format 1, from an early version of larder: each part may contain stars and need not be valid
+ * in a channel.
+ */
 export function readChannelGlob(text: string): ChannelPattern | undefined {
   const isGlob = text.length <= 200 && /^[a-zA-Z0-9*._+-]+(?:\/[a-zA-Z0-9*._+-]+){0,2}$/.test(text);
   return isGlob ? { text, names: [inFull(text).join('/')] } : undefined;

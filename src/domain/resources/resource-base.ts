@@ -1,4 +1,4 @@
-// The bases of a resource revision with their architectures; `all` means every one.
+// The bases of a resource revision. `all` stands for every base, every channel or every architecture.
 import { Refusal } from '../refusal.ts';
 
 export interface ResourceBase {

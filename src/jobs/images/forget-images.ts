@@ -44,7 +44,7 @@ export const forgetImages = (records: StoreRecords, acts: Acts, blobs: Blobs, no
       return unread.length - read.length;
     }
 
-    /** Removes nothing while any manifest is unread, because an unread one may keep others. */
+    /** Deletes unneeded manifests. Called only when every index has been read: an unread index may still need some of them. */
     async function forgetManifests(): Promise<number> {
       const before = timestamp(after(moment, -manifestGrace));
       if ((await records.images.unwanted(before, 1)).length === 0) return 0;

@@ -74,7 +74,10 @@ async function settle(unsigned: UnsignedRevision, options: RevisionSigningOption
   return true;
 }
 
-/** Signs with the first permitted key: it is registered and belongs to a local brand that the declaration names. */
+/**
+ * Signs with the first key that is registered, belongs to a brand of this store, and is permitted by the snap-declaration. Returns
+ * undefined if there is none.
+ */
 async function signWithPermittedKey(
   declaration: Assertion,
   provenance: string,

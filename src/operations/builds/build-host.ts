@@ -52,7 +52,7 @@ export const buildHost: Access<BuildHostEvidence> = {
   },
 };
 
-/** The package of the existing record that the path names. */
+/** The account of the build host, and the package of the build set or commit workflow in the path. */
 interface BuildRecordEvidence {
   principal: Principal;
   package: PublishedPackage;

@@ -6,7 +6,10 @@ import { timestamp } from '#domain/clock.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import type { HeldForDevices } from './components.ts';
 
-/** Leaves out progressive releases, because all devices of a cohort get the same revision. Branches expire as for other devices. */
+/**
+ * Reads the channel map of a snap at a moment. It has no progressive releases, because all devices of a cohort get the same revision.
+ * Branches expire as for other devices.
+ */
 export async function readChannelMapAt(
   packageId: string,
   moment: Date,

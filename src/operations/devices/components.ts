@@ -19,9 +19,9 @@ export type HeldForDevices = SlotRelease & Pick<Release, 'resources'>;
 /**
  * The components of a revision that a device may have; undefined if the snap declares no components.
  *
- * @param released - The components of the release that the device follows. Undefined for a revision by number: then its newest
- * release that exists for the caller counts, even if no channel holds it any longer. If there is none, the validation sets that
- * name it count.
+ * @param released - The components of the release that the device follows. Undefined if the device asks for a revision by number. The
+ * components are then taken from the newest release of the revision that exists for the caller, including past releases. If the revision
+ * was never released, they are taken from the validation sets that name it.
  */
 export async function findComponents(
   revision: RevisionForDevices,

@@ -93,7 +93,7 @@ const questionOf = (q: string): WordRange[] =>
     .slice(0, maxWords - 2)
     .map(beginningWith);
 
-/** The channel or risk to search; without a channel, any level. */
+/** The channel or risk to search; `any` if the device names none. */
 function levelOf(text: string): Channel | SearchLevel {
   if (text === '') return 'any';
   const channel = parseChannel(text);

@@ -40,7 +40,7 @@ export type ResultJson = string | Buffer;
 /** Whole responses by their results, if all of these are cached: devices of one model have the same snaps. */
 const refreshResponses = new ResponseCache<Buffer>({ maxBytes: 4 * 1024 * 1024, sizeOf: ({ length }) => length });
 
-/** Returns the response with these results, from the cache if all of them are cached results of the generation. */
+/** Joins the results to one response. If all of them come from the cache of this generation, the response is cached too. */
 export function respondWithResults(results: readonly ResultJson[], generation: object): Buffer {
   if (!results.every((result) => typeof result !== 'string')) return joinResults(results);
   const responses = refreshResponses.in(generation);

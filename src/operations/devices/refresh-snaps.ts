@@ -231,7 +231,7 @@ function buildResult(
     const isHeld = (item?.held?.by ?? []).length > 0;
     offers.push({ packageId: snap.id, channel, revision: revision.revision, isHeld });
   }
-  // With some channels only, the present revision may not exist for the caller, and so neither may the delta.
+  // A caller that is limited to some channels gets no delta: the delta could reveal an installed revision that does not exist for it.
   const mayDelta = isNews && deltas && reach.coversChannel === undefined;
   const deltaLookup = mayDelta ? findDelta(snap.id, item?.revision ?? 0, revision.revision, records) : undefined;
   return whenReady(deltaLookup, (delta) => {

@@ -47,12 +47,15 @@ async function nameOf({ records }: Services, repository: Repository, digest: str
   return digits === undefined ? undefined : (await records.images.manifest(repository, digits))?.sha256;
 }
 
-/** The host of the registry that keeps an image, and the data that is stored when the image is handed out. */
+/** The host of the registry that stores an image, and the facts to record when a client gets its pull credentials. */
 type ResourceImageKeeper = { host: string } & Pick<PulledImage, 'shouldKeep' | 'registry'>;
 
 const toKeeper = (host: string): ResourceImageKeeper => ({ host, shouldKeep: false, registry: undefined });
 
-/** The registry that keeps an image; the configured registry takes precedence over earlier ones. */
+/**
+ * Finds the registry that stores an image: the configured external registry, else this store, else an external registry that was configured
+ * earlier. Waits for the notification of an image that was pushed just now. Undefined if no registry has it.
+ */
 async function keeperOf(
   call: Services,
   repository: Repository,

@@ -40,7 +40,7 @@ export function presentRevision(revision: Revision, namespace: PackageNamespace,
   }
 }
 
-/** Why a withdrawn revision has the status rejected, for namespaces with an `errors` member. */
+/** The `errors` of a charm revision: the reason if it was withdrawn, else null. */
 const errorsOf = ({ withdrawnBecause }: Revision): ReviewError[] | null =>
   withdrawnBecause === null ? null : [{ code: 'withdrawn', message: withdrawnBecause }];
 

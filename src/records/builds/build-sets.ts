@@ -36,6 +36,7 @@ export interface BuildSet {
   craftVersion: string;
   platforms: Platform[];
   triggers: { type: 'manual' | 'commit' }[];
+  /** As the build host reported it. The store only compares it with the filter of a listing. */
   plane: string | null;
   createdAt: string;
 }

@@ -1,4 +1,4 @@
-// Commit workflows: they lead from a commit of a package to its build sets.
+// Commit workflows: the state of the work that a build host does for one commit of a package, with the build sets that it made.
 import type { WorkflowStatus } from '#domain/builds/build-status.ts';
 import type { BuildError } from './build-sets.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
@@ -13,6 +13,7 @@ export interface CommitWorkflow {
   buildSets: string[];
   status: WorkflowStatus;
   errors: BuildError[];
+  /** `plane` and `domain` are as the build host reported them. The store only compares them with the filters of a listing. */
   plane: string | null;
   domain: string | null;
   createdAt: string;

@@ -42,7 +42,7 @@ export const deltas = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT ${deltaColumns}, released_at AS "releasedAt"
       FROM passing_deltas WHERE package_id = ${packageId} ORDER BY source, target`),
 
-  /** Returns whether any delta was tried. */
+  /** Returns whether an attempt to make a delta is recorded, successful or not. */
   any: async () => undefined !== (await db.get(sql`SELECT 1 FROM passing_deltas LIMIT 1`)),
 
   /** Returns whether a blob is a delta that no other record needs. */
@@ -52,7 +52,7 @@ export const deltas = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT 1 FROM passing_deltas
       WHERE sha3_384 = ${sha3_384} AND 1 = (SELECT COUNT(*) FROM needed_contents WHERE sha3_384 = ${sha3_384}) LIMIT 1`)),
 
-  /** Returns the count and bytes of all deltas, or of deltas with targets released at or after a time. */
+  /** Returns the count and bytes of all deltas, or of those with a target that was released at `since` or later. */
   kept: async (since = '') =>
     (await db.get<{ count: number; bytes: number }>(sql`
       SELECT COUNT(*) AS count, coalesce(SUM(size), 0) AS bytes
@@ -71,7 +71,7 @@ export const deltas = (db: Pick<Queries, 'get' | 'all'>) => ({
         GROUP BY revision ORDER BY MAX(seq) DESC LIMIT ${limit}`)
     ).map(({ revision }) => revision),
 
-  /** Lists the snaps with releases since their deltas were made, after one snap. */
+  /** Lists by id the snaps with releases since their deltas were made, beginning after the id `after`. */
   waiting: (after: string, limit: number) =>
     db.all<DeltaWork>(sql`
       SELECT package_id AS "packageId", version FROM passing_delta_work
@@ -115,7 +115,7 @@ export const deltaPassing = (db: Queries) => ({
 
   remove: (pair: Pair) => remove(db, pair),
 
-  /** Lists the deltas with the earliest releases before a time. */
+  /** Lists the deltas with a target that was released before `before`, the earliest release first. */
   oldest: (before: string, limit: number) =>
     db.all<DeltaAttempt>(sql`
       SELECT ${deltaColumns}, released_at AS "releasedAt"

@@ -62,7 +62,7 @@ export const imageCredentials = (db: Pick<Queries, 'get' | 'all'>) => ({
     return isInForce === 1 ? credential : undefined;
   },
 
-  /** Finds a credential, in force or not. */
+  /** Finds a credential, including expired and ended ones. */
   byId: (id: string) =>
     db.get<ImageCredential>(sql`
       SELECT ${credentialColumns}
@@ -76,7 +76,7 @@ export const imageCredentials = (db: Pick<Queries, 'get' | 'all'>) => ({
       WHERE package_id = ${packageId} AND resource = ${resource} AND kind = 'pull'
         AND ends_at IS NULL`),
 
-  /** Lists pull credentials by id, after one, including ended ones. */
+  /** Lists pull credentials by id, beginning after the id `after`, including ended ones. */
   listToPull: (after: string, limit: number) =>
     db.all<PullCredential>(sql`
       SELECT ${pullColumns}
@@ -123,13 +123,13 @@ export const imageCredentialChanges = (db: Queries) => ({
   endAt: (id: string, endsAt: string) =>
     db.run(sql`UPDATE image_credentials SET ends_at = ${endsAt} WHERE id = ${id} AND kind = 'pull'`),
 
-  /** Deletes pull credentials that ended before a time. */
+  /** Deletes at most `limit` pull credentials that ended before `before`. */
   forgetEnded: (before: string, limit: number) =>
     db.run(sql`
       DELETE FROM image_credentials WHERE id IN (
         SELECT id FROM image_credentials WHERE ends_at <= ${before} ORDER BY ends_at LIMIT ${limit})`),
 
-  /** Deletes a repository's push credentials that were issued before a time. */
+  /** Deletes a repository's push credentials that were issued before `before`. */
   forgetIssuedBefore: ({ packageId, resource }: Repository, before: string) =>
     db.run(sql`
       DELETE FROM image_credentials

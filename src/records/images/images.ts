@@ -133,7 +133,7 @@ export const images = (db: ReadQueries) => ({
   isDamaged: ({ packageId, resource }: Repository, sha256: string) =>
     db.isDamaged('image_manifests', { package_id: packageId, resource, sha256 }),
 
-  /** Returns the manifests that the repository has. */
+  /** Returns the manifests with these digests, as far as the repository has them. */
   manifests: ({ packageId, resource }: Repository, digests: string[]) =>
     db.all<ImageManifest>(sql`
       SELECT ${manifestColumns}
@@ -152,7 +152,7 @@ export const images = (db: ReadQueries) => ({
         AND image_manifests.resource = image_tags.resource AND image_manifests.sha256 = image_tags.manifest
       WHERE image_tags.package_id = ${packageId} AND image_tags.resource = ${resource} AND tag = ${tag}`),
 
-  /** Lists the tags after one, in byte order. */
+  /** Lists the tags in byte order, beginning after `after`. */
   async tags({ packageId, resource }: Repository, after: string, limit: number): Promise<string[]> {
     const rows = await db.all<{ tag: string }>(sql`
       SELECT tag FROM image_tags WHERE package_id = ${packageId} AND resource = ${resource} AND tag > ${after}
@@ -160,7 +160,7 @@ export const images = (db: ReadQueries) => ({
     return rows.map(({ tag }) => tag);
   },
 
-  /** Lists the referrers of a manifest after one, optionally of one artifact type. */
+  /** Lists the referrers of a manifest, beginning after `after`, optionally only those of one artifact type. */
   async referrers(
     { packageId, resource }: Repository,
     subject: string,
@@ -194,7 +194,7 @@ export const images = (db: ReadQueries) => ({
         AND NOT EXISTS (SELECT 1 FROM image_mentions WHERE content = uploads.sha3_384)
       LIMIT ${limit}`),
 
-  /** Lists indexes that have not yet been read for the manifests that they list; they are older than that record. */
+  /** Lists indexes without recorded manifests: they were pushed before the store recorded the manifests of an index. */
   unreadIndexes: (limit: number) =>
     db.all<StoredManifest>(sql`
       SELECT ${storedColumns} FROM image_manifests
@@ -206,8 +206,8 @@ export const images = (db: ReadQueries) => ({
       LIMIT ${limit}`),
 
   /**
-   * Lists manifests that were last used before a time and are no longer needed: they have no tag, no published resource or resource under
-   * review names them, and no needed manifest refers to them.
+   * Lists manifests that are no longer needed and were last used before `before`. A manifest is needed if it has a tag, if a resource that
+   * is published or under review names it, or if a needed manifest refers to it.
    */
   unwanted: (before: string, limit: number) =>
     db.all<StoredManifest>(sql`
@@ -280,7 +280,7 @@ export const images = (db: ReadQueries) => ({
       SELECT manifest AS sha256 FROM image_parts
       WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256} LIMIT 1`),
 
-  /** Returns whether blobs exist that were pushed before a time and belong to no image. */
+  /** Returns whether blobs exist that were pushed before `before` and belong to no image. */
   hasLoose: async (before: string) =>
     undefined !==
     (await db.get(sql`
@@ -388,7 +388,7 @@ export const imageChanges = (db: Queries) => ({
     db.run(sql`
       DELETE FROM image_blobs WHERE package_id = ${packageId} AND resource = ${resource} AND sha256 = ${sha256}`),
 
-  /** Deletes blobs that were pushed before a time and belong to no image. Returns how many. */
+  /** Deletes blobs that were pushed before `before` and belong to no image. Returns how many. */
   forgetLoose: (before: string) =>
     db.run(sql`
       DELETE FROM image_blobs

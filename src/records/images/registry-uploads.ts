@@ -5,14 +5,14 @@ export interface RegistryUpload {
   id: string;
   repository: string;
   accountId: string | null;
-  /** How many bytes were received and are stored for all processes. */
+  /** How many bytes were received and stored, as every process sees it. */
   size: number;
   /** The request that is sending, if any. */
   sender: string | null;
   endsAt: string;
 }
 
-/** A request that is sending, and the end of its claim unless it renews it. */
+/** The claim of a request to an upload while the request sends bytes. It ends at `until`, unless the request renews it. */
 export interface RegistryUploadClaim {
   sender: string;
   now: string;

@@ -15,7 +15,7 @@ export interface ChannelRevision {
   revision: number;
   /** JSON: the resources released with it; null for a resource without a revision. */
   resources: string;
-  /** JSON. */
+  /** JSON: the `RevisionDetails` of the revision. */
   details: string;
   packageYaml: string | null;
 }
@@ -26,7 +26,7 @@ export type SlotKey = Pick<ChannelRevision, 'packageId' | 'channel' | 'slot' | '
 const place = columns`releases.package_id, channel, slot, progressive`;
 
 export const heldRevisions = (db: Pick<Queries, 'all'>) => ({
-  /** Lists slots after a place, in the order of places. */
+  /** Lists slots in the order of their keys, beginning after the given key. */
   page: (namespace: PackageNamespace, { packageId, channel, slot, progressive }: SlotKey, limit: number) =>
     db.all<ChannelRevision>(sql`
       SELECT releases.package_id AS "packageId", packages.name AS name, packages.type AS type, channel, slot, progressive,

@@ -19,7 +19,7 @@ export interface PastRelease {
   /** RFC 3339; null if the release had no end, or is older than this record. */
   expiresAt: string | null;
   releasedAt: string;
-  /** In the form of the audit log; null if the release is older than this record. */
+  /** The actor as in the audit log: an account id, `cli:<user>`, or `larder`. Null if the release is older than this record. */
   releasedBy: string | null;
 }
 
@@ -49,7 +49,7 @@ const asRelease = (row: PastReleaseRow) => ({
 });
 
 export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** Lists the releases before a number, newest first. Numbers count up within a package. */
+  /** Lists the releases with a number below `before`, newest first. The releases of a package are numbered in order. */
   async newest(packageId: string, before: number, limit: number): Promise<(PastRelease & { seq: number })[]> {
     const rows = await db.all<PastReleaseRow>(sql`
       SELECT ${pastColumns}
@@ -57,7 +57,7 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asRelease);
   },
 
-  /** Lists the releases after a number, oldest first. */
+  /** Lists the releases with a number above `after`, oldest first. */
   async oldest(packageId: string, after: number, limit: number): Promise<(PastRelease & { seq: number })[]> {
     const rows = await db.all<PastReleaseRow>(sql`
       SELECT ${pastColumns}
@@ -65,7 +65,7 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.map(asRelease);
   },
 
-  /** Lists the revisions that one of these slots of a channel gave to all devices until a time, newest first, at most a thousand. */
+  /** Lists at most 1000 revisions that a channel gave to all devices in one of these slots before `until`, newest first. */
   everHeld: async (packageId: string, channel: string, slots: readonly string[], until = '9999'): Promise<number[]> =>
     (
       await db.all<{ revision: number }>(sql`
@@ -119,7 +119,7 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
     return rows.some(({ channel }) => counts(channel));
   },
 
-  /** Returns the revisions that the channels of a package gave to all devices at a time. */
+  /** Returns the revisions that the channels of a package gave to all devices at the time `at`. */
   async heldAt(packageId: string, at: string): Promise<PastSlotState[]> {
     const rows = await db.all<Omit<PastSlotState, 'resources'> & ResourcesColumn>(sql`
       SELECT channel, slot, revision, resources, expires_at AS "expiresAt", released_at AS "releasedAt"

@@ -49,7 +49,7 @@ export const oldRevisions = (db: ReadQueries) => ({
               OR EXISTS (SELECT 1 FROM after_review WHERE upload_id = uploads.id AND settled = 0)))
       ORDER BY revision LIMIT ${limit}`),
 
-  /** Lists the ids of packages with more than so many revisions, in order, after one. */
+  /** Lists in ascending order the ids of packages with more than `keep` revisions, beginning after the id `after`. */
   packagesWithMore: async (keep: number, after: string, limit: number) =>
     (
       await db.all<{ id: string }>(sql`

@@ -54,11 +54,11 @@ export interface NewRevision {
 export interface Revision extends Omit<NewRevision, 'status'> {
   status: RevisionStatus;
   withdrawnAt: string | null;
-  /** In the form of the audit log. */
+  /** The actor as in the audit log: an account id, `cli:<user>`, or `larder` for the store itself. */
   withdrawnBy: string | null;
   withdrawnBecause: string | null;
   deletedAt: string | null;
-  /** In the form of the audit log. */
+  /** The actor as in the audit log: an account id, `cli:<user>`, or `larder` for the store itself. */
   deletedBy: string | null;
   deletedBecause: string | null;
 }
@@ -115,7 +115,7 @@ export const revisions = (db: ReadQueries) => ({
     return rows.map(asRevision);
   },
 
-  /** Lists the revisions before a number, newest first, including deleted ones. */
+  /** Lists the revisions with a number below `before`, newest first, including deleted ones. */
   async before(packageId: string, before: number, limit: number): Promise<Revision[]> {
     const rows = await db.all<RevisionRow>(sql`
       SELECT ${revisionColumns}
@@ -168,7 +168,7 @@ export const revisions = (db: ReadQueries) => ({
     return row && asRevision(row);
   },
 
-  /** The same for a charm and juju. */
+  /** Finds a revision of a charm for juju. Withdrawn and deleted revisions are not found. */
   async forJuju(packageId: string, revision: number): Promise<RevisionForJuju | undefined> {
     const row = await db.get<RevisionRow & { packageYaml: string | null } & CharmTexts>(sql`
       SELECT ${revisionColumns}, package_yaml AS "packageYaml", coalesce(sha384, '') AS sha384,
@@ -178,7 +178,7 @@ export const revisions = (db: ReadQueries) => ({
     return row && asRevision(row);
   },
 
-  /** Lists charms that an older release stored without the data for juju, after the given revision. */
+  /** Lists charms that an earlier version of larder stored without the data for juju, after the given revision. */
   toReadForJuju: (after: { packageId: string; revision: number }, limit: number) =>
     db.all<{ packageId: string; revision: number; sha3_384: string; name: string; type: PackageType }>(sql`
       SELECT ${unreadColumns}
@@ -209,7 +209,7 @@ export const revisions = (db: ReadQueries) => ({
       SELECT revision, withdrawn_because AS "withdrawnBecause", deleted_at AS "deletedAt"
       FROM revisions WHERE package_id = ${packageId} AND sha3_384 = ${sha3_384}`),
 
-  /** Finds a revision by its number, including deleted ones; `assertion` names its snap-revision. */
+  /** Finds a revision by its number, including deleted ones. `assertion` is the key of its snap-revision assertion. */
   numbered: (packageId: string, revision: number) =>
     db.get<Pick<Revision, 'sha3_384' | 'withdrawnBecause' | 'deletedAt'> & { assertion: string | null }>(sql`
       SELECT sha3_384, withdrawn_because AS "withdrawnBecause", deleted_at AS "deletedAt", assertion

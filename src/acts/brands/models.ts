@@ -4,7 +4,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Model } from '#records/brands/models.ts';
 import { act } from '../act.ts';
 
-/** The model of an act. */
+/** The model that an act is about. */
 export interface ModelOfBrand {
   brandAccountId: string;
   name: string;

@@ -119,7 +119,10 @@ export const requestRegistration = act<
   },
 });
 
-/** Makes and stores a key of a brand. Making a key takes a second or two, so the name is checked first as well. */
+/**
+ * Makes and stores a key of a brand. Checks the name twice: here, because making the key takes a second or two, and again in the
+ * transaction.
+ */
 export async function makeSigningKey(
   { records, acts, custody }: { records: HasNames; acts: Acts; custody: Pick<KeyCustody, 'make'> },
   actor: Actor,

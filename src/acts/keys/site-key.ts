@@ -1,8 +1,8 @@
-// A value sealed with the site key, stored so that a wrong key is noticed.
+// A check value that is sealed with the site key. A store that starts with another site key cannot open it, and so notices.
 import type { ChangeRecords } from '#records/index.ts';
 import { act } from '../act.ts';
 
-/** The appliance setting with the value. */
+/** The name of the appliance setting that stores the check value. */
 export const siteKeyCheckName = 'site-key-check';
 
 export const keepSiteKeyCheck = (tx: ChangeRecords, check: string): Promise<unknown> =>

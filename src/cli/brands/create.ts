@@ -65,7 +65,7 @@ export const brandCreate = command({
   },
 });
 
-/** Checks the key's conditions before anything is created. */
+/** Refuses an invalid key name, and a sealed store, which cannot make a key. Called before the account becomes a brand. */
 function refuseKey(store: OpenStore, { world }: BrandCall, key: string): void {
   if (!isKeyName(key)) {
     throw new UsageError(`--key is of lower-case letters, digits and single inner dashes, not '${key}'`);

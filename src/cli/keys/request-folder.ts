@@ -90,6 +90,6 @@ and the account-key that the header sign-key-sha3-384 of these two names, all th
 between them.
 `;
 
-/** The script with its parameters; neither of them can contain a character that ends a string. */
+/** The script with the brand and the key id filled in. Neither can contain a quote, so they need no escaping. */
 const script = ({ brand, keyId }: KeyRequestContent): string =>
   embeddedText('src/cli/keys/register.py').replace('@BRAND@', brand).replace('@KEY_ID@', keyId);

@@ -26,7 +26,7 @@ export const keyRotate = command({
     }
     return withStore({ data, world }, async (store) => {
       const { rootKeys, dischargerKeys, person } = store;
-      // Keys are told apart by their creation time, so it must not be before the latest time that the store has seen.
+      // The newest key is the current one. Read the latest time first, so that a clock that was set back cannot give the new key an earlier time.
       await readLatestTime(store);
       if (key === 'root') {
         const { id, createdAt } = await rootKeys.rotate(person);

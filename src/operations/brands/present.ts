@@ -3,7 +3,7 @@ import type { Account } from '#records/accounts/accounts.ts';
 import type { Brand } from '#records/brands/brands.ts';
 import { presentAccount } from '../present.ts';
 
-/** The accounts that created an object and changed it last. */
+/** Presents who created an object and who changed it last, and when. */
 export function presentMakers(
   subject: { createdAt: string; createdBy: string; modifiedAt: string | null; modifiedBy: string | null },
   people: Map<string, Account>,

@@ -26,7 +26,7 @@ export const readSigningKeys = operation({
       const accountKey = registered.get(key.sha3_384);
       const status = registrationOf(key.requestedAt, accountKey, now());
       const more = { ...shown, status, 'account-key': accountKey === undefined ? null : joined(accountKey) };
-      // Members beyond the published interface are shown only if the query names one of them.
+      // `status` and `account-key` are not part of the published interface: include them only if `fields` names one of them.
       const isAskedFor = !members.isAll && (members.has('status') || members.has('account-key'));
       return pick(isAskedFor ? more : shown, members);
     });

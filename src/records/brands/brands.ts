@@ -40,7 +40,7 @@ export const brands = (db: Pick<Queries, 'get' | 'all'>) => ({
         ORDER BY brand_account_id LIMIT 100`)
     ).map(({ id }) => id),
 
-  /** Returns the objects that prevent the deletion of a brand. */
+  /** Returns the kind of objects that prevent the deletion of a brand; undefined if it can be deleted. */
   inUse: async (brandAccountId: string): Promise<'models' | 'signing keys' | undefined> =>
     (
       await db.get<{ by: 'models' | 'signing keys' }>(sql`

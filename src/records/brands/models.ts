@@ -28,7 +28,7 @@ export const models = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT ${modelColumns}
       FROM models WHERE brand_account_id = ${brandAccountId} ORDER BY name`),
 
-  /** Returns the objects that prevent the deletion of a model. */
+  /** Returns the kind of objects that prevent the deletion of a model; undefined if it can be deleted. */
   inUse: async (brandAccountId: string, name: string): Promise<'serial policies' | 'remodel allowlist' | undefined> =>
     (
       await db.get<{ by: 'serial policies' | 'remodel allowlist' }>(sql`

@@ -1,7 +1,7 @@
 // The remodel allowlist: the changes from one model (or one serial of it) to another model that a brand allows.
 import { columns, sql, type Queries } from '#engine/database.ts';
 
-/** The key of an entry; no serial means all serials. */
+/** A change of a device from one model to another. Identifies an entry of the allowlist. Without a serial it means all devices of the model. */
 export interface Remodel {
   fromModel: string;
   fromSerial: string | null;

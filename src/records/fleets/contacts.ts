@@ -19,19 +19,19 @@ export interface Contact {
   model: string;
   serial: string;
   at: string;
-  /** Undefined if the call does not say. */
+  /** The revisions that are installed on the device; undefined if the call does not list them. */
   holds?: readonly ReportedRevision[];
   offers?: readonly Offer[];
 }
 
-/** Maximum of snaps stored per device, and of devices gathered between two writes. */
+/** The maximum number of snaps stored per device, and of devices gathered between two writes. */
 const mostSnaps = 500;
 const mostDevices = 10_000;
 
 /** Milliseconds between two writes. */
 const interval = 1000;
 
-/** If a device gets the same offer again after this time, its refresh has failed, unless the device says that it is held. */
+/** A refresh counts as failed if the device gets the same offer again after this time. It counts as held instead if the device says so. */
 const refreshTimeoutMs = hours(1);
 
 /** Gathers the contacts of devices. */
@@ -57,7 +57,7 @@ export function gatherContacts(db: Pick<Database, 'transaction'>) {
       if (before === undefined && gathered.size >= mostDevices) return;
       gathered.set(name, { ...before, ...contact });
       timer ??= setTimeout(() => {
-        // Lost, as in a crash. The next write of a caller reports the problem of the disk.
+        // If the write fails, these contacts are lost, as in a crash. A full disk is reported by the next request that writes.
         writeContacts().catch(() => undefined);
       }, interval).unref();
     },
@@ -73,10 +73,10 @@ async function writeAll(db: Queries, contacts: readonly Contact[]): Promise<void
   await writeUses(db, uses);
 }
 
-/** Counts by day and by the short number of a snap. Gathered first, so that many devices with one snap cost one row. */
+/** Counts of devices and refreshes by day and snap number. Added up in memory first, so that many devices with one snap cost one row. */
 type SnapUses = Map<string, Map<number, Pick<PackageUse, 'devices' | 'refreshes'>>>;
 
-/** The number for all snaps together. */
+/** The snap number for all snaps together. */
 const anySnap = 0;
 
 function countUse(uses: SnapUses, day: string, number: number, kind: 'devices' | 'refreshes'): void {
@@ -99,7 +99,10 @@ async function writeUses(db: Queries, uses: SnapUses): Promise<void> {
   }
 }
 
-/** Returns the short numbers of the snaps in the contacts. Snaps without a package here are not stored. */
+/**
+ * Returns the snap numbers by package id: integers that keep the rows of devices short. Leaves out snaps that have no package in this
+ * store.
+ */
 async function numbersOf(db: Queries, contacts: readonly Contact[]): Promise<ReadonlyMap<string, number>> {
   const ids = [
     ...new Set(contacts.flatMap(({ holds = [] }) => holds.slice(0, mostSnaps).map(({ packageId }) => packageId))),
@@ -144,12 +147,12 @@ interface StoredContact {
 interface ContactChange {
   before: StoredContact | undefined;
   holds: string;
-  /** The short numbers of the snaps that the device has refreshed as offered. */
+  /** The numbers of the snaps that the device has refreshed to the offered revision. */
   taken: readonly number[];
 }
 
 /**
- * Counts a device once per day, and once per day for each snap that it holds: at its first call, and later for snaps that it added. A snap
+ * Counts a device once per day, and once per day for each snap on it: at its first call, and later for snaps that it added. A snap
  * that is removed and installed again on one day counts twice, because the store has no further history of a device.
  */
 function countContact(uses: SnapUses, day: string, { before, holds, taken }: ContactChange): void {
@@ -167,7 +170,10 @@ function countContact(uses: SnapUses, day: string, { before, holds, taken }: Con
   }
 }
 
-/** Counts the results of earlier offers, and the new ones among the current offers. Returns the open offers. */
+/**
+ * Adds to the counters: a result for each earlier offer that has one now, and one offer for each current offer that is new. Returns the
+ * current offers with their states, as text for the row of the device.
+ */
 async function updateOffers(
   db: Queries,
   { at, holds = [], offers = [] }: Contact,
@@ -196,7 +202,7 @@ async function updateOffers(
   return still.join('\n');
 }
 
-/** Returns the state of a repeated offer: the time since when it is open, or why it is not. When the hold ends, its time starts again. */
+/** Returns the state of a current offer: the time of the first offer, `held` or `failed`. When a hold ends, the time starts again. */
 function offerStateOf(before: string | undefined, { isHeld }: Offer, at: string): string {
   if (before === undefined || (before === 'held' && !isHeld)) return at;
   const isLate = before !== 'held' && before !== 'failed' && Date.parse(at) - Date.parse(before) >= refreshTimeoutMs;
@@ -204,7 +210,7 @@ function offerStateOf(before: string | undefined, { isHeld }: Offer, at: string)
   return isHeld ? 'held' : 'failed';
 }
 
-/** Parses an offer: its key, and since when it is open; `held` or `failed` if it was counted so. */
+/** Parses a line of the device's row: the key of an offer and its state, see `offerStateOf`. */
 function asOpen(line: string): [key: string, since: string] {
   const [key = '', since = ''] = line.split('\t');
   return [key, since];

@@ -24,8 +24,9 @@ export interface OfferCounts {
   revision: number;
   offered: number;
   took: number;
-  /** Devices that got the same offer again after an hour or more: refreshes are held, or they failed without a stated reason. */
+  /** Devices that got the same offer again an hour or more later, and said that their refreshes are held. */
   held: number;
+  /** Devices that got the same offer again an hour or more later, and gave no reason. */
   failed: number;
 }
 
@@ -37,7 +38,7 @@ const mostSorted = 100_000;
 /** How many devices are read per query, in about 5 ms. */
 const batchSize = 500;
 
-/** A device that was silent for so long is deleted. */
+/** Devices that have not called for this long are deleted. */
 const remembered = days(400);
 
 export const firstMomentSeen = (now: Date): string => timestamp(after(now, -remembered));
@@ -45,14 +46,14 @@ export const firstMomentSeen = (now: Date): string => timestamp(after(now, -reme
 const deviceColumns = columns`brand_id AS "brandId", model, serial, first_at AS "firstAt", last_at AS "lastAt"`;
 
 export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** Lists devices with their last contact before a time, by brand, model and serial, after the given one. */
+  /** Lists devices that have not called since `silentSince`, ordered by brand, model and serial. The page starts after the device `after`. */
   list: (after: readonly [brand: string, model: string, serial: string], silentSince: string, limit: number) =>
     db.all<SeenDevice>(sql`
       SELECT ${deviceColumns} FROM passing_seen_devices
       WHERE (brand_id, model, serial) > (${after[0]}, ${after[1]}, ${after[2]}) AND last_at <= ${silentSince}
       ORDER BY brand_id, model, serial LIMIT ${limit}`),
 
-  /** The same in another order, by offset. Only the first 100,000 are sorted. */
+  /** Lists devices in another order than `list`, by offset. Sorts only the first 100,000 devices. */
   sorted: (order: DeviceOrder, { offset, limit }: { offset: number; limit: number }) =>
     db.all<SeenDevice>(sql`
       SELECT ${deviceColumns}
@@ -86,7 +87,7 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
     };
   },
 
-  /** Returns for each snap the revisions that most devices report, at most so many. */
+  /** Returns the revisions that most devices report, by package id: at most `maxRevisions` per snap, the most frequent first. */
   async mostHeld(maxRevisions: number): Promise<Map<string, number[]>> {
     const counts = new Map<number, Map<number, number>>();
     for (let after = ['', '', ''] as [string, string, string]; ;) {
@@ -137,7 +138,7 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
     return { looked, holds: [...counts].sort(([a], [b]) => b - a) };
   },
 
-  /** Returns the results of a snap's offers in all channels and revisions, newest revision first. */
+  /** Counts the results of offering each revision of a snap in each channel, newest revision first. */
   async offersOf(packageId: string): Promise<OfferCounts[]> {
     const rows = await db.all<{ kind: string; key: string; count: number }>(sql`
       SELECT kind, key, count FROM notes
@@ -162,11 +163,11 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
 });
 
 export const seenDevicePassing = (db: Queries) => ({
-  /** Deletes devices that have been silent since before a time. Returns how many rows. */
+  /** Deletes devices with their last call before a time. Returns the number of deleted rows. */
   sweep: (before: string) => db.run(sql`DELETE FROM passing_seen_devices WHERE last_at < ${before}`),
 });
 
-/** Parses the revisions that a device reports, by the short numbers of their snaps. */
+/** Parses the text in the row of a device: installed revisions by snap number. */
 export const readHolds = (text: string): Map<number, number> =>
   new Map(
     text.split(' ').flatMap((entry) => {

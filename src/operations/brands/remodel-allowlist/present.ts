@@ -12,7 +12,7 @@ export const presentRemodelEntry = (entry: RemodelEntry): RemodelAllowlistEntry 
   'modified-by': entry.modifiedBy,
 });
 
-/** The key of an entry, from its wire form. */
+/** Converts the wire form of a remodel. */
 export const remodelOf = (item: RemodelShape): Remodel => ({
   fromModel: item['from-model'],
   fromSerial: item['from-serial'],

@@ -52,7 +52,7 @@ export class AssertionPool {
     return entry.file;
   }
 
-  /** Returns an assertion with its prerequisites in the pool, each after its own prerequisites. */
+  /** Returns an assertion after its prerequisites in the pool. Each prerequisite comes before the assertions that need it. */
   withPrerequisites(assertion: Assertion): Assertion[] {
     return inOrder(assertion, (name) => this.find(name));
   }

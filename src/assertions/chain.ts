@@ -34,7 +34,7 @@ export interface VerificationContext {
 }
 
 /**
- * Verifies an upload and returns its new assertions, each after its prerequisites. Skips assertions that are already stored with the same
+ * Verifies an upload and returns its new assertions, prerequisites first. Skips assertions that are already stored with the same
  * text. Refuses the whole upload if any assertion is not trusted.
  */
 export function acceptUpload(text: string | Uint8Array, circumstances: VerificationContext): Assertion[] {

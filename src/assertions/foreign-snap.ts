@@ -93,7 +93,7 @@ export function disagreement(snap: ForeignSnap, file: FileFacts): string | undef
   return `The file does not match its assertions: it ${differences.join('; it ')}.`;
 }
 
-/** Returns whether a snap-declaration lets an account other than its store sign revisions of a provenance. */
+/** Returns whether a snap-declaration permits another authority than its own to sign revisions with this provenance (`revision-authority`). */
 export function delegates(declaration: Assertion, provenance: string): boolean {
   const headers = reader(declaration);
   return (

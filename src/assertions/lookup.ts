@@ -3,7 +3,7 @@ import { Refusal } from '#domain/refusal.ts';
 import { quoted } from './format/assertion.ts';
 import { series, typeOf } from './format/types.ts';
 
-/** One assertion by name, or a sequence (the newest, or one by number). */
+/** The assertion that a device asks for: by its name, or the newest validation set of an account with this set name. */
 export type AssertionLookup = { readonly name: string } | { readonly accountId: string; readonly setName: string };
 
 /** Types that devices request but only the online store has, with the possible number of key values. Lookups find nothing. */
@@ -16,10 +16,10 @@ const keptElsewhere: Readonly<Record<string, readonly number[]>> = {
   validation: [4],
 };
 
-/** Types that devices may not read: made for one exchange, or pending a decision. */
+/** Types that devices may not read: they are made for one exchange, or wait for a decision. */
 const nobodysToRead = ['account-key-request', 'serial-request', 'device-session-request'];
 
-/** The type with numbered sequences of assertions under one name. */
+/** The type with a number at the end of its primary key. Without the number a device asks for the newest one. */
 const sequenceType = 'validation-set';
 
 /**

@@ -49,9 +49,10 @@ export function prerequisitesOf({ type, headers, signKeyId }: Assertion): string
 }
 
 /**
- * Returns an assertion with all its stored prerequisites, each after its own, up to the trusted roots, which every device has.
+ * Returns an assertion after all its stored prerequisites, so that a device can verify them in order: each prerequisite comes before the
+ * assertions that need it. Leaves out the trusted roots, which every device has.
  *
- * @param find returns the stored assertions of these names
+ * @param find returns the stored assertions with these names
  */
 export async function withPrerequisites(
   assertion: Assertion,
@@ -62,7 +63,7 @@ export async function withPrerequisites(
   return inOrder(assertion, (name) => byName.get(name));
 }
 
-/** Texts read into memory together. */
+/** The number of texts that are read into memory together. */
 const page = 500;
 
 /** Returns the stored assertions of these names and all their prerequisites. */
@@ -117,7 +118,7 @@ function* pages(names: Iterable<string>): Generator<string[]> {
   if (some.length > 0) yield some;
 }
 
-/** Returns an assertion with all prerequisites that `find` returns, each after its own. */
+/** Returns an assertion after all prerequisites that `find` returns. Each prerequisite comes before the assertions that need it. */
 export function inOrder(assertion: Assertion, find: (name: string) => Assertion | undefined): Assertion[] {
   const own = nameOf(assertion);
   const findIncludingOwn = (name: string): Assertion | undefined => (name === own ? assertion : find(name));

@@ -110,7 +110,7 @@ export class SpilledAssertions implements AssertionsByName, Sequence<Assertion> 
     return this.values();
   }
 
-  /** Selects the assertions of these numbers. The array may grow later. */
+  /** Selects assertions by their positions in this collection. If the caller adds positions to the array later, the selection has them too. */
   pick(numbers: readonly number[]): AssertionSelection {
     const at = (index: number): Assertion | undefined => (index in numbers ? this.at(numbers[index]!) : undefined);
     const values = () => numbers.values().map((number) => this.at(number)!);

@@ -42,7 +42,7 @@ export interface BrowserSessionOptions {
   newId: NewIds;
 }
 
-/** The description of such a session in the list of tokens; its kind tells it from a token. */
+/** The description of browser sessions in the list of tokens. */
 const consoleSession = 'Console';
 
 /** The maximum lifetime of a session, even in use. */

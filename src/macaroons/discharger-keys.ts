@@ -9,13 +9,13 @@ import type { StoreRecords } from '#records/index.ts';
 import { keyPairFrom, keyText, newKeyPair, type KeyPair } from './codec/keys.ts';
 import { seal, unseal } from './sealing.ts';
 
-/** How long a replaced key still reads caveats. */
+/** How long a replaced key can still decrypt caveats. */
 export const dischargerKeyGrace = days(1);
 
 export interface DischargerKeys {
   /** The current pair; created if there is none yet. */
   current(): Promise<KeyPair>;
-  /** Every pair that reads caveats, the current one first. */
+  /** The key pairs that can decrypt caveats: the current one first, then those replaced less than `dischargerKeyGrace` ago. */
   all(): Promise<KeyPair[]>;
   /** Makes a new pair the current one. */
   rotate(actor: Actor): Promise<{ publicKey: string }>;

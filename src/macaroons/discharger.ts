@@ -75,7 +75,7 @@ export function createDischarger({ keys, siteKey, clock }: DischargerOptions): D
   const isOurs = async ({ firstPartyKey }: CaveatPayload): Promise<boolean> =>
     (await keys.all()).some(({ publicKey }) => publicKey.equals(firstPartyKey));
 
-  /** A purpose that another party wrote is not believed; it stays part of the condition, which is then unknown. */
+  /** Ignores a purpose in a caveat of another party: it stays part of the condition, which the identity provider then does not know. */
   const toAddressedCaveat = async (id: Buffer, payload: CaveatPayload): Promise<AddressedCaveat> => {
     const parsed = (await isOurs(payload)) ? readPurpose(payload.condition) : { ...payload, purpose: undefined };
     return { id, condition: parsed.condition, purpose: parsed.purpose, payload };
@@ -168,13 +168,13 @@ function agentLogins({
   };
 }
 
-/** A public key in its canonical spelling, for storing and comparing; undefined if the text is no key. */
+/** A public key in its canonical spelling, for storing and comparing; undefined if the text is not a key. */
 export function keyFromText(text: string): string | undefined {
   const key = readKeyText(text);
   return key && keyText(key);
 }
 
-/** The same error for an unknown name, a wrong key and an expired proof. */
+/** The error for an unknown name, a wrong key and an expired proof: one text, so that it does not tell which names exist. */
 export const noSuchAgent = (): Refusal =>
   new Refusal('permission-required', 'There is no agent of this name with this key, or its login took too long.');
 

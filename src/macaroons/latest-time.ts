@@ -5,13 +5,13 @@ import { clockTolerance, type Now } from '#domain/clock.ts';
 export interface LatestTime {
   /** The current time, or the latest time seen if the clock was set back. */
   now(): Date;
-  /** The latest time seen that was not in doubt. */
+  /** Reads the clock, and returns the latest time recorded: times that were in doubt are not recorded. */
   seen(): Date;
   /** Whether the clock differs from the expected time by more than `clockTolerance`; see there. */
   isInDoubt(): boolean;
   /** The last trusted time plus the time elapsed since. */
   expected(): Date;
-  /** Records a time that the last run had seen: the current time is expected to follow it. */
+  /** Takes over the latest time of the last run at start. A clock that differs from it by more than `clockTolerance` is in doubt. */
   saw(moment: Date): void;
   /** Resets the expected time: an administrator confirms that the clock is right. */
   accept(moment: Date): void;

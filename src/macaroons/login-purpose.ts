@@ -1,5 +1,5 @@
-// The purpose of a login, inside the condition of its caveat. It is encrypted for the identity provider and returns
-// with the caveat, so it is known regardless of how many logins began since, and cannot be forged.
+// The purpose of a login (permissions, channels, end), for the page that asks for the password. The store writes it into the
+// third-party caveat of the login, encrypted for the identity provider. So it cannot be forged, and the store keeps no list of logins.
 import { bytesFromBase64, textFromBytes, valueFromJson } from './codec/encoding.ts';
 
 /** The purpose of a login, shown to the person who is asked to log in. */
@@ -20,7 +20,7 @@ export interface PurposeInput extends Omit<LoginPurpose, 'channels' | 'moreChann
   channels: readonly string[] | null;
 }
 
-/** The condition with a purpose before it. The purpose is bounded, because the size of tokens is. */
+/** Writes a purpose in front of a condition. Truncates a long description and a long list of channels, because the size of tokens is limited. */
 export function withPurpose(
   condition: string,
   { description, permissions, channels, packages, until }: PurposeInput,
@@ -31,7 +31,7 @@ export function withPurpose(
   return `${prefix}${Buffer.from(text).toString('base64url')} ${condition}`;
 }
 
-/** Splits a condition and the purpose before it, if there is one. Only believe it in a caveat of this store. */
+/** Splits a condition from the purpose in front of it, if there is one. Trust the purpose only in a caveat of this store. */
 export function readPurpose(text: string): { condition: string; purpose: LoginPurpose | undefined } {
   if (!text.startsWith(prefix)) return { condition: text, purpose: undefined };
   const space = text.indexOf(' ', prefix.length);

@@ -27,7 +27,7 @@ export interface NewLogin {
   purpose: PurposeInput;
 }
 
-/** The condition for the identity provider: it identifies the bearer. */
+/** The condition of the third-party caveat: the identity provider must find out which account logs in. */
 const condition = 'is-authenticated-user';
 
 /** Writes a new login as text. */

@@ -1,4 +1,4 @@
-// Sessions: a token is valid while its session is. The session of a login begins at its first use.
+// Sessions: a token is valid until its session ends or expires. The session of a login begins when the login is used first.
 import type { Acts } from '#acts/act.ts';
 import { exchangeLogin, notThisAccount } from '#acts/tokens/tokens.ts';
 import { timestamp } from '#domain/clock.ts';

@@ -41,7 +41,7 @@ export function createTokenChecker({ rootKeys, latestTime, sessions }: TokenChec
   /** Verified tokens by digest, so that no token is kept in memory. */
   const verified = new BoundedMap<string, Verified>(cachedTokens);
 
-  /** The same by array: saves the SHA-256 for an array that a connection passes again. */
+  /** Verified tokens by array. Saves the SHA-256 if a connection passes the same array again. */
   const brought = new WeakMap<string[], Verified>();
 
   /** The result of verified tokens: cached, or verified now. */
@@ -130,7 +130,7 @@ async function examine(tokens: string[], rootKeys: Pick<RootKeys, 'find'>): Prom
   return terms && { terms, rootKeyId: root.id };
 }
 
-/** Thrown for a text that is no token of this store, and for a login without its discharge. */
+/** Thrown for a text that is not a token of this store, and for a login without its discharge. */
 export class InvalidMacaroon extends Refusal {
   constructor() {
     super('macaroon-authorization-required', 'Invalid macaroon');

@@ -1,4 +1,4 @@
-// Stored assertions: imported and believed, signed here, or sent here for registration.
+// Stored assertions: imported and verified, signed by this store, or sent to it for registration.
 import { createHash } from 'node:crypto';
 
 import { joined, parseAssertion, parseStream, type Assertion } from '#assertions/format/assertion.ts';
@@ -59,7 +59,7 @@ export async function storeVerifiedAssertions(
   { brandAccountId, upload, accepted, basis }: VerifiedAssertions,
   { at, actor, note }: ActContext,
 ): Promise<void> {
-  // A key that one of them relies on may have been revoked or deleted since they were verified.
+  // Since the assertions were verified, a key that signed one of them may have been revoked or deleted.
   if ((await basisOf(upload, tx, brandAccountId)).digest !== basis) throw overtakenRefusal();
   // The request only shows that registration was asked for; no assertion relies on it.
   const storedNames: string[] = [];
@@ -120,7 +120,7 @@ export interface AssertionImport {
 }
 
 /**
- * Verifies a stream of assertions up to the trusted roots and stores the new ones. If one of them cannot be believed,
+ * Verifies a stream of assertions up to the trusted roots and stores the new ones. If the verification of one fails,
  * none is stored. An assertion of the stream is never used as a root.
  */
 export async function importAssertions(
@@ -143,7 +143,7 @@ export async function importAssertions(
   return accepted;
 }
 
-/** Believed assertions, with a lookup by name of the assertions that they rely on. */
+/** Verified assertions, and a lookup by name that also finds their prerequisites. */
 export type VerifiedAssertionsByName<Accepted extends Sequence<Assertion> = Sequence<Assertion>> =
   VerifiedAssertions & {
     accepted: Accepted;
@@ -170,7 +170,7 @@ export async function verifyAssertions(
   return { brandAccountId: undefined, upload, accepted, basis, find: (name) => byName.get(name) };
 }
 
-/** The same for large numbers: neither these assertions nor the stored ones are held in memory. */
+/** Like `verifyAssertions`, for more assertions than fit into memory: theirs and the stored texts are in spill files. */
 export async function verifySpooledAssertions(
   upload: SpilledAssertions,
   { records, roots, now }: Pick<AssertionImport, 'records' | 'roots' | 'now'>,
@@ -240,8 +240,9 @@ export const toAssertionRecord = (
 });
 
 /**
- * Collects all stored assertions that may affect an upload: the ones of the same names, the ones that it relies on, its
- * keys, and the keys of its accounts. Passes each to `tell` once. The order is stable while the records are unchanged.
+ * Computes a digest of all stored records that affect the verification of an upload: assertions with the same names,
+ * prerequisites, and the other keys of accounts with a key in the upload. The digest changes only if one of them
+ * changes. Calls `tell` once for each of these assertions.
  */
 async function basisOf(
   upload: Iterable<Assertion>,
@@ -269,7 +270,7 @@ async function basisOf(
   return { held, digest: digest.update(JSON.stringify(held)).digest('hex') };
 }
 
-/** The names of an upload and of the assertions that it relies on. Passes each account-key to `key`. */
+/** Yields the names of the assertions of an upload and of their direct prerequisites. Calls `key` for each account-key of the upload. */
 function* namesFor(upload: Iterable<Assertion>, key: (assertion: Assertion) => void): Generator<string> {
   for (const assertion of upload) {
     if (assertion.type === 'account-key') key(assertion);

@@ -216,7 +216,7 @@ function hashedPart(signedAt: Date): Buffer {
   return Buffer.concat([Buffer.from([4, 0, rsa, sha512]), area([{ type: creationTime, data: uint32(seconds) }])]);
 }
 
-/** Returns the hashed part and its byte count, which ends the hashed bytes. */
+/** Returns the bytes that are hashed after the content: the hashed part of the packet and its length (RFC 4880 section 5.2.4). */
 const hashedTail = (part: Buffer): Buffer => Buffer.concat([part, Buffer.from([4, 0xff]), uint32(part.length)]);
 
 function area(subpackets: readonly Subpacket[]): Buffer {

@@ -49,7 +49,7 @@ export function withBakeryCaveat(target: BakeryMacaroon, caveat: BakeryCaveat): 
   };
 }
 
-/** Adds a caveat that its bearer discharges with the private half of this key: the proof of an agent. */
+/** Adds a caveat that only an agent with the private half of the `bearer` key can discharge. It proves that the agent has the key. */
 export function withLocalCaveat(
   target: BakeryMacaroon,
   bearer: BakeryCaveat['thirdParty'],

@@ -90,8 +90,8 @@ export type Verification =
 
 /**
  * Verifies a macaroon and its discharges. All signatures are verified before `check` gets the first condition, so it
- * never sees text of an attacker. Conditions of the primary are checked first: if one in a discharge fails, all of the
- * primary's are met.
+ * never sees text of an attacker. The conditions of the macaroon are checked before those of its discharges. The result
+ * names the first condition that fails: if that one is in a discharge, the macaroon meets all of its own.
  */
 export function verify({ macaroon, rootKey, discharges = [], check }: VerifyRequest): Verification {
   if (discharges.length > limits.discharges) return failure('limits', 'There are too many discharges.');
@@ -284,8 +284,8 @@ function derivedKey(rootKey: Buffer): Buffer {
 }
 
 /**
- * A store verifies thousands of tokens with the same few keys, which never change. Each is derived once, which saves
- * the keyed digest that `npm run bench -- tricks` shows.
+ * HMAC keys by root key. A store verifies thousands of tokens with a few root keys, so it derives each HMAC key once.
+ * `npm run bench -- tricks` shows the time saved.
  */
 const derivedKeys = new WeakMap<Buffer, Buffer>();
 

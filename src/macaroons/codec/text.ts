@@ -23,7 +23,7 @@ export function writeTokenList(macaroons: readonly DecodedMacaroon[]): string {
   return withinText(Buffer.from(JSON.stringify(macaroons.map(toJson2))).toString('base64url'));
 }
 
-/** Reads such a list, or its JSON text without base64; it has at least one macaroon. */
+/** Reads a `Macaroons` header: base64 of a JSON list, or the JSON itself. Undefined if it is malformed or empty. */
 export function readTokenList(text: string): DecodedMacaroon[] | undefined {
   if (Buffer.byteLength(text) > limits.text) return undefined;
   if (text.startsWith('[')) return tokenListFromJson(valueFromJson(text));

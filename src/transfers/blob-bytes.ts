@@ -12,7 +12,7 @@ export async function readBlob(blobs: Pick<Blobs, 'open'>, sha3_384: string): Pr
   return whole.subarray(0, length);
 }
 
-/** Stores bytes from memory, of any size: a statement of 10,000 packages has ten million. */
+/** Stores bytes from memory as a blob. They may be large: the statement of a transfer of 10,000 packages has 10 MB. */
 export function storeBytes(bytes: Uint8Array, blobs: Pick<Blobs, 'receive'>): Promise<ReceivedBlob> {
   // Digesting copies each piece, so yield small pieces.
   const inPieces = async function* (): AsyncGenerator<[Uint8Array]> {

@@ -60,7 +60,7 @@ async function missingSnaps(records: DependencyRecords, required: readonly Requi
   }
 }
 
-/** Returns the snaps that a device installs before this one. */
+/** Returns the snaps that this snap needs: its base, snapd, and the default providers of its content interfaces. */
 export function needsOfSnap(
   details: RevisionDetails,
   packageYaml: string | null,

@@ -6,8 +6,9 @@ import { act, DoneAlready } from '../act.ts';
 import { refuseCopiedKey, describeTrust } from './source-trust.ts';
 import { unsignedSource } from '../transfers/acceptance-conditions.ts';
 
-/** The appliance settings for the name of this site and for its key (the sealed seed of an Ed25519 key). */
+/** The appliance setting for the name of this site. */
 export const siteNameSetting = 'site-name';
+/** The appliance setting for the key that signs its transfers: the sealed seed of an Ed25519 key. */
 export const transferKeySetting = 'transfer-key';
 /** The earlier public keys of this site: JSON, the newest last. */
 export const earlierKeysSetting = 'transfer-keys-before';
@@ -117,8 +118,8 @@ const keySetsOf = ({ keysBefore, rotation, keys, threshold }: TransferSource): T
 ];
 
 /**
- * Whether a rotation proves that a key of a source was copied: a different rotation with the same number is known, and
- * enough keys of the set before that number have signed both.
+ * Whether a rotation proves that a key of a source was copied: the store knows another rotation with the same number
+ * and other keys, and enough of the earlier keys have signed each of the two.
  */
 export function provesCopy(source: TransferSource, { rotation, keys, signers }: Omit<SourceRotation, 'name'>): boolean {
   const keySets = keySetsOf(source);
@@ -196,7 +197,7 @@ export const trustSource = act({
   },
 });
 
-/** The appliance setting that keeps the doubt about the floor of a source while the source is not trusted. */
+/** The appliance setting that says that the floor of a removed source is uncertain. It applies again if the source is trusted again. */
 const doubtKept = (name: string): string => `transfer-floor/${name}`;
 const inDoubt = 'in doubt';
 
@@ -276,7 +277,7 @@ export const distrustSource = act({
   async perform(tx, { name }: { name: string }) {
     const { floorInDoubt } = await requireSource(tx, name);
     await tx.transferSources.remove(name);
-    // To trust the source again must not settle what a restore left in doubt.
+    // The floor is uncertain after a restore. It must stay so if the source is trusted again.
     if (floorInDoubt) await tx.appliance.set(doubtKept(name), inDoubt);
   },
 });

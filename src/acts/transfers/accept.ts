@@ -22,7 +22,7 @@ import type { LazyTransferStatement } from './statement.ts';
 import { requireWaitingTransfer } from './transfers.ts';
 
 export interface TransferAcceptance extends WaitingTransfer, TransferSelection {
-  /** The believed assertions of the transfer. */
+  /** The verified assertions of the transfer. */
   believed: VerifiedAssertionsByName<AssertionSelection>;
   /** Whether to accept without a person, if the source and the policy permit it. */
   isAutomatic?: boolean;
@@ -32,7 +32,7 @@ export interface TransferAcceptance extends WaitingTransfer, TransferSelection {
    */
   seen: string | undefined;
   /**
-   * Spill file for long lists, also those of the receipt, for as long as they are read. If undefined, they stay in
+   * Storage for spill files: the long lists of the plan and of the receipt are written to it. If undefined, they stay in
    * memory.
    */
   aside?: SpillStorage | undefined;
@@ -111,7 +111,7 @@ async function automaticIn(
   throw new Refusal('conflict', reasons.join(' '));
 }
 
-/** The line to approve if the transfer has expired. */
+/** The line that approvers see if the transfer has expired; empty if it has not. */
 function lateLine(statement: LazyTransferStatement, at: string): ApprovalLine[] {
   if (!isExpired(statement, at)) return [];
   const { expires, source, sequence } = statement;
@@ -119,7 +119,7 @@ function lateLine(statement: LazyTransferStatement, at: string): ApprovalLine[] 
   return [{ kind: 'unsigned_folders', on, part: null, from: `good until ${expires}`, to: 'let in later than that' }];
 }
 
-/** The line to approve if the transfer is unsigned. */
+/** The line that approvers see if the transfer is unsigned; empty if it is signed. */
 const unsignedLine = ({ unsigned, source, sequence }: ReceivedTransfer): ApprovalLine[] => {
   const on = `transfer ${String(sequence)} of ${source}`;
   const to = 'let in, though nobody has signed it';

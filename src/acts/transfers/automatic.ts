@@ -25,13 +25,13 @@ interface AutomaticTerms {
   approvals: readonly ApprovalLine[];
 }
 
-/** The largest usual gap between the numbers of two transfers of a source. A larger one needs a person. */
+/** The largest usual gap between the numbers of two transfers of a source. A transfer after a larger gap waits for review. */
 const maxUsualGap = 1000;
 
 /** Whether a number is so far above the last accepted number that it may lock the source out. */
 export const isFarAhead = (sequence: number, floor: number): boolean => sequence - floor > maxUsualGap;
 
-/** The warning about such a number. */
+/** The warning about a number that is far above the last accepted one. */
 export const farAhead = (sequence: number, floor: number): string =>
   `Its number ${String(sequence)} is far above the last accepted one, ${String(floor)}: once it is accepted, lower numbers of the source are refused.`;
 

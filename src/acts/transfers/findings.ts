@@ -11,7 +11,7 @@ export const subjectOf = (packageId: string, ...parts: (string | number)[]): str
 /** The findings about a resource. If the resource names an image, this store made its content. */
 type ResourceFindings = Extract<Findings, { kind: 'resource' }> & { content?: TransferContent };
 
-/** Pull credentials of a repository of this store, named by received resources. They are new, or the existing ones. */
+/** The pull credentials for a repository that received resources use: the existing ones, or new ones that acceptance stores. */
 export interface CredentialFindings {
   kind: 'credential';
   id: string;
@@ -30,7 +30,7 @@ export type SubjectFindings =
 
 export type FindingsOfKind<Kind extends SubjectFindings['kind']> = Extract<SubjectFindings, { kind: Kind }>;
 
-/** Reads the findings of one kind; undefined if the subject was not reviewed or is refused. */
+/** Parses the findings about a subject if they have this kind. Undefined if the review refused the subject, or was not made yet. */
 export function parseFindings<Kind extends SubjectFindings['kind']>(
   kind: Kind,
   finding: TransferFinding | undefined,
@@ -39,5 +39,5 @@ export function parseFindings<Kind extends SubjectFindings['kind']>(
   return findings?.kind === kind ? (findings as FindingsOfKind<Kind>) : undefined;
 }
 
-/** Why the content of a subject is refused if it did not arrive. It may still arrive. */
+/** The reason for refusing a subject if its content was not received. It may still be received. */
 export const contentMissing = 'Its content is neither in the transfer nor here.';

@@ -82,12 +82,12 @@ export class PackagePlanning {
     this.#transfer.problems.push({ package: this.name, what: item, why: reason });
   }
 
-  /** Reports that something stays as it is here. */
+  /** Reports that this store keeps its own version of an item, and why. */
   unchanged(item: string, reason: string): void {
     this.#transfer.leftOut.push({ package: this.name, what: `${this.name} ${item}`, why: reason });
   }
 
-  /** Whether a revision number is too high to be accepted; reports it as a problem. */
+  /** Returns whether a revision number is too high to be accepted. If it is, adds a problem to the plan. */
   isTooHigh({ revision }: { revision: number }, item: string): boolean {
     if (revision <= maxRevision) return false;
     this.problem(
@@ -98,7 +98,7 @@ export class PackagePlanning {
     return true;
   }
 
-  /** Whether a content was received or is here; reports a problem if not. */
+  /** Returns whether a content was received or is in this store. If not, adds a problem to the plan. */
   async hasContent(item: string, sha3_384: string): Promise<boolean> {
     if (await this.#isHeld(sha3_384)) return true;
     this.#transfer.missing.push(sha3_384);

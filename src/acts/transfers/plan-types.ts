@@ -108,7 +108,7 @@ export interface PackagePlan {
 /** A plan. Its long lists are packed while they grow. */
 export interface TransferPlan {
   packages: Sequence<PackagePlan>;
-  /** The assertions to accept, each after the ones that it relies on. */
+  /** The assertions to accept, prerequisites first. */
   assertions: Sequence<Assertion>;
   lines: PackedList<PlanLine>;
   /** The new content of the channels, as lines for approvers in the form of any other release. */
@@ -145,11 +145,11 @@ export interface TransferPlanRequest extends TransferSelection {
   source: Pick<TransferSource, 'packages' | 'mayRelease'>;
   /** Whether the transfer is unsigned. */
   isUnsigned: boolean;
-  /** The believed assertions, and of these the ones that are missing or older here, each after its prerequisites. */
+  /** The verified assertions: `find` finds all; `accepted` has only assertions that are missing or older in this store, prerequisites first. */
   believed: Pick<VerifiedAssertionsByName<AssertionSelection>, 'find' | 'accepted'>;
   /** RFC 3339. */
   at: string;
-  /** Spill file for long lists, for as long as they are read. If undefined, they stay in memory. */
+  /** Storage for spill files: the long lists of the plan are written to it. If undefined, they stay in memory. */
   aside?: SpillStorage | undefined;
 }
 

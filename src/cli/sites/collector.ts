@@ -29,7 +29,7 @@ export function findCollector(where: CollectorLocation): Collector | undefined {
   return readCollector(folder);
 }
 
-/** The collector, for commands that only a collector has; a store on the same host does not matter. */
+/** The collector, for commands that do not exist for stores. Unlike `findCollector`, also finds it on a host that has a store. */
 export function requireCollector(where: CollectorLocation): Collector {
   const folder = collectorFolder(where);
   if (isCollector(folder)) return readCollector(folder);

@@ -32,7 +32,7 @@ export async function readIncomingRequest(
   return { request, isKnown, noted };
 }
 
-/** Reads the request in a file. */
+/** Reads the request in a file, with the rights of the caller. Fails if the file cannot be read or is not a request. */
 export async function readRequestFile(
   file: string,
   asCaller: AsCaller = async (work) => work(),
@@ -45,7 +45,7 @@ export async function readRequestFile(
   }
 }
 
-/** Adds the request that a transfer meets to the answer about the transfer. */
+/** Adds the request of another site, for which a transfer was made, to the output of the command that made the transfer. */
 export function withRequest(
   { text, json, ...more }: CommandResult,
   incoming: IncomingSiteRequest | undefined,

@@ -9,7 +9,7 @@ export interface MadeRequest {
   bytes: number;
   /** RFC 3339. */
   madeAt: string;
-  /** In the form of the audit log. */
+  /** The account that made it, in the form of the audit log. */
   madeBy: string;
 }
 

@@ -8,7 +8,7 @@ export interface Subscription extends PackageSubscription {
   because: string | null;
   /** RFC 3339. */
   addedAt: string;
-  /** In the form of the audit log. */
+  /** The account that added it, in the form of the audit log. */
   addedBy: string;
 }
 

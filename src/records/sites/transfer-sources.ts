@@ -15,7 +15,7 @@ export interface TransferSource {
   accept: 'people' | 'automatic';
   /** The highest accepted sequence number. */
   floor: number;
-  /** Whether the store was restored since, so that transfers with higher numbers may have been accepted before. */
+  /** Whether the floor may be too low: the store was restored, and transfers that were accepted after the backup are not in its records. */
   floorInDoubt: boolean;
   /** Ed25519 public keys of scanning stations, base64url, and how many of them must have signed. */
   scanners: string[];
@@ -27,11 +27,11 @@ export interface TransferSource {
   /** RFC 3339; when two different rotations with one number proved that one of its keys was copied. */
   keyCopiedAt: string | null;
   addedAt: string;
-  /** In the form of the audit log. */
+  /** The account that added it, in the form of the audit log. */
   addedBy: string;
 }
 
-/** The keys that a source had after so many rotations. */
+/** The keys of a source after `rotation` rotations, and how many of them must sign a transfer. */
 export interface SourceKeySet {
   rotation: number;
   keys: string[];
@@ -99,7 +99,7 @@ export const transferSourceChanges = (db: Queries) => ({
         may_release = excluded.may_release, accept = excluded.accept, scanners = excluded.scanners, scans = excluded.scans,
         added_at = excluded.added_at, added_by = excluded.added_by`),
 
-  /** Replaces the keys of a source, by the rotation statement with this number. */
+  /** Replaces the keys of a source by those of a rotation statement. */
   rotate: (s: Pick<TransferSource, 'name' | 'keys' | 'threshold' | 'rotation' | 'keysBefore'>) =>
     db.run(sql`
       UPDATE transfer_sources SET keys = ${JSON.stringify(s.keys)}, threshold = ${s.threshold}, rotation = ${s.rotation},
@@ -110,7 +110,10 @@ export const transferSourceChanges = (db: Queries) => ({
   noteCopiedKey: (name: string, at: string) =>
     db.run(sql`UPDATE transfer_sources SET key_copied_at = COALESCE(key_copied_at, ${at}) WHERE name = ${name}`),
 
-  /** Lowers the floor. Transfers that were accepted above it no longer count for it, even if the source is removed and trusted again. */
+  /**
+   * Lowers the floor of a source to `to`, so that it can send numbers above it again. Marks the transfers that were accepted above it, so that
+   * removing the source and trusting it again does not raise the floor to their numbers.
+   */
   async lowerFloor(name: string, to: number): Promise<void> {
     await db.run(sql`
       UPDATE transfers SET beyond_floor = 1

@@ -12,7 +12,7 @@ export interface ReceivedTransfer {
   signatures: string;
   status: 'waiting' | 'accepted' | 'discarded' | 'withdrawn';
   receivedAt: string;
-  /** In the form of the audit log. */
+  /** The account that received it, in the form of the audit log. */
   receivedBy: string;
   settledAt: string | null;
   settledBy: string | null;

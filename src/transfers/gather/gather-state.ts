@@ -66,12 +66,12 @@ export class GatherState {
     this.gathering = gathering;
   }
 
-  /** Marks a file as included or useful. */
+  /** Marks a file as used: it is in the transfer, or helped to read another file. */
   used({ path, name }: Pick<GatheredFile, 'path' | 'name'>): void {
     this.#fates.set(path, { name, reason: undefined });
   }
 
-  /** Marks a file as left out, unless it was useful. */
+  /** Marks a file as left out, with the reason. A file that was marked as used stays so. */
   refused({ path, name }: Pick<GatheredFile, 'path' | 'name'>, reason: string): void {
     if (this.#fates.get(path)?.reason === undefined && this.#fates.has(path)) return;
     this.#fates.set(path, { name, reason });

@@ -316,7 +316,7 @@ interface WaitingPiece {
   came: () => void;
 }
 
-/** Returns the name of a piece, unique within a transfer. Digests are not unique: several pieces can have the same bytes. */
+/** Returns a key for a piece of a blob, unique within a transfer. A digest is not: two pieces can have the same bytes. */
 const nameOf = ({ blob, offset }: TransferPiece): string => `${String(blob)} ${String(offset)}`;
 
 /** Tracks the pieces that are currently being received. */

@@ -23,8 +23,8 @@ interface UnsignedContext {
 const resumeWindowMs = days(1);
 
 /**
- * Time and number for the statement of a folder. The time of a waiting transfer is reused, so that the same folder gives the same
- * transfer.
+ * The time and number for the statement of an unsigned folder. If the last such transfer still waits for acceptance, its time is reused, so
+ * that the same folder gives the same transfer id.
  */
 export interface UnsignedStart {
   at: Date;

@@ -11,7 +11,7 @@ export class ConcurrentReviews {
   readonly #statement: LazyTransferStatement;
   readonly #reviewing: TransferReviewContext;
   readonly #keeper: FindingsKeeper;
-  /** Positions of the packages that have a revision with this content, by the start of its digest. Numeric keys save memory. */
+  /** The positions of the packages with a revision of a content. The key is the start of its digest as a number, to save memory. */
   readonly #packages = new Map<number, number[]>();
   /** Queue of revisions to review: position of the package, and content. */
   #waiting: { position: number; sha3_384: string }[] = [];

@@ -51,7 +51,7 @@ function accountsIn({ publisher, revisions, resources, libraries = [] }: Package
   return ids;
 }
 
-/** The properties of an account: from a believed assertion, or else from the source. Undefined if neither has them. */
+/** The properties of an account: from a verified assertion, or else from the source. Undefined if neither has them. */
 function findAccountDetails(
   id: string,
   { believed, accountSaid }: TransferPlanInputs,

@@ -25,8 +25,8 @@ export const metadataContent: ContentKind = {
         continue;
       }
       plan.metadata = { ...plan.metadata, [field]: value };
-      // All texts of a new package are new and change nothing for devices, so they need no line. Its default track
-      // decides what devices install, so it does.
+      // Approvers need not see the texts of a new package: they change nothing for devices. The default track gets a line,
+      // because it decides which revision devices install.
       if ((existing !== undefined || field === 'defaultTrack') && from !== to)
         planning.line({ kind: 'metadata', what: names[field], from, to });
     }

@@ -56,7 +56,7 @@ async function isNewResource(
   return !planning.isTooHigh(sentRevision, item) && planning.hasContent(item, sha3_384);
 }
 
-/** The same for a resource that names an image; this store makes its content. */
+/** Like `isNewResource`, for a resource that names an image. Such a resource is not sent as bytes: this store makes its content. */
 async function isNewImageResource(
   planning: PackagePlanning,
   { name }: TransferResource,
@@ -92,7 +92,7 @@ function addResource(
 }
 
 /**
- * Whether believed assertions confirm a component completely: its bytes, its number, and each revision of the snap that
+ * Whether verified assertions confirm a component completely: its bytes, its number, and each revision of the snap that
  * it serves. Returns `contradicted` if the assertion about these bytes says something else.
  */
 function verifyComponent(

@@ -63,7 +63,7 @@ async function planRevision(planning: PackagePlanning, sentRevision: TransferRev
   planning.line(line, assertion === undefined ? undefined : 'upstream');
 }
 
-/** The believed assertion about a revision, if there is one, or why it contradicts the transfer. */
+/** The verified assertion about a revision, if there is one, or why it contradicts the transfer. */
 async function findVouchingAssertion(
   { carried, inputs }: PackagePlanning,
   sentRevision: TransferRevision,

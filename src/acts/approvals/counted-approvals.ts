@@ -55,8 +55,8 @@ export async function approvalCounts(
 }
 
 /**
- * When approvals of an account begin to count, if an approval given at `at` does not count because of a change of the
- * account: in the 72 hours before it, or at any time after it.
+ * Approvals do not count if the approver's account was changed in the 72 hours before the approval, or after it.
+ * Returns when the 72 hours end; undefined if an approval given at `at` counts.
  */
 export function countsFrom(touch: AccountTouch | undefined, at: string): string | undefined {
   if (touch === undefined) return undefined;
@@ -64,7 +64,7 @@ export function countsFrom(touch: AccountTouch | undefined, at: string): string 
   return until > at ? until : undefined;
 }
 
-/** The enabled accounts that a rule asks. A store administrator counts only if the policy names them. */
+/** The enabled accounts that can approve under a rule. Store administrators are among them only if the rule names them. */
 export async function listRuleAccounts(
   { accounts }: Pick<ApproverRecords, 'accounts'>,
   { of }: ApprovalRule,
@@ -78,7 +78,7 @@ export async function listRuleAccounts(
   return enabled;
 }
 
-/** An account that a rule asks, with the reasons why its approval does not count now. */
+/** An account that can approve under a rule, with the reasons why its approval would not count now. */
 export interface Approver {
   id: string;
   username: string;
@@ -87,7 +87,7 @@ export interface Approver {
   hasOneTimePassword: boolean;
 }
 
-/** The accounts that a rule asks, at a moment. */
+/** Lists the accounts that can approve under a rule, with their state at a time. */
 export async function listApprovers(records: ApproverRecords, rule: ApprovalRule, at: string): Promise<Approver[]> {
   const approvers: Approver[] = [];
   for (const { id, username } of await listRuleAccounts(records, rule)) {

@@ -67,7 +67,10 @@ const describePendingPolicy = (inForce: ApprovalPolicy, configured: ApprovalPoli
     ? "It asks for less than the policy in force, so it waits for approvals. List them with 'larder approval list'."
     : 'The store puts it into force when it starts or reads its configuration again.';
 
-/** Refuses a change that the configured policy covers while that policy is not in force. */
+/**
+ * While a stricter policy in the configuration is not in force yet, refuses changes that it covers. Else an account could make them before
+ * the policy takes effect.
+ */
 export async function refuseWithoutPolicy(
   tx: PolicyRecords,
   { inForce, configured }: { inForce: ApprovalPolicy; configured: ApprovalPolicy },

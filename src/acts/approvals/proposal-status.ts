@@ -38,7 +38,7 @@ export async function readProposalStatus(
   );
 }
 
-/** The same for a proposal that is already loaded. */
+/** Returns the state of a proposal that the caller has read already. */
 export async function computeProposalStatus(
   records: ProposalStatusRecords,
   proposal: Proposal,

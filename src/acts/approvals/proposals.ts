@@ -61,7 +61,7 @@ export interface StrongLogin {
   at: string;
 }
 
-/** How long such a login is valid for approvals. */
+/** How long a login counts as recent for approvals. */
 const loginLifetimeMs = minutes(15);
 
 interface ProposalDecision {
@@ -251,7 +251,7 @@ async function refuseUnasked(tx: ChangeRecords, proposal: Proposal, accountId: s
   throw new Refusal('forbidden', `The policy does not ask you about proposal ${String(proposal.number)}.`);
 }
 
-/** The rules that ask an account about a proposal. */
+/** The rules that a proposal must satisfy and that an account can approve under. */
 async function rulesAsking(tx: ChangeRecords, { lines }: Proposal, accountId: string): Promise<ApprovalRule[]> {
   const asking: ApprovalRule[] = [];
   for (const rule of rulesFor(await tx.approvalPolicy.inForce(), lines)) {

@@ -30,7 +30,7 @@ const moved = [
 
 export const movedHeading = `${moved.join(',')}\r\n`;
 
-/** Exports and accepted transfers, in the order of time. */
+/** Yields one CSV line per export (`out`) and per accepted transfer (`in`), oldest first. */
 export function* movedLines({ exports, arrivals }: Pick<AuditSummary, 'exports' | 'arrivals'>): Generator<string> {
   const out = exports.map((exported) => ({
     at: exported.at,

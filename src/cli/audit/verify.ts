@@ -83,7 +83,7 @@ function textOf({ rows, seals, head, problems, begunAnew }: AuditVerdict): strin
   );
 }
 
-/** Describes a place where the log continues from another state; the reader knows whether that was intended. */
+/** Describes a row after a restore or an upgrade, where the log continues from an earlier state. The reader judges if that was intended. */
 function describeRestart({ seq, at, by, left }: AuditRestart): string {
   const action = toActName(by);
   const row = `Row ${String(seq)} of ${at} is '${action}'`;

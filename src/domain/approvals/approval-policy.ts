@@ -93,7 +93,7 @@ export function readReleaseRule(text: string): ReleaseRule | undefined {
   return { ...read, packages, channels };
 }
 
-/** Reads the policy of the configuration, with texts that were checked before. Omits rules for zero people. */
+/** Parses the approval policy of a configuration that was checked before. Omits rules that need zero people. */
 export function readPolicy(
   settings: Record<Single, string> & { releases: readonly string[]; days: number },
 ): ApprovalPolicy {
@@ -113,7 +113,10 @@ export const canRequireApproval = ({ rules, releases }: ApprovalPolicy, kinds: r
     return rules[kind] !== undefined || (isOfTrust(kind) && (releases.length > 0 || Object.keys(rules).length > 0));
   });
 
-/** A change of trust must need at least the approvals of any change that could follow from it. */
+/**
+ * Changes of the policy and of trusted sources. They must satisfy the strictest rules: else an account could first weaken the policy or trust
+ * its own source, and then make any change.
+ */
 const isOfTrust = (kind: ApprovalKind): boolean => kind === 'policy' || kind === 'sources';
 
 /** The rules that a change must satisfy, each on its own; empty if it needs no approvals. */
@@ -128,7 +131,7 @@ export function rulesFor(policy: ApprovalPolicy, lines: readonly ApprovalLine[])
   return [...required].filter(({ people }) => people > 0);
 }
 
-/** The rules that ask for the most people, and the signed rules that ask for the most people. */
+/** The rules that need the most people, and the signed rules that need the most people. */
 function strictest({ rules, releases }: ApprovalPolicy): ApprovalRule[] {
   const all = [...Object.values(rules), ...releases];
   const selectMostPeople = (some: readonly ApprovalRule[]): ApprovalRule[] => {
@@ -213,8 +216,8 @@ export function weakenedLines(before: ApprovalPolicy, after: ApprovalPolicy): Ap
 }
 
 /**
- * The part of a new policy that is stricter than the one in force. A rule that requires less or names other people is
- * not part of it: it waits for approvals, and until then the rule in force applies.
+ * The rules of a new policy that are stricter than the ones in force. Leaves out rules that need fewer people or name
+ * other people: these need approvals, and until then the rules in force apply.
  */
 export function stricterPolicy(inForce: ApprovalPolicy, other: ApprovalPolicy): ApprovalPolicy {
   const now = entriesByKey(inForce);
@@ -240,11 +243,11 @@ const isAsStrict = (before: ApprovalRule, after: ApprovalRule): boolean => {
   return after.of !== null && after.of.every((accountId) => before.of?.includes(accountId));
 };
 
-/** A digest of the request. It does not depend on the present content of the objects. */
+/** A digest of a requested change: act, object, actor and new values. It stays equal if the current values change. */
 export const digestOfRequest = (act: string, object: string, actor: string, lines: readonly ApprovalLine[]): string =>
   digestOf([act, object, actor, ...lines.map(({ kind, on, part, to }) => [kind, on, part, to])]);
 
-/** The same, including the present content. */
+/** A digest of a requested change and of the current values that it replaces. */
 export const digestOfChange = (act: string, object: string, actor: string, lines: readonly ApprovalLine[]): string =>
   digestOf([act, object, actor, ...lines.map(({ kind, on, part, from, to }) => [kind, on, part, from, to])]);
 

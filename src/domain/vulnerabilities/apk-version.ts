@@ -1,7 +1,7 @@
 // Compares versions of Alpine packages as apk does: `DIGITS{.DIGITS}[LETTER]{_SUFFIX[NUMBER]}[~HASH][-rNUMBER]`
 // (apk-tools 3, doc/apk-version.8.scd and src/version.c).
 
-/** The parts in their order; a version that ends stands behind all of them. */
+/** The kinds of parts, in their order within a version. `end` stands for the missing part of the shorter version. */
 const kinds = ['first', 'number', 'letter', 'suffix', 'suffix-number', 'hash', 'revision', 'end'] as const;
 type PartKind = (typeof kinds)[number];
 
@@ -12,7 +12,7 @@ interface VersionPart {
 
 export type ApkVersion = readonly VersionPart[];
 
-/** The suffixes before the empty text are those of versions before a release. */
+/** The suffixes in ascending order. Those before the empty text mark pre-releases, as in `1.0_rc1`. */
 const suffixes = ['alpha', 'beta', 'pre', 'rc', '', 'cvs', 'svn', 'git', 'hg', 'p'];
 const released = suffixes.indexOf('');
 
@@ -49,7 +49,7 @@ export function compareApkVersions(version: ApkVersion, other: ApkVersion): numb
       if (difference !== 0) return difference;
       continue;
     }
-    // The longer version is after the shorter one, unless it goes on as a version before the release.
+    // 1.0 is before 1.0.1, but 1.0_rc1 is before 1.0.
     if (isBeforeRelease(part)) return -1;
     if (isBeforeRelease(otherPart)) return 1;
     return kinds.indexOf(part.kind) > kinds.indexOf(otherPart.kind) ? -1 : 1;
@@ -62,7 +62,7 @@ const isBeforeRelease = ({ kind, text }: VersionPart): boolean =>
 
 function compareParts({ kind, text }: VersionPart, { text: other }: VersionPart): number {
   if (kind === 'suffix') return Math.sign(suffixes.indexOf(text) - suffixes.indexOf(other));
-  // A number after a point that begins with zero is a fraction: 1.05 is before 1.1.
+  // A number that begins with zero after a point is compared as a fraction: 1.05 is before 1.1.
   const isText = kind === 'hash' || kind === 'letter' || (kind === 'number' && (text[0] === '0' || other[0] === '0'));
   return isText ? compareTexts(text, other) : compareNumbers(text, other);
 }

@@ -44,7 +44,7 @@ export const unknownBill = (gap: string): BillOfMaterials => ({
 
 const maxComponents = 20_000;
 const maxGaps = 20;
-/** Names and versions of all four ecosystems; a longer or different text is no component. */
+/** Names and versions of all four ecosystems. An entry with another or a longer text is not a component. */
 const name = /^[A-Za-z0-9@][A-Za-z0-9._+@/-]{0,213}$/;
 const version = /^[A-Za-z0-9][A-Za-z0-9.+~:_!^-]{0,127}$/;
 const architecture = /^[a-z0-9_-]{1,32}$/;
@@ -56,7 +56,7 @@ export class BillCollector {
   readonly #gaps = new Set<string>();
   distribution: DistributionRelease | null = null;
 
-  /** Adds a component; returns false, without a gap, if it is none. */
+  /** Adds a component. Returns false if its name, version or architecture is invalid; the caller adds the gap. */
   add(component: BillComponent): boolean {
     if (!name.test(component.name)) return false;
     if (component.version !== null && !version.test(component.version)) return false;
@@ -71,7 +71,7 @@ export class BillCollector {
     return true;
   }
 
-  /** Adds all components of a file. Entries that are no components become a gap. */
+  /** Adds all components that a file lists. If some entries are not components, adds a gap. */
   addFile(file: string, components: Iterable<BillComponent | undefined>): void {
     this.#files.add(file);
     let invalid = 0;

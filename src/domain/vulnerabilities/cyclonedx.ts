@@ -8,7 +8,7 @@ export interface BillSubject {
   name: string;
   version: string;
   type: 'application' | 'container' | 'firmware' | 'operating-system';
-  /** Of the file or the manifest, in hexadecimal. */
+  /** Digest of the package file or of the image manifest, in hexadecimal. */
   sha256: string;
   sha3_384: string;
   /** RFC 3339; undefined for content without a time of its own. */
@@ -22,7 +22,7 @@ interface CycloneDxProperty {
   value: string;
 }
 
-/** `bills` are the bill that was read from the content, and claims about it. */
+/** `bills`: first the bill that the store read from the content, then the bills that were pushed with an image as claims about it. */
 export function formatCycloneDx(subject: BillSubject, bills: readonly BillOfMaterials[]): string {
   const [own] = bills;
   const subjectProperties = Object.entries(subject.properties).map(([name, value]) => property(name, value));

@@ -15,7 +15,7 @@ const maxLength = 256;
  */
 export function parseDpkgVersion(text: string): DpkgVersion | undefined {
   if (text.length > maxLength) return undefined;
-  // Text before the first colon is an epoch, so that without one there is no colon.
+  // The number before the first colon is the epoch. A version without an epoch cannot contain a colon.
   const [, epochText = '0', afterEpoch, plain = ''] = /^(?:\+?(\d+):([!-~]+)|([!-9;-~]+))$/.exec(text) ?? [];
   const [epoch, rest] = [Number(epochText), afterEpoch ?? plain];
   const dash = rest.lastIndexOf('-');
@@ -37,7 +37,7 @@ export function compareDpkgVersions(version: DpkgVersion, other: DpkgVersion): n
 const zero = 0x30;
 const isDigit = (code: number): boolean => code >= zero && code <= 0x39;
 
-/** The order within a part that is no number: `~`, then the end or a digit, then letters, then everything else. */
+/** The sort order of characters in a part without digits: `~`, then the end of the part, then letters, then all other characters. */
 function orderOf(code: number): number {
   if (Number.isNaN(code) || isDigit(code)) return 0;
   if (code === 0x7e) return -1;
@@ -45,7 +45,7 @@ function orderOf(code: number): number {
   return isLetter ? code : code + 256;
 }
 
-/** Compares in turn the longest parts without digits, and the numbers after them. */
+/** Compares a part without digits, then the number after it, and so on, as described in deb-version(7). */
 function compareParts(version: string, other: string): number {
   let [at, otherAt] = [0, 0];
   while (at < version.length || otherAt < other.length) {

@@ -16,13 +16,13 @@ export const sealAudit = (records: Pick<StoreRecords, 'seal'>): BackgroundJob =>
 });
 
 /**
- * Job that stores the end of the log next to the newest seal, so that the loss of the last minutes of the database is noticed. Costs one
- * query if the log is unchanged, else one small file write; no request waits for it.
+ * Job that writes the number and hash of the last row to the seal file, so that the loss of the last minutes of the database is noticed.
+ * Costs one query if the log is unchanged, else one small file write; no request waits for it.
  */
 export const noteAuditEnd = (records: Pick<StoreRecords, 'noteAuditEnd'>): BackgroundJob => ({
   name: 'note-audit-end',
   inDoubt: 'runs',
-  // Each host has its own file, and a lease would write to the database.
+  // Runs in every process: each host has its own seal file. A lease would also write to the database every 10 s.
   oncePer: 'process',
   every: seconds(10),
 

@@ -93,7 +93,7 @@ async function readRevisionBill(
   { blobs, reviewer }: ReadBillsOptions,
 ): Promise<BillOfMaterials> {
   if (!(await blobs.prove(sha3_384))) throw new Error('its file is corrupt or missing');
-  // It was reviewed when it was pushed; the rules of devices may have changed since.
+  // The revision was approved when it was pushed. `signed` skips the rules of devices, which may have become stricter since.
   const verdict = await withFile(blobs, sha3_384, (path) =>
     reviewer.review({ kind: kindOf({ type }), path, name, signed: true, billBytes }),
   );

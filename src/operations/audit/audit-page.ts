@@ -45,7 +45,7 @@ export async function readAuditPage(
   return { entries, next: after >= first ? after + 1 : undefined };
 }
 
-/** The same in ascending order, from a number on; `next` is the number that the next page starts after. */
+/** Like `readAuditPage`, oldest entry first; `next` is the number that the next page starts after. */
 export async function readOldestAuditPage(
   { audit }: Pick<HandlerRecords, 'audit'>,
   { from, to, action, ...fields }: AuditPageFilter,

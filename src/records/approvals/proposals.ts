@@ -18,7 +18,10 @@ export interface NewProposal {
   endsAt: string;
 }
 
-/** `fallen` if another change has altered its lines. An open proposal past its end is invalid as well. */
+/**
+ * `fallen`: the proposal is out of date, because its objects or the trust in a source have changed since, or the store was restored. It can
+ * no longer be approved. An open proposal that has expired stays `open` in the records, and cannot be approved either.
+ */
 export type StoredProposalState = 'open' | 'done' | 'rejected' | 'fallen';
 
 export interface Proposal extends NewProposal {
@@ -133,13 +136,13 @@ export const proposalChanges = (db: Queries) => ({
       UPDATE proposals SET state = ${state}, ended_at = ${at}, ended_by = ${actor}, because = ${because}
       WHERE number = ${number} AND state = 'open'`)),
 
-  /** Ends as fallen all open proposals with the same request and other changes. */
+  /** Ends as `fallen` the open proposals of the same request with another digest: the objects have changed since. */
   fallOthers: ({ asked: requestDigest, digest }: Pick<NewProposal, 'asked' | 'digest'>, { at, actor }: ProposalEnd) =>
     db.run(sql`
       UPDATE proposals SET state = 'fallen', ended_at = ${at}, ended_by = ${actor}
       WHERE asked = ${requestDigest} AND state = 'open' AND digest <> ${digest}`),
 
-  /** Ends as fallen all open proposals. */
+  /** Ends all open proposals as `fallen`. */
   fallAll: ({ at, actor }: ProposalEnd) =>
     db.run(sql`UPDATE proposals SET state = 'fallen', ended_at = ${at}, ended_by = ${actor} WHERE state = 'open'`),
 
@@ -152,7 +155,8 @@ export const proposalChanges = (db: Queries) => ({
         SET at = excluded.at, key = excluded.key, signature = excluded.signature`),
 
   /**
-   * Deletes proposals that ended before a time, at most so many. Keeps the newest, so that its number is not used again. Returns how many.
+   * Deletes at most `limit` proposals that ended before a time. Keeps the newest, so that its number is not used again. Returns how many
+   * it deleted.
    */
   forget: (before: string, limit: number) =>
     db.run(sql`

@@ -19,9 +19,9 @@ export interface AuditSeal extends AuditHead {
   at: string;
   /** The code of the seal before. */
   previous: string;
-  /** The act that started the log again from another row than its end, such as `restore`; null if the chain just continues. */
+  /** The act, such as `restore`, that made the log continue from an earlier row than its end; null for an ordinary seal. */
   anew: string | null;
-  /** The newest seal that this act left behind, if known. */
+  /** The newest seal that this act dropped from the chain, if known. */
   leftSeq: number | null;
   leftHash: string | null;
   leftMac: string | null;
@@ -52,7 +52,7 @@ export interface Sealing {
   report(problem: string | undefined): void;
 }
 
-/** A head is sealed at the latest when the newest seal is so many rows or milliseconds behind. */
+/** The maximum distance between the head of the log and its newest seal, in rows and in milliseconds. */
 export const sealEvery = { rows: 100, milliseconds: hours(1) };
 
 const nothing = '0'.repeat(64);
@@ -73,15 +73,18 @@ export const auditSeals = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT ${sealColumns}
       FROM audit_seal_chain WHERE number > ${after} ORDER BY number LIMIT ${limit}`),
 
-  /** Returns whether a seal belongs to the chain, precedes its first seal, or was left behind by one of its seals. */
+  /**
+   * Returns whether the database accounts for a seal of the file: it is the initial seal (number 0), or in the chain, or the chain says that
+   * an act such as `restore` dropped it.
+   */
   knows: async ({ number, mac }: Pick<AuditSeal, 'number' | 'mac'>): Promise<boolean> =>
     number === 0 ||
     (await db.get(sql`SELECT 1 FROM audit_seal_chain WHERE number = ${number} AND mac = ${mac}`)) !== undefined ||
     (await db.get(sql`SELECT 1 FROM audit_seal_chain WHERE left_mac = ${mac}`)) !== undefined,
 
   /**
-   * Returns whether the log has started again from another row since a seal, or left the seal behind. Then the seal says nothing about the
-   * end of the log.
+   * Returns whether an act such as `restore` dropped a seal, or made the log continue from an earlier row since. Then the seal says nothing
+   * about the end of the log.
    */
   isLeft: async ({ number, mac }: Pick<AuditSeal, 'number' | 'mac'>): Promise<boolean> =>
     (await db.get(
@@ -104,13 +107,13 @@ export function beginSealing({ siteKey, file }: Pick<Sealing, 'siteKey' | 'file'
 export interface SealOccasion {
   /** Whether to seal at once. */
   now?: boolean;
-  /** The act that starts the log again from another row than its end, and the seal that it leaves behind. */
+  /** Set if the act, such as `restore`, makes the log continue from an earlier row: its name, and the newest seal that it drops. */
   anew?: { act: string; left: AuditSeal | undefined };
 }
 
 /**
- * Seals a head in the transaction that wrote it, if a seal is due. The caller writes the returned seal to the file after the commit. A file
- * that does not fit the chain is evidence of tampering: then nothing is sealed.
+ * Seals a head in the transaction that wrote it, if a seal is due. Returns the seal, which the caller writes to the file after the commit.
+ * If the file does not fit the chain, the log may have been tampered with: reports that and seals nothing.
  */
 export async function sealHead(
   db: Queries,
@@ -197,7 +200,7 @@ export async function noteEnd(
 const notedBehind = (content: SealFileContent, { seq }: AuditSeal): SealedAuditEnd | undefined =>
   typeof content === 'object' && content.last !== undefined && content.last.seq > seq ? content.last : undefined;
 
-/** Returns the seal in the file if the chain does not know it. It shows how far the log had come. */
+/** Returns the seal in the file if it is not in the chain: it shows a row that the log had reached before it was cut or restored. */
 export async function findUnknownSeal(
   db: Pick<Queries, 'get' | 'all'>,
   { siteKey, file }: Sealing,
@@ -223,7 +226,7 @@ export async function problemOfFile(
   return problemOfKept(content, file.path, auditSeals(db));
 }
 
-/** The same for content that was read from the file before. */
+/** Like `problemOfFile`, for the content of the file, which the caller has read. */
 export async function problemOfKept(
   content: SealFileContent,
   path: string,
@@ -244,10 +247,10 @@ export async function problemOfKept(
   );
 }
 
-/** The content of the file: a seal of this store, none, or something else. */
+/** The content of the seal file. `missing`: the file does not exist. `foreign`: it has no valid seal of this store. */
 export type SealFileContent = (AuditSeal & { last?: SealedAuditEnd }) | 'missing' | 'foreign';
 
-/** Reads the file. Throws if it cannot be read, which proves nothing. */
+/** Reads the seal file. Throws if it cannot be read, which is not evidence of tampering. */
 export function readSealFile(file: SealFile, siteKey: Buffer): SealFileContent {
   const text = file.read();
   if (text === undefined) return 'missing';

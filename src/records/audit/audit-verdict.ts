@@ -19,7 +19,7 @@ export interface AuditVerdict {
   rows: number;
   seals: number;
   head: AuditHead | undefined;
-  /** The places where the log started again from another row than its end, by an act of larder. */
+  /** The rows where the log continues from an earlier row than its end, because of an act such as `restore`. */
   begunAnew: AuditRestart[];
   problems: string[];
 }
@@ -30,7 +30,7 @@ export interface AuditRestart {
   at: string;
   /** The act, such as `restore`. */
   by: string;
-  /** The end of the log that was left behind, if known. */
+  /** The end that the log had before, if known. */
   left: AuditHead | undefined;
 }
 
@@ -48,7 +48,7 @@ type ReadingSeals = Pick<ReturnType<typeof auditSeals>, 'list' | 'knows' | 'isLe
 
 const batch = 2000;
 const maxProblems = 100;
-/** Twice the limit of larder itself, because clocks may be set. */
+/** The longest time without a seal that is not a problem. Larder seals twice as often; the clock may have been set in between. */
 const longest = 2 * sealEvery.milliseconds;
 
 /** Verifies the whole log. Rows appended during the run do no harm, because the end and the seals are read before the rows. */
@@ -131,7 +131,7 @@ async function earlySeals(records: AuditReader, siteKey: Buffer, problems: strin
   }
 }
 
-/** Follows the rows. Returns undefined when so many problems were found that more would not help. */
+/** Verifies the chain of all rows. Stops and returns undefined if there are too many problems to list. */
 async function follow(
   records: AuditReader,
   problems: string[],

@@ -70,7 +70,7 @@ export type ChangeFeedEntry = Pick<AuditRow, 'seq' | 'at' | 'action' | 'object' 
 export interface AuditState {
   /** Its last row. */
   head: (AuditHead & { at: string }) | undefined;
-  /** The end of the log as it was last written, with its code. */
+  /** The last row that larder wrote, as recorded outside the log, with its code. If it differs from `head`, the log was changed. */
   end: (AuditHead & { mac: string | null }) | undefined;
   newest: NewestSeal | undefined;
 }
@@ -163,7 +163,7 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
         AND (${object ?? null} IS NULL OR object = ${object ?? null})
       ORDER BY seq DESC LIMIT ${limit}`),
 
-  /** The same, oldest first. */
+  /** Lists the rows that match the filter, oldest first. */
   wantedOldest: ({ actor, actions, object }: AuditFilter, { after, before }: AuditSpan, limit: number) =>
     db.all<AuditRow>(sql`
       SELECT ${auditColumns}
@@ -225,7 +225,7 @@ export async function appendAudit(
     VALUES (${row.seq}, ${row.at}, ${row.actor}, ${row.sessionId}, ${row.action}, ${row.object}, ${row.requestId},
       ${row.details}, ${row.previous}, ${written.hash}, ${row.outcome})`);
   if (sealing === undefined) return undefined;
-  // If the end has no valid code, leave it so: appending to a log that was cut does not make it intact.
+  // If the log was cut, its end has no valid code. Do not write one: appending a row must not make such a log look intact.
   if (isWhole !== true) {
     sealing.report(`the audit log did not end as larder had written it when row ${String(row.seq)} was appended`);
     return undefined;
@@ -234,7 +234,7 @@ export async function appendAudit(
   return sealHead(db, sealing, written, standing.newest, occasion);
 }
 
-/** Seals the last row, if larder wrote it as the end and it is not sealed yet. */
+/** Seals the last row, if it is not sealed yet. Reports a problem instead if it is not the last row that larder wrote. */
 export async function sealEnd(db: Queries, sealing: Sealing): Promise<AuditSeal | undefined> {
   const standing = await audit(db).standing();
   const { head } = standing;
@@ -247,7 +247,7 @@ export async function sealEnd(db: Queries, sealing: Sealing): Promise<AuditSeal 
   return sealHead(db, sealing, head, standing.newest, { now: true });
 }
 
-/** Returns whether the last row is the end that larder wrote last. */
+/** Returns whether the last row of the log is the last row that larder wrote. If not, the log was changed by another program. */
 function endsAsWritten(sealing: Sealing, { head, end, newest }: AuditState): boolean {
   if (end === undefined) return head === undefined;
   if (isEnd(sealing.siteKey, end)) return head?.seq === end.seq && head.hash === end.hash;

@@ -365,7 +365,7 @@ export async function mayActOnPackage(
   return true;
 }
 
-/** The same refusal for a missing package and for a package of another account, so that a caller without rights learns nothing. */
+/** The refusal for a missing package and for a package of another account: one text, so that it does not tell which packages exist. */
 export const packageNotFound = (params: Record<string, string>): Refusal =>
   new Refusal(
     'resource-not-found',

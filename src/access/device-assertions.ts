@@ -30,7 +30,7 @@ export const assertionsForDevice: Access<DeviceEvidence & { assertions: Assertio
   },
 };
 
-/** The same, for rules that supply more than assertions. */
+/** Returns the functions that read assertions with the rights of a device, for access rules that supply more than assertions. */
 export function assertionsFor(rights: DeviceRights, records: Pick<StoreRecords, 'assertions' | 'packages'>) {
   const readable = async (stored: readonly StoredAssertion[]): Promise<ReadableAssertion[]> => {
     const all = stored.map(({ name, text }) => ({ name, text, assertion: parseAssertion(text) }));

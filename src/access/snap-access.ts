@@ -90,7 +90,7 @@ function refuseWithout(permissions: AtLeastOne, principal: Principal): { granted
   throw missingPermission(permissions[0]);
 }
 
-/** The snap, and the refusal if it does not exist or belongs to another account. */
+/** A snap, undefined if it does not exist. `unknown` is the refusal for a missing snap and for a snap of another account. */
 interface SnapLookup {
   snap: PublishedPackage | undefined;
   unknown: Refusal;

@@ -154,7 +154,7 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
 interface DatabaseCopy {
   file: string;
   problems: string[];
-  /** The digests that its records need. */
+  /** The SHA3-384 digests of the blobs that the records of the copy need. */
   needed: string[];
 }
 

@@ -50,13 +50,15 @@ export interface ManifestSignature {
   sig: string;
 }
 
-/** Verifies a manifest: the site key, or a function that checks the signature with the public key of the site. */
+/**
+ * How to verify a manifest. The site key verifies its code; on a host without the site key, a function verifies the signature of the site.
+ */
 export type ManifestVerifier = Buffer | ((text: string, signature: ManifestSignature) => boolean);
 
 const manifestName = 'manifest.json';
 const maxManifestBytes = 1024 ** 3;
 
-/** Returns the last file of a backup. */
+/** Returns the manifest as the last file of a backup: name and content, with its code and signature. */
 export function signedManifest(
   manifest: Manifest,
   siteKey: Buffer,

@@ -23,7 +23,8 @@ export interface RestoreOptions extends SqliteFileOptions {
   /** Checks the restored data, and may change it, before it becomes visible. */
   finish: (directory: string) => Promise<void>;
   /**
-   * The name of this attempt elsewhere, such as on a database server, from before `finish` until the directory is a store; see `attemptIn`.
+   * The name of this attempt in places outside the directory, such as a database server. Stored before `finish`, and removed when the
+   * directory is a store; see `attemptIn`.
    */
   attempt?: string | undefined;
   /** Aborts the restore before the directory is a store. The restore then throws the signal's reason. */

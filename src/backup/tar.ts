@@ -122,7 +122,7 @@ export class NotWhole extends Error {
 export function readTar(file: string): Promise<TarReader> {
   const faults: ArchiveErrors = {
     cutOff: () => new NotWhole(file),
-    // The same error as the system gives for other folders.
+    // The error that the system gives when a program reads a folder.
     noFile: (isFolder) =>
       isFolder ? Object.assign(new Error(`${file} is a folder`), { code: 'EISDIR', path: file }) : new NotWhole(file),
   };

@@ -40,7 +40,7 @@ export async function openTarget(file: string, siteKey: Buffer, files: Files): P
 const partialName = (siteKey: Buffer): string =>
   `larder-${createHmac('sha256', siteKey).update('name of a partial backup').digest('hex').slice(0, 8)}.partial`;
 
-/** There is no room for a backup. The message is for the person who wants one. */
+/** Thrown if there is no space for a backup. The message is for the person who makes it. */
 export class NoRoom extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -1,7 +1,7 @@
 // Divides a common amount, such as the space of one disk, between processes: each holds a share, a bit larger than it
 // needs, so that it rarely has to ask.
 
-/** An amount held, by the name of the thing. */
+/** The amount that a process holds of something that processes share, such as the space of a disk. */
 export interface HeldShare {
   name: string;
   amount: number;

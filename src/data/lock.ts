@@ -28,8 +28,8 @@ export function lockDirectory(directory: string, name = 'store.lock'): { close()
 const lockWaitMs = { max: 1000, pause: 50 };
 
 /**
- * Locks the data directory for a server. A command that checks for a server or upgrades the data holds the lock for a moment, which is no
- * reason not to start.
+ * Locks the data directory for a server. Waits up to a second for the lock, because a command that checks for a server or upgrades the data
+ * holds it only briefly. Throws DataDirectoryInUse.
  */
 export async function lockToServe(directory: string): Promise<{ close(): unknown }> {
   for (const deadline = performance.now() + lockWaitMs.max; ;) {

@@ -28,7 +28,7 @@ type RecordsConfig = Config['records'];
 
 /** A move that has started. */
 export interface RecordsMovePlan {
-  /** The name of the attempt on a server. */
+  /** Names the new records on a database server until the move is complete. */
   attempt: string;
   from: RecordsConfig;
   to: RecordsConfig;

@@ -86,8 +86,8 @@ export async function makeStore(
 }
 
 /**
- * Returns the files of an earlier attempt that are made again. If that attempt made records on a server, they stay, and the site key must
- * stay with them.
+ * Lists the files of an interrupted attempt to remove before the next one. If its records are on a server, keeps intact keys and the seal
+ * file: the records on the server are kept, and can be opened only with this site key.
  */
 function listLeftoverFiles(directory: string, place: DatabasePlace): readonly string[] {
   if ('file' in place) return unfinishedStoreFiles;

@@ -14,7 +14,7 @@ export function wrapWithPassphrase(key: Buffer, passphrase: string): string {
   return `${heading} salt=${salt.toString('base64url')} key=${sealed.toString('base64url')}\n`;
 }
 
-/** Returns the key in such a text. Throws if the passphrase is wrong or the text was changed. */
+/** Returns the key in a text of `wrapWithPassphrase`. Throws if the passphrase is wrong or the text was changed. */
 export function unwrapWithPassphrase(text: string, passphrase: string): Buffer {
   const [, salt, sealed] =
     /^larder-master-key\/1 scrypt-131072-8-1 salt=([\w-]{22}) key=([\w-]{80})\n?$/.exec(text) ?? [];

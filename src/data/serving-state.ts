@@ -16,7 +16,7 @@ export interface ServingState {
   level: string;
   sealed: boolean;
   certificate: { ends: Date | string; hosts: string[]; fingerprint: string } | undefined;
-  /** As sentences, for readers of an older release. */
+  /** The faults as sentences. Only commands of an older release read them; newer ones read `faults`. */
   problems: string[];
   notices?: string[];
   faults?: Fault[];

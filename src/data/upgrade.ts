@@ -17,11 +17,11 @@ import { lockDirectory } from './lock.ts';
 
 /** An upgrade of data of an older release. */
 export interface Upgrade {
-  /** The names of the migrations that ran, or were recorded in place of joined ones. */
+  /** The names of the migrations that are newly recorded: they ran, or all migrations that they replace had run before. */
   migrations: string[];
-  /** The copy of the database from before. Undefined on a server: its administrator makes backups. */
+  /** The file with a copy of the database as it was before the upgrade. Undefined on a server: its administrator makes backups. */
   copy: string | undefined;
-  /** Number of problems in the database before. The upgrade computes new row digests, which no longer show them. */
+  /** The number of corrupt rows found before the upgrade. After it they look intact, because it computes new row digests. */
   problems: number;
 }
 
@@ -133,7 +133,7 @@ function readMigrations(engine: MigrationEngine): Migration[] {
   });
 }
 
-/** Returns the names of the migrations that were joined into one, from its text. */
+/** Returns the names of the migrations that a migration replaces: the lines `-- Joins: NAME NAME` in its text. */
 const findJoined = (text: string): string[] =>
   [...text.matchAll(/^-- Joins: (.+)$/gm)].flatMap(([, names = '']) => names.split(' '));
 

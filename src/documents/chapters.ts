@@ -12,7 +12,7 @@ import { operationLink } from './operation-pages.ts';
 import { guides, slug, teasers, type Guide } from './guides.ts';
 import { code } from './page.ts';
 
-/** The first page. */
+/** The start page of the documentation: links to the guides and to the reference. */
 export const firstPage = (): Html => {
   const card = (address: string, title: string, teaser: string): Html =>
     html`<a class="card" href="/${address}"><strong>${title}</strong><span>${teaser}</span></a>`;

@@ -38,7 +38,7 @@ export interface RowCopyOptions {
   progress?: (rows: number) => void;
 }
 
-/** A batch ends at so many bytes of values, or so many rows. */
+/** Maximum size of a batch: bytes of values, and rows. */
 export const batch = { bytes: 1024 * 1024, rows: 1000 };
 
 /** The copied rows differ from the rows that were read, or the tables differ. */

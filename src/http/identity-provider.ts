@@ -27,8 +27,8 @@ export interface Logins {
   /** The first half of `logIn`, for pages that ask for the one-time password on a second page. */
   checkPassword(credentials: LoginCredentials): Promise<{ account: ProvenAccount; needsOneTimePassword: boolean }>;
   /**
-   * The second half. A wrong one-time password counts as a failed login, and none is accepted twice. Refused if the password has changed
-   * since the first half.
+   * Completes a login after `checkPassword`, with the one-time password. A wrong one counts as a failed login, and each is accepted once.
+   * Refused if the password has changed since `checkPassword`.
    */
   finish(account: ProvenAccount, credentials: Omit<LoginCredentials, 'password'>): Promise<void>;
   /** The account of a set-up link, while the link is valid. */

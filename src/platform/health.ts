@@ -21,7 +21,7 @@ export interface Health {
     look: () => MaybePromise<FactsOf<Code> | undefined>,
     instance?: string,
   ): void;
-  /** The same for several faults with one look. */
+  /** Like `watch`, for a check that can return several faults. */
   watchAll(subject: string, look: () => MaybePromise<readonly Fault[]>): void;
   /** Runs all looks and returns the present faults, in the order of their first appearance by kind. */
   look(): Promise<Fault[]>;

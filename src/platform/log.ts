@@ -210,7 +210,7 @@ function stamp(worker: number | undefined): () => string {
   };
 }
 
-/** The same line as text: time, level, message, and the other members, each value as one word. */
+/** Formats a JSON line of the log as text: time, level, message, and the other members, each value as one word. */
 function textLine(line: string): string {
   const { level, time, msg, ...rest } = JSON.parse(line) as Record<string, unknown>;
   const entries = Object.entries(rest).filter(([, value]) => value !== undefined && value !== null);

@@ -10,11 +10,10 @@ const looked = { garbage: 16 * 1024 * 1024, every: 200 };
 let collectMuch: (() => void) | undefined;
 
 /**
- * Fixes the size of the young generation of the heap, and collects the old one before it grows much. On a host with much memory V8 lets the
- * young generation grow to 128 MiB, for long-running programs, and the old one to more. While a transfer of 10,000 packages is received,
- * that is half of the memory; limiting it costs no time (`npm run bench -- transfers`). Optimized for size, V8 also returns collected
- * memory while the program is busy. To accept 10,000 snaps with their assertions then takes 30 MiB less, and a tenth more time
- * (`npm run bench -- signed-transfers`).
+ * Keeps the heap of this process small: does not let the young generation grow, and collects the old generation every 16 MiB of garbage. By
+ * default V8 lets the young generation grow to 128 MiB on a host with much memory, which is half of the memory of receiving a transfer of
+ * 10,000 packages. The limit costs no time (`npm run bench -- transfers`). V8 also optimizes for size, so it returns memory to the system
+ * while the program is busy: accepting 10,000 snaps needs 30 MiB less and takes 10 % longer (`npm run bench -- signed-transfers`).
  */
 export function keepHeapSmall(): void {
   // A thread has its own limits, and V8 has these flags for the whole process only.

@@ -71,7 +71,7 @@ export function isOutOfFiles(error: unknown): boolean {
   for (const cause of listCauses(error)) {
     if (!(cause instanceof Error && 'code' in cause)) continue;
     if (tooManyOpen.has(String(cause.code))) return true;
-    // If a thread cannot be started for that reason, only the message says so.
+    // If a thread cannot be started because too many files are open, the code of the error is only in its message.
     if (cause.code === 'ERR_WORKER_INIT_FAILED' && [...tooManyOpen].some((code) => cause.message.includes(code)))
       return true;
   }

@@ -2,7 +2,7 @@
 // processes it checks a few times per second.
 
 export interface ChangeWaiter {
-  /** Resolves to the first defined result of `find`; undefined if the patience, the signal or the store ends first. */
+  /** Calls `find` now and after changes, until it returns a result. Resolves to undefined at the timeout, the signal or `close`. */
   until<Found>(
     key: string,
     find: () => Promise<Found | undefined>,
@@ -14,7 +14,7 @@ export interface ChangeWaiter {
   close(): void;
 }
 
-/** The interval in milliseconds between checks for changes by other processes; a check reads one row by its key. */
+/** Default of `pause`: milliseconds between checks for changes by other processes. A check reads one row by its key. */
 const every = 250;
 
 export function createChangeWaiter(pause = every): ChangeWaiter {

@@ -19,7 +19,7 @@ export interface Leases {
 
 /** The leases of a serving process, which releases all of them when it stops. */
 export interface OwnLeases extends Leases {
-  /** Prevents new work. Leases of work that ends from now on are kept until `giveBack`. */
+  /** Prevents new work. Running work continues, and its leases stay until `giveBack`, so that no other process starts the same work. */
   end(): void;
   /** Releases these leases at once. If the records are unavailable, they expire. */
   giveBack(): Promise<void>;

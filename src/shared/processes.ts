@@ -15,7 +15,10 @@ import type { StoreRecords } from '#records/index.ts';
  */
 export const processName = (): string => `${nameHere(process.pid)!}@${hostName()}`;
 
-/** The prefix of holders with leases that end only by time, even if the process has ended; see exclusive-removal.ts. */
+/**
+ * Prefix of the holder of a lease that stays until it expires. Other leases are released when their process has ended. See
+ * exclusive-removal.ts.
+ */
 export const outlivesProcess = 'outlives ';
 
 /** A holder of leases and shares in this process. Each store that the process opens has its own. */
@@ -92,8 +95,8 @@ export async function endDeadProcesses(
 
 /**
  * Registers this process as running, until `end`. Local processes check it at start; on a shared database it is renewed
- * as a heartbeat. If the renewal fails for so long that other hosts treat the process as ended, it registers again only
- * if `mayReturn` permits it, given the hosts that serve now.
+ * as a heartbeat. If the renewal fails for 60 s, other hosts treat the process as ended. It then calls `mayReturn` with
+ * the hosts that serve now, and registers again only if that returns true.
  */
 export async function registerProcess(
   { ephemeral, server }: Pick<StoreRecords, 'ephemeral'> & { readonly server?: object | undefined },

@@ -196,7 +196,7 @@ const storedAt = ({ metadata, modified }: BucketObject): Date => {
   return Number.isNaN(moment.getTime()) ? modified : moment;
 };
 
-/** The ETag that such a server gives an object that was sent in parts. */
+/** The ETag that a server with MD5 ETags gives an object that was uploaded in parts. */
 const etagOf = (md5: string[]): string =>
   `${createHash('md5')
     .update(Buffer.from(md5.join(''), 'hex'))

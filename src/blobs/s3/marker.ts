@@ -39,8 +39,8 @@ export async function openMarker(bucket: S3Bucket, { store, isNew }: BucketOwner
 }
 
 /**
- * Like `openMarker`, but writes nothing: true if the prefix is marked, false if it will be when the store is first
- * served. Throws `BucketError` if it cannot be.
+ * Like `openMarker`, but writes nothing. Returns true if the prefix has the marker of this store, and false if the next
+ * start of the server will write it. Throws `BucketError` if this store cannot use the prefix.
  */
 export async function isMarked(bucket: S3Bucket, { store, isNew }: BucketOwner): Promise<boolean> {
   try {
@@ -86,7 +86,10 @@ function storeIn(text: Buffer): string | undefined {
   }
 }
 
-/** Refuses a prefix that has objects, or an empty one if the store already has content. */
+/**
+ * Checks a prefix without a marker. Refuses it if it has objects, which may belong to another program. Refuses it if it is empty and the store
+ * has content, because then the content is in another place.
+ */
 export async function refuseUnlessFree(bucket: S3Bucket, isNew: BucketOwner['isNew']): Promise<void> {
   for await (const { key } of bucket.list('')) {
     throw bucketError(

@@ -78,7 +78,7 @@ function whyNotReady(data: string, unit: UnitState | undefined): Fault[] {
     // A process with the lock is starting, or serves with fewer workers than configured.
     if (isHeld(data)) return [];
   } catch {
-    // A directory that cannot be locked is not in use; wrong file permissions may be the cause.
+    // The lock file cannot be opened, for example because of wrong file permissions. So no process serves the store.
   }
   return listStartFaults(data, unit, refusedConfiguration(data));
 }

@@ -24,7 +24,7 @@ export function renderDayChart<One extends Day>(
   </figure>`;
 }
 
-/** The same as a table that the reader can open. */
+/** Renders the figures of the charts as a table that the reader can open. */
 export const renderDayTable = <One extends Day>(
   caption: string,
   days: readonly One[],

@@ -22,8 +22,8 @@ export const connectTimeoutUntil = (deadline: number): number =>
   Math.min(connectTimeoutMs, Math.max(500, deadline + 900 - performance.now()));
 
 /**
- * After so many milliseconds without a response the connection tests whether the server answers on another connection. With the timeout
- * above, that stays within five seconds.
+ * Milliseconds without a response after which the connection tests whether the server answers on another connection. With the timeout above,
+ * a dead server is noticed within five seconds.
  */
 const silenceMs = 1500;
 
@@ -232,7 +232,7 @@ export class PostgresConnection {
   /** Closes the connection at once. Pending queries fail, with `reason` if it is given. */
   destroy(reason?: Error): void {
     this.#lose();
-    // An orderly end would leave a caller that waits for the connection itself without a result.
+    // Destroy the socket. `end()` would never settle the promise of a caller that still waits for the connection to open.
     socketOf(this.#client).destroy(reason);
   }
 }
@@ -253,7 +253,7 @@ const answer = <Result>(client: pg.Client, query: pg.QueryConfig): Promise<Resul
 const socketOf = (client: pg.Client): Socket =>
   (client as unknown as { connection: { stream: Socket } }).connection.stream;
 
-/** Calls `work` when no bytes have come for so many milliseconds. */
+/** Calls `work` when no bytes have been received for `lasting` milliseconds. */
 function whenQuiet(socket: Socket, lasting: number, work: () => void): NodeJS.Timeout {
   let heard = { bytes: 0, at: performance.now() };
   return setInterval(() => {

@@ -31,7 +31,7 @@ export interface PostgresConnector {
 /** Default for `lasting` in milliseconds: as long as a person waits for a command. */
 const defaultMaxWaitMs = 10_000;
 
-/** After so many milliseconds `waits` is called. */
+/** Milliseconds without a connection after which `waits` is called. */
 const moment = 1000;
 
 /** Milliseconds between two attempts. */

@@ -15,7 +15,7 @@ import { createQueries } from './queries.ts';
 const maxBatchSize = 64;
 
 /**
- * After so many milliseconds no further change joins a batch. Writers in other processes wait for the batch, and are refused after five
+ * Milliseconds after which no further change joins a batch. Writers in other processes wait for the batch, and are refused after five
  * seconds.
  */
 const maxBatchMs = 1500;

@@ -11,7 +11,7 @@ import { lockTimeoutRefusal } from '../lock-timeout.ts';
 import { guardQueries } from '../guard-queries.ts';
 import { isDiskFailure, isFull } from './disk-errors.ts';
 
-/** A batch ends after so many changes or so many milliseconds: the first change waits for all of them. */
+/** Maximum size of a batch in changes, and in milliseconds: the first change waits until the whole batch is committed. */
 const maxBatchSize = 64;
 const maxBatchMs = 20;
 

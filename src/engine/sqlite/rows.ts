@@ -16,9 +16,9 @@ export function sqliteSource(file: string, options: SqliteFileOptions = {}): Row
 }
 
 /**
- * Opens a file that has the tables of a new store and that no other process has open. Removes its rows, indexes and triggers. `finish`
- * makes the indexes and triggers again, computes the digests of all rows, and throws if a row refers to a missing one. The file is complete
- * only after `finish`; the caller makes it durable.
+ * Opens the database of a new store as the target of a copy. No other process may have the file open. Removes its rows, indexes and triggers,
+ * so that copying is fast. After the last row, call `finish`: it creates the indexes and triggers again, computes the digests of all rows, and
+ * throws if a foreign key has no row. The caller makes the file durable.
  */
 export function sqliteTarget(
   file: string,

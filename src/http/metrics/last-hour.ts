@@ -13,7 +13,7 @@ export interface LastHour {
   count(status: number): void;
   /** Sixty minutes of all serving processes; the current minute is last. */
   minutes(): Promise<Minute[]>;
-  /** The same, of this process only. */
+  /** Sixty minutes of this process only; the current minute is last. */
   own(): Minute[];
 }
 

@@ -53,7 +53,7 @@ export function closeAfterResponse(request: IncomingMessage, response: ServerRes
   if (isFullyReceived(request) || response.headersSent || !hasBody(request)) return;
   const { socket } = request;
   const close = (): void => void socket.destroy();
-  // Not a header, because a header set here could be removed when the response is written.
+  // Close the connection after the response. Not by a header, which the code that writes the response could remove.
   response.shouldKeepAlive = false;
   // If nothing of a request has been read, Node itself drains it, however long it is.
   request.read(0);

@@ -39,7 +39,7 @@ export class ResponseCache<Value> {
 /** The values below one part of a key. */
 class Branch<Value> {
   value: Value | undefined = undefined;
-  /** The same value while it is made. */
+  /** The promise of the value while it is computed. */
   making: Promise<Value> | undefined = undefined;
   branches: Map<string | object, Branch<Value>> | undefined = undefined;
 }

@@ -52,7 +52,7 @@ export const counts = (db: Pick<Queries, 'get' | 'all' | 'hasTable'>) => ({
 
 let knownTableCounts: { table: string; statement: SqlStatement }[] | undefined;
 
-/** Returns one statement per table of the schema. The names come from a file of this program, so they are safe in the text. */
+/** Returns the statements that count the rows of each table. Table names come from the schema in this program, so they need no escaping. */
 function tableCounts(): { table: string; statement: SqlStatement }[] {
   const schema = embeddedText('src/records/new-store.sql');
   knownTableCounts ??= [...schema.matchAll(/^CREATE TABLE "?(\w+)"? \(/gm)].map(([, table = '']) => ({

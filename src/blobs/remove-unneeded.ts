@@ -5,7 +5,7 @@ import type { Blobs } from './blobs.ts';
 /** Content received this recently may not be recorded yet. */
 const grace = hours(1);
 
-/** Content that was received again stays here; if no record follows, the sweep removes it. */
+/** Removes contents, except those received again in the hour before `moment`: a record may follow. If none does, the sweep removes them. */
 export async function removeUnneeded(blobs: Pick<Blobs, 'remove'>, contents: string[], moment: Date): Promise<void> {
   for (const content of contents) await blobs.remove(content, { storedBefore: after(moment, -grace) });
 }

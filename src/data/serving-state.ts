@@ -26,7 +26,7 @@ export interface ServingState {
   scrub: ScrubState;
   /** The configuration file that was read last. */
   configuration?: ConfigurationState;
-  /** Whether the process can still do its work; set among workers. */
+  /** Whether the process can still do its work: its disk, its lock and its engines work. Workers send it to each other. */
   working?: boolean;
   /** Set if several processes of the host serve the store together. */
   workers?: WorkersState;

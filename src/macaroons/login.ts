@@ -53,7 +53,7 @@ export interface DischargedLogin {
   description: string | null;
   /** The first-party caveats, which are copied to the token in exchange. */
   caveats: string[];
-  /** Whether the caveats above are its only restrictions; a token could not have a caveat for another third party. */
+  /** Whether it can be exchanged for a token: it has no caveats of other third parties, which a token could not keep. */
   exchangeable: boolean;
   discharge: Discharge;
 }
@@ -80,8 +80,8 @@ export function readLogin(
     macaroon,
     rootKey: root.key,
     discharges,
-    // The conditions are read together below, and an unknown one fails the login there. The bearer may have added
-    // caveats of further third parties; their discharges must not have any condition.
+    // `readTerms` and `readDischarge` below check the conditions of the login and of the identity provider's discharge.
+    // The bearer may have added caveats of further third parties; their discharges must not have any condition.
     check: (_condition, from) =>
       from === 'primary' || from.equals(thirdParty.identifier)
         ? { met: true }

@@ -15,8 +15,8 @@ export interface RotatedToken extends IssuedToken {
 
 export interface TokenRotator {
   /**
-   * Issues a token that replaces the one of a session, with the expiry that this had. The old token expires after
-   * `overlap` milliseconds, or at its own expiry if that is earlier.
+   * Issues a token that replaces the token of a session, and keeps the date of its expiry. The old token expires after
+   * `overlap` milliseconds, or at that date if it is earlier.
    */
   rotate(sessionId: string, overlap: number, actor: Actor): Promise<RotatedToken>;
 }

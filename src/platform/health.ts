@@ -13,8 +13,8 @@ export interface Health {
    */
   report<Code extends FaultCode>(code: Code, facts: FactsOf<Code> | undefined, instance?: string): void;
   /**
-   * Watches a fault: `look` runs whenever the health is read. A failed look is a fault too. While an engine on another machine is
-   * unavailable the last result stays, because that fault is already shown.
+   * Watches a fault: calls `look`, a check, whenever the health is read. A check that fails is a fault too. While the database server or the S3
+   * server is unavailable, the last result of the check stays, because that fault is already shown.
    */
   watch<Code extends FaultCode>(
     code: Code,
@@ -23,11 +23,11 @@ export interface Health {
   ): void;
   /** Like `watch`, for a check that can return several faults. */
   watchAll(subject: string, look: () => MaybePromise<readonly Fault[]>): void;
-  /** Runs all looks and returns the present faults, in the order of their first appearance by kind. */
+  /** Runs all checks. Returns the present faults, ordered by kind: the kind that appeared first comes first. */
   look(): Promise<Fault[]>;
 }
 
-/** Milliseconds until a slow look is replaced by its last result. */
+/** Milliseconds after which the last result of a slow check is used. */
 const maxLookMs = 2000;
 
 export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
@@ -48,7 +48,7 @@ export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
     return faultLists.flat();
   }
 
-  /** A running look may have missed the latest change of its caller, so callers share the next one. */
+  /** Checks that are running may have missed the latest change by a caller. So callers wait for the next run, and share it. */
   async function lookNext(): Promise<Fault[]> {
     await looking;
     next = undefined;
@@ -63,7 +63,7 @@ export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
     report(code, facts, instance = '') {
       const key = keyOf(code, instance);
       const faults = facts === undefined ? [] : [describeFault(code, facts)];
-      // For a watched fault the look decides, not the report; the log gets the report at once.
+      // For a watched fault the check decides, not the report; the log gets the report at once.
       if (!watched.has(key)) sources.set(key, () => Promise.resolve(faults));
       changes.tell(key, faults, { isReport: true });
     },
@@ -102,7 +102,7 @@ export function changeLog(log: Pick<Logger, 'error' | 'info'>) {
   };
 }
 
-/** Runs a look in bounded time, even if it fails or hangs. */
+/** Runs a check within `maxLookMs`, even if it fails or hangs. */
 function boundedLook(
   subject: string,
   look: () => MaybePromise<readonly Fault[]>,

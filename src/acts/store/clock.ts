@@ -12,9 +12,9 @@ export const recordLatestTime = act({
   object: () => 'clock',
   gate: { never: 'it follows from the time alone' },
 
-  /** `accepted` is the acceptance of the clock that the process knows. */
+  /** `accepted` is the id of the last acceptance of the clock that the calling process has read. */
   async perform(tx, { seen, accepted }: { seen: string; accepted: string | undefined }, { note }): Promise<void> {
-    // The clock was accepted since, so the time that this process has seen may be the wrong one.
+    // If an administrator has accepted the clock since then, `seen` may be the wrong time: do not record it.
     if ((await tx.appliance.find(clockAcceptanceSetting)) === accepted) await tx.appliance.set(latestTimeSetting, seen);
     else note({ overtaken: true });
   },

@@ -103,8 +103,8 @@ function refuseIdle({ packages }: LazyTransferStatement, globs: readonly string[
 }
 
 /**
- * The problems of a transfer that relies on earlier transfers, if they were not accepted here: it does not repeat
- * unchanged packages.
+ * A transfer leaves out packages that have not changed since earlier transfers, and names these transfers. Returns a
+ * problem for each of them that this store has not accepted.
  */
 async function listMissingBases(
   { transfers }: PlanRecords,

@@ -65,7 +65,7 @@ const forbidden = (cause: unknown): Refusal =>
 export const unavailable = (cause: unknown): Refusal =>
   engineUnavailable(cause, 'The server with the files of the store does not respond correctly. Nothing was changed.');
 
-/** Turns an error into the error for the caller. */
+/** Converts an error of the S3 server to a refusal for the client; returns other errors unchanged. */
 export function forCaller(error: unknown): unknown {
   if (!isOfServer(error)) return error;
   if (statusOf(error) === 507 || /^(?:QuotaExceeded|XMinioStorageFull|InsufficientStorage)/.test(codeOf(error))) {

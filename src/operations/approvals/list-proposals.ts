@@ -5,7 +5,7 @@ import { timestamp } from '#domain/clock.ts';
 import { numberBefore, pageOf, pageSize } from '../page.ts';
 import { presentProposal } from './present.ts';
 
-/** A transfer can change ten thousand channels; `read_proposal` returns all lines. */
+/** The maximum number of lines per proposal in the list: a transfer can have ten thousand. `read_proposal` returns all. */
 const linesShown = 100;
 
 export const listProposals = operation({

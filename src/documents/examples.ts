@@ -15,7 +15,7 @@ export interface Example {
 
 let cachedExamples: Map<string, Example> | undefined;
 
-/** By the name of the operation. */
+/** Returns the examples for the documentation, by the name of the operation. */
 export const examples = (): Map<string, Example> =>
   (cachedExamples ??= new Map(
     Object.entries(JSON.parse(embeddedText('src/documents/examples.json')) as Record<string, Example>),

@@ -5,7 +5,7 @@ import { list, sql, type Database, type Queries } from './database.ts';
 export interface Migration {
   name: string;
   text: string;
-  /** The names of the migrations that were joined into it. Data that all of them ran on needs only its name. */
+  /** The names of the migrations that were joined into it. If all of them have run on a database, it does not run: its name replaces theirs. */
   joins?: readonly string[];
 }
 

@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * Excludes the memory of this process and of its child processes from core dumps, for any limits of the process. Does nothing if the system
- * does not support it; doctor reports that.
+ * Excludes the memory of this process and of its child processes from core dumps, even if the limits of the process permit core dumps. Does
+ * nothing if the system does not support it; doctor reports that.
  */
 export function excludeMemory(): void {
   try {

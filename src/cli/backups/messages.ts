@@ -58,7 +58,7 @@ export async function lackingText(
   return lines;
 }
 
-/** Describes a content by the packages that need it. */
+/** Describes a content for a message: up to three packages that need it, or `an upload` if no package does. */
 export async function nameOf(
   { neededContents }: Pick<StoreRecords, 'neededContents'>,
   sha3_384: string,

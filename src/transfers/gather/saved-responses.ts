@@ -355,7 +355,7 @@ const version = (value: unknown): number | undefined =>
 const size = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 
-/** Converts a time to the form that transfers use. */
+/** Converts a time to the form that transfers use; undefined if it is not a valid time. */
 export function parseTime(value: unknown): string | undefined {
   const moment = typeof value === 'string' && value.length <= 64 ? new Date(value) : undefined;
   return moment === undefined || Number.isNaN(moment.getTime()) ? undefined : timestamp(moment);

@@ -128,7 +128,7 @@ function refuseDownward({ site, label: targetLabel }: TransferRequest, { label, 
   );
 }
 
-/** Writes one part of a transfer again with identical bytes. */
+/** Writes one part of a transfer again with identical bytes. `media` is the name of the medium, for the record of the export. */
 export async function remakePart(
   { sequence, part, file, media }: { sequence: number; part: number; file: string; media: string | undefined },
   making: TransferMakeContext,

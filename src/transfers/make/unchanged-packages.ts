@@ -8,7 +8,7 @@ import type { Sequence } from '#domain/sequence.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { toCanonicalText } from '#domain/canonical-json.ts';
 
-/** Returns a digest per package of its metadata and its assertions. */
+/** Returns a digest per package: over its entry in the statement, and over the revisions of the assertions that it needs. */
 export async function digestsOf(
   packages: Sequence<TransferPackage>,
   { assertions }: Pick<StoreRecords, 'assertions'>,

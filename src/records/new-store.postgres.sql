@@ -1082,7 +1082,6 @@ INSERT INTO migrations (name) VALUES ('0026-ended-invites');
 INSERT INTO migrations (name) VALUES ('0095-since-first-release');
 INSERT INTO migrations (name) VALUES ('0096-components-and-licenses');
 INSERT INTO migrations (name) VALUES ('0097-bills-of-materials');
-INSERT INTO migrations (name) VALUES ('0098-bills-of-images');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);

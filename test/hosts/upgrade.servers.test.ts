@@ -7,6 +7,7 @@ import t from 'tap';
 
 import { newWrappingKey } from '#data/secrets.ts';
 import { openStore } from '#data/store.ts';
+import { migrations } from '#data/upgrade.ts';
 import { changeConfig, initialConfig } from '#configuration/config.ts';
 import { processName } from '#shared/processes.ts';
 import { makeStore } from '#test/fixtures/records/engines.ts';
@@ -55,7 +56,7 @@ t.test('tables are not changed under hosts that could not work with it', async (
   const store = await open();
   t.match(
     store.upgrade,
-    { migrations: ['0095-since-first-release', '0096-components-and-licenses'] },
+    { migrations: migrations('postgres').flatMap(({ name }) => (name >= '0095' ? [name] : [])) },
     'what the host itself runs is no obstacle',
   );
   await store.close();

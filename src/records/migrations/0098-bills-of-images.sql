@@ -1,9 +1,0 @@
--- The software that an image in a repository says it contains, and the claims that are attached to it. A job reads them.
-CREATE TABLE image_bills (
-  package_id TEXT NOT NULL,
-  resource   TEXT NOT NULL,
-  manifest   TEXT NOT NULL,
-  bill       TEXT NOT NULL,
-  PRIMARY KEY (package_id, resource, manifest),
-  FOREIGN KEY (package_id, resource, manifest) REFERENCES image_manifests (package_id, resource, sha256) ON UPDATE CASCADE ON DELETE CASCADE
-);

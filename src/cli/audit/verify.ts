@@ -84,8 +84,8 @@ function textOf({ rows, seals, head, problems, begunAnew }: AuditVerdict): strin
 }
 
 /** Describes a row after a restore or an upgrade, where the log continues from an earlier state. The reader judges if that was intended. */
-function describeRestart({ seq, at, by, left }: AuditRestart): string {
-  const action = toActName(by);
+function describeRestart({ seq, at, by: word, left }: AuditRestart): string {
+  const action = toActName(word);
   const row = `Row ${String(seq)} of ${at} is '${action}'`;
   if (left !== undefined) {
     return `${row}: the log continues from an earlier state there. The log before it reached at least ${String(left.seq)}:${left.hash}`;

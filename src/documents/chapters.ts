@@ -103,10 +103,11 @@ export function auditWords(): Html {
       command on the host, <code>device:KEY</code> for a device, or <code>larder</code> for the store itself.
     </p>
     <p>
-      The name of an act is <code>verb_object</code>. Entries of earlier releases may have a former word. Lists show the
-      present name for them, and each filter accepts both. An entry keeps the word that was written, because its hash
-      covers it: exports and the member <code>action</code> give this word, and the member <code>act</code> gives the
-      name. Release 0.1.0 also wrote ${joined(retiredWords.map(code), ', ')}, for acts that no longer exist or are two.
+      The name of an act is <code>verb_object</code>. Entries of earlier releases may have another name. Lists show the
+      present name for them, and each filter accepts both. An entry keeps the name that was written, because its hash
+      covers it: exports and the member <code>action</code> give this name, and the member <code>act</code> gives the
+      present one. Release 0.1.0 also wrote ${joined(retiredWords.map(code), ', ')}, for acts that no longer exist or
+      are two.
     </p>
     <p>
       The approval policy can hold an act marked "yes" until other people approve it. For the other acts, the table

@@ -117,7 +117,7 @@ function boundedLook(
     } catch (error) {
       if (isEngineUnavailable(error)) return last;
       const because = inOneSentence(error);
-      if (failure !== because) log.error({ subject, err: error }, 'cannot look whether all is well');
+      if (failure !== because) log.error({ subject, err: error }, 'cannot check the state of the store');
       failure = because;
       last = [describeFault('cannot-look', { subject, because })];
     }

@@ -52,7 +52,7 @@ export function createLog(
     } as DestinationStream,
   );
   out.onLost?.((lines) => {
-    log.warn({ lines }, 'the log found no room, and so many of its lines are lost');
+    log.warn({ lines }, 'lines of the log are lost, because its disk was full');
   });
   return log;
 }

@@ -126,7 +126,7 @@ t.test('the lines of the guide bring a snap from one site to the other, and back
   t.match(said.join('\n'), /Transfers of desk are no longer trusted\./);
   t.match(said.join('\n'), /revision 12/);
   t.match(said.join('\n'), /are withdrawn: 1 release\./);
-  t.match(said.join('\n'), /It meets request 1 of site-a/);
+  t.match(said.join('\n'), /The transfer is for request 1 of site-a/);
   t.match(said.join('\n'), /It was accepted automatically: \d+ changes\./);
   t.match(said.join('\n'), /It has the label restricted/);
   t.match(said.join('\n'), /It is not signed: it can be accepted only with the approvals/);

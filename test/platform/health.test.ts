@@ -48,7 +48,7 @@ t.test('a failed lookup is a problem, and is logged once', async (t) => {
   t.same(await texts(health), [problem]);
   isGone = false;
   t.same(await texts(health), []);
-  const told = ['cannot look whether all is well', problem, 'this is well again'];
+  const told = ['cannot check the state of the store', problem, 'this is well again'];
   t.same(lines, told);
   isGone = true;
   t.same(await texts(health), [problem]);

@@ -196,6 +196,6 @@ t.test('a log without space ends no process, and reports the number of lost line
     'whole and in order',
   );
   const rest = lines.slice(kept.length);
-  t.match(rest, [{ msg: 'there is room' }, { msg: 'the log found no room, and so many of its lines are lost' }]);
+  t.match(rest, [{ msg: 'there is room' }, { msg: 'lines of the log are lost, because its disk was full' }]);
   t.equal(rest[1]?.lines, 20_000 - kept.length);
 });

@@ -6,7 +6,7 @@ const object = (): string => 'images';
 
 export const readImageResources = act({
   name: 'read_image_resources',
-  summary: 'Record which images the contents of resources name.',
+  summary: 'Record the images that the files of resources refer to.',
   on: 'images',
   object,
   gate: { never: 'it follows from the contents alone' },
@@ -19,7 +19,7 @@ export const readImageResources = act({
 
 export const readImageIndexes = act({
   name: 'read_image_indexes',
-  summary: 'Record which manifests the indexes of images name.',
+  summary: 'Record the manifests that image indexes refer to.',
   on: 'images',
   object,
   gate: { never: 'it follows from the indexes alone' },
@@ -32,7 +32,7 @@ export const readImageIndexes = act({
 
 export const sweepImages = act({
   name: 'sweep_images',
-  summary: 'Delete untagged manifests that no resource and no index has named for a long time.',
+  summary: 'Delete old manifests that no tag, resource or index refers to.',
   on: 'images',
   object,
   gate: { never: 'it follows from the time and from the resources' },

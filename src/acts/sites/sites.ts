@@ -101,7 +101,7 @@ export const rotateSource = act({
       throw new Refusal(
         'conflict',
         `It was signed by ${String(good.length)} of the trusted keys of '${name}', but ${String(source.threshold)} must sign. ` +
-          'Import earlier rotations first. If the old keys are lost, ask the people of the source by telephone for the new keys.',
+          'Import earlier rotations first. If the old keys are lost, ask the administrators of the source by telephone for the new keys.',
       );
     }
     if (threshold > keys.length) throw new Refusal('api-error', 'The threshold is higher than the number of keys.');

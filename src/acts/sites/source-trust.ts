@@ -97,7 +97,7 @@ export function refuseCopiedKey({ name, keyCopiedAt }: Pick<TransferSource, 'nam
   if (keyCopiedAt === null) return;
   throw new Refusal(
     'conflict',
-    `Two different rotations with one number prove that a key of '${name}' was copied. Ask its people by telephone which keys are theirs: ` +
+    `Two different rotations with one number prove that a key of '${name}' was copied. Ask its administrators by telephone which keys are theirs: ` +
       `'larder site distrust ${name}' ends the trust, 'larder site trust FILE --fingerprint ...' trusts the keys that they name.`,
   );
 }

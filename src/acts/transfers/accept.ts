@@ -111,7 +111,7 @@ async function automaticIn(
   throw new Refusal('conflict', reasons.join(' '));
 }
 
-/** The line that approvers see if the transfer has expired; empty if it has not. */
+/** The line that approvers see if the transfer has expired. Approvals cover its text, so a release must not change it. */
 function lateLine(statement: LazyTransferStatement, at: string): ApprovalLine[] {
   if (!isExpired(statement, at)) return [];
   const { expires, source, sequence } = statement;
@@ -119,7 +119,7 @@ function lateLine(statement: LazyTransferStatement, at: string): ApprovalLine[] 
   return [{ kind: 'unsigned_folders', on, part: null, from: `good until ${expires}`, to: 'let in later than that' }];
 }
 
-/** The line that approvers see if the transfer is unsigned; empty if it is signed. */
+/** The line that approvers see if the transfer is unsigned. Approvals cover its text, so a release must not change it. */
 const unsignedLine = ({ unsigned, source, sequence }: ReceivedTransfer): ApprovalLine[] => {
   const on = `transfer ${String(sequence)} of ${source}`;
   const to = 'let in, though nobody has signed it';

@@ -116,6 +116,6 @@ const reasons: [RegExp, (address: BucketAddress) => string][] = [
     () => 'no trusted authority has signed its certificate; name the authority in blobs.authority_file',
   ],
   [/^(?:EPROTO|ERR_SSL_\w+|HPE_\w+) /, () => 'the server does not speak the protocol of the address, https or http'],
-  [/^SlowDown| 429 $/, () => 'the server refuses so many requests; allow more requests on the server'],
+  [/^SlowDown| 429 $/, () => 'the server limits the number of requests; allow more requests on the server'],
   [/ 5\d\d $/, () => 'the server has failed; check its log'],
 ];

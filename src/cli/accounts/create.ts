@@ -16,7 +16,7 @@ export const accountCreate = command({
     email: { type: 'string', value: 'EMAIL', summary: 'The e-mail address.', required: true },
     username: { type: 'string', value: 'NAME', summary: 'The user name, to log in with.', required: true },
     'display-name': { type: 'string', value: 'NAME', summary: 'The name that other people see.', required: true },
-    id: { type: 'string', value: 'ID', summary: 'The id of the account in the online store; otherwise a new one.' },
+    id: { type: 'string', value: 'ID', summary: 'The id of the account in the online store. Default: a new id.' },
   },
   examples: [
     "larder account create --email ada@example.org --username ada --display-name 'Ada Lovelace' --json",

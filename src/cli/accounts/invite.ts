@@ -15,7 +15,7 @@ export const accountInvite = command({
     hours: {
       type: 'integer',
       value: 'N',
-      summary: 'After how long it expires; otherwise 72.',
+      summary: 'The hours until the link expires. Default: 72.',
       minimum: 1,
       maximum: 720,
     },

@@ -28,8 +28,8 @@ export const auditList = command({
     object: { type: 'string', value: 'WHAT', summary: 'Only changes of this object, such as snap/hello.' },
     action: {
       type: 'string',
-      value: 'ACTION',
-      summary: 'Only this act, such as register_name. A former word finds it too.',
+      value: 'ACT',
+      summary: 'Only entries of this act, such as register_name. Its name in an earlier release works too.',
     },
     outcome: {
       type: 'string',

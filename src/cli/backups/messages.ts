@@ -58,11 +58,11 @@ export async function lackingText(
   return lines;
 }
 
-/** Describes a content for a message: up to three packages that need it, or `an upload` if no package does. */
+/** Describes a content for a message: up to three records that need it, such as revisions. */
 export async function nameOf(
   { neededContents }: Pick<StoreRecords, 'neededContents'>,
   sha3_384: string,
 ): Promise<string> {
   const owners = await neededContents.neededBy(sha3_384, 3);
-  return owners.length === 0 ? `an upload (${sha3_384})` : `${owners.join(', ')} (${sha3_384})`;
+  return owners.length === 0 ? `content that no package needs (${sha3_384})` : `${owners.join(', ')} (${sha3_384})`;
 }

@@ -4,8 +4,8 @@ import type { GrantedDevices } from '#records/devices/device-grants.ts';
 /** Options for all devices of a brand, the devices of one of its models, or a single device. */
 export const deviceOptions = {
   brand: { type: 'string', value: 'ACCOUNT-ID', summary: 'The brand, by its account id.', required: true },
-  model: { type: 'string', value: 'MODEL', summary: 'Only its devices of this model.' },
-  serial: { type: 'string', value: 'SERIAL', summary: 'Only the one of the model that has this serial.' },
+  model: { type: 'string', value: 'MODEL', summary: 'Only devices of this model.' },
+  serial: { type: 'string', value: 'SERIAL', summary: 'Only the device with this serial; needs --model.' },
 } as const;
 
 export const toGrantedDevices = ({

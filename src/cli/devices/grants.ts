@@ -10,8 +10,14 @@ export const deviceGrants = command({
   summary: 'List the devices that a private snap is granted to.',
   positionals: [packageArgument],
   options: {
-    after: { type: 'string', value: 'BRAND[/MODEL[/SERIAL]]', summary: 'Only those behind this one.' },
-    limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 10_000, summary: 'How many; otherwise 100.' },
+    after: { type: 'string', value: 'BRAND[/MODEL[/SERIAL]]', summary: 'Only grants after this one in the list.' },
+    limit: {
+      type: 'integer',
+      value: 'COUNT',
+      minimum: 1,
+      maximum: 10_000,
+      summary: 'The number of grants. Default: 100.',
+    },
   },
   examples: ['larder device grants snap/hello', 'larder device grants snap/hello --json'],
 

@@ -20,8 +20,14 @@ export const deviceList = command({
       summary: 'Only devices that have not called for this long, such as 45d.',
     },
     csv: { type: 'boolean', summary: 'Print lines for a spreadsheet.' },
-    after: { type: 'string', value: 'BRAND/MODEL/SERIAL', summary: 'Only those behind this one.' },
-    limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 100_000, summary: 'How many; otherwise 1000.' },
+    after: { type: 'string', value: 'BRAND/MODEL/SERIAL', summary: 'Only devices after this one in the list.' },
+    limit: {
+      type: 'integer',
+      value: 'COUNT',
+      minimum: 1,
+      maximum: 100_000,
+      summary: 'The number of devices. Default: 1000.',
+    },
   },
   examples: ['larder device list', 'larder device list --silent 45d --csv'],
 

@@ -13,10 +13,10 @@ export const deviceSnippet = command({
   name: 'device snippet',
   summary: 'Print the lines that point a device here, to be run on it as root.',
   description:
-    'They hold all that the device needs: the authority of the certificate if there is one, the assertion of this ' +
-    'store with its prerequisites, and the settings. They are the same for every device, and hold nothing secret. ' +
-    'The store assertion is signed by the online store, for a store that its owner has registered there. A classic ' +
-    'system can do without: --without-assertion sets the address in the environment of snapd instead.',
+    'The lines contain everything that the device needs: the certificate authority if the store has one, the ' +
+    'store assertion with its prerequisites, and the settings. They are the same for every device, and contain no ' +
+    'secrets. The online store signs the store assertion after the owner of this store has registered it there. A ' +
+    'classic system needs no store assertion: --without-assertion sets the address in the environment of snapd instead.',
   options: {
     'without-assertion': {
       type: 'boolean',

@@ -108,7 +108,7 @@ function afterCommonOptions(argv: readonly string[]): [readonly string[], readon
     if (written !== '-h' && !(written.startsWith('--') && Object.hasOwn(commonOptions, option))) {
       const meant = nearest(option, Object.keys(commonOptions));
       const hint =
-        meant === undefined ? '; the options of a command stand behind its name' : `; did you mean '--${meant}'?`;
+        meant === undefined ? '; write the options of a command after its name' : `; did you mean '--${meant}'?`;
       throw new UsageError(`unknown option '${written}' before the command${hint}`);
     }
     length += arg === '--data' ? 2 : 1;

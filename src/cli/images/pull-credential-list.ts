@@ -11,8 +11,14 @@ export const pullCredentialList = command({
     'Each repository has its own credentials. They are part of the resource revisions that name its images. ' +
     'Passwords are not shown.',
   options: {
-    after: { type: 'string', value: 'ID', summary: 'Only those behind this one, in the order of their ids.' },
-    limit: { type: 'integer', value: 'COUNT', minimum: 1, maximum: 10_000, summary: 'How many; otherwise 100.' },
+    after: { type: 'string', value: 'ID', summary: 'Only credentials after this one, in the order of their ids.' },
+    limit: {
+      type: 'integer',
+      value: 'COUNT',
+      minimum: 1,
+      maximum: 10_000,
+      summary: 'The number of credentials. Default: 100.',
+    },
   },
   examples: ['larder pull-credential list', 'larder pull-credential list --limit 500 --json'],
 

@@ -59,7 +59,8 @@ export function withRequest(
     ...more,
     text: [
       text,
-      `It meets request ${String(number)} of ${site}, signed with ${keys.join(', ')}${incoming.isKnown ? '' : '. Ask the administrators of that site if the key is theirs'}.`,
+      `The transfer is for request ${String(number)} of ${site}. The request is signed with ${keys.join(', ')}.`,
+      ...(incoming.isKnown ? [] : ['Ask the administrators of that site if the key is theirs.']),
       ...(settled.length === 0 ? [] : [`Accepted or withdrawn there: ${settled.join(', ')}.`]),
     ].join('\n'),
     json: {

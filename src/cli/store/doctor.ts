@@ -28,7 +28,7 @@ export const doctor = command({
     log: {
       type: 'string',
       value: 'LOGFILE',
-      summary: 'With --bundle: the log of the server, if it is a file; otherwise the journal of the service.',
+      summary: 'With --bundle: the log file of the server. Default: the journal of the service.',
     },
   },
   examples: ['larder doctor', 'larder doctor --json', 'larder doctor --bundle ./larder-bundle.tar'],

@@ -30,13 +30,13 @@ export const serve = command({
     listen: {
       type: 'string',
       value: 'HOST:PORT',
-      summary: 'Where to listen; otherwise as http.listen in the configuration says.',
+      summary: 'The address to listen on. Default: http.listen of the configuration.',
     },
     'log-format': {
       type: 'string',
       value: 'FORMAT',
       choices: ['auto', 'json', 'text'],
-      summary: 'How the lines of the log are written; otherwise as log.format in the configuration says.',
+      summary: 'The format of the log. Default: log.format of the configuration.',
     },
   },
   examples: [

@@ -22,13 +22,13 @@ export const adminMacaroon = command({
     account: {
       type: 'string',
       value: 'ID',
-      summary: 'The store administrator that it stands for; otherwise as before.',
+      summary: 'The account of the store administrator. Default: auth.store_admin_id of the configuration.',
     },
     add: { type: 'boolean', summary: 'Keep the existing credentials valid.' },
     file: {
       type: 'string',
       value: 'FILE',
-      summary: 'Where to write it; otherwise admin.macaroon in the data directory.',
+      summary: 'The new file for the credential. Default: admin.macaroon in the data directory.',
     },
   },
   examples: ['larder admin-macaroon --json', 'larder admin-macaroon --add --file ./second.macaroon'],

@@ -29,20 +29,20 @@ const silenceMs = 1500;
 
 /**
  * Connect timeout in milliseconds of that test while all rows of a store are read or written. Such work can keep a server from accepting
- * connections for seconds, and to start it again would take minutes.
+ * connections for seconds, and repeating the work would take minutes.
  */
 const bulkConnectTimeoutMs = 60_000;
 
 /**
  * Makes the planner use indexes and keep its first plan. Every statement of the store has an index, because SQLite needs it.
  *
- * - Sequential scans: the server plans with the table sizes of its last analysis, and keeps the plan. If a table was empty then, it would
- * read the whole table from then on: 20,000 entries of the audit log for each new one.
- * - Hash and merge joins: a cached plan does not know the value of `LIMIT` and assumes a tenth of the table. To list the hundred largest
- * packages it would read all of a hundred thousand and join them by a hash.
+ * - Sequential scans: the server plans with the table sizes of its last analysis, and keeps the plan. If a table was empty at that time,
+ * every later query would read the whole table: 20,000 entries of the audit log for each new entry.
+ * - Hash and merge joins: a cached plan does not know the value of `LIMIT` and assumes a tenth of the table. To list the 100 largest of
+ * 100,000 packages, the server would read all of them and join them by a hash.
  * - JIT: compiling an expensive plan costs more than the rest of the query.
- * - Custom plans: because of that tenth, the server rates a cached plan as more expensive than a plan for the actual values, and would plan
- * again at every call. That is half the cost of the first page of a hundred thousand packages. The choice of index does not depend on the
+ * - Custom plans: because of that assumption, the server rates a cached plan as more expensive than a plan for the actual values, and would
+ * plan again at every call. Planning is half the cost of the first page of 100,000 packages. The choice of index does not depend on the
  * values.
  */
 const byIndex = ['enable_seqscan = off', 'enable_hashjoin = off', 'enable_mergejoin = off', 'jit = off']

@@ -20,9 +20,7 @@ export interface PostgresConnectorOptions {
 
 export interface PostgresConnector {
   address: PostgresAddress;
-  /**
-   * Opens a connection, or throws the reason after `time` milliseconds of silence. It does not retry; a caller with an open database does.
-   */
+  /** Opens a connection. Throws if the server sends nothing for `time` milliseconds. Does not retry; readers and the write lane do. */
   open(purpose: ConnectionPurpose, time?: number): Promise<PostgresConnection>;
   /** Opens the first connection and runs `first` on it. Retries both from the start if the connection is lost on the way. */
   begin<Done>(purpose: ConnectionPurpose, first: (connection: PostgresConnection) => Promise<Done>): Promise<Done>;

@@ -1,5 +1,6 @@
-// The changes of this process, on one connection, one after the other. An advisory lock orders them with those of other processes: no
-// change builds on rows that another one is about to replace, and the audit log stays one chain. Waiting changes are committed together.
+// Performs the changes of this process on one connection, one after the other. An advisory lock keeps them apart from the changes of other
+// processes, so that no change reads rows that another process is replacing, and the audit log stays a single chain. Waiting changes are
+// committed together.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 import type { Queries } from '../database.ts';
@@ -62,7 +63,7 @@ export class WriteLane {
   readonly #waiting: QueuedPostgresChange[] = [];
   #connection: PostgresConnection | undefined;
   #running: Promise<void> | undefined;
-  /** How many changes to commit together. Falls to the number that one batch had time for if the server is slow. */
+  /** Maximum size of the next batch. After a batch that took too long, it is the number of changes that the batch completed. */
   #together = maxBatchSize;
   /** The mark of the last attempted commit. */
   #mark = 0;
@@ -117,7 +118,7 @@ export class WriteLane {
    * answered no caller.
    */
   async #commit(batch: QueuedPostgresChange[]): Promise<{ error: unknown } | undefined> {
-    // The deadline of the oldest change: callers that have waited through one silence of the server do not wait through another.
+    // The deadline of the oldest change, so that a caller waits only once for a server that does not answer.
     const { deadline } = batch[0]!;
     for (let attempt = 1; ; attempt++) {
       try {

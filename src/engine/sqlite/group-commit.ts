@@ -137,8 +137,8 @@ export class GroupCommit {
   }
 
   /**
-   * Runs the changes of a failed batch again, one at a time and once, except the change that caused the failure. After a failure of the
-   * disk none runs again: the system may drop the lost write and accept the next one as if nothing had happened.
+   * Runs each change of a failed batch again, alone and only once, except the change that caused the failure. After a failure of the disk
+   * no change runs again, because the system may forget the lost write and accept the next write as if nothing had happened.
    */
   async #doAlone(
     batch: readonly QueuedSqliteChange[],
@@ -189,7 +189,7 @@ async function begin(immediately: SQLite.Statement, deadline: number): Promise<v
       if (!busy) throw error;
       if (performance.now() > deadline) throw new SqliteLockTimeout('another process writes', { cause: error });
     }
-    // SQLite has no queue between processes. A process that checks seldom rarely gets a turn against a process with a batch always ready.
+    // SQLite has no queue between processes. A process that checks rarely gets no turn while another process always has a batch ready.
     await sleep(1);
   }
 }

@@ -87,4 +87,4 @@ const damaged = ({ resource }: Repository): Refusal =>
   );
 
 const hint = ({ config: { registry } }: Services): string =>
-  registry.external === undefined ? '' : `, as far as ${registry.external} has told this store`;
+  registry.external === undefined ? '' : `, and the external registry ${registry.external} has not reported it`;

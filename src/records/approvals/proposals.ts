@@ -146,7 +146,7 @@ export const proposalChanges = (db: Queries) => ({
   fallAll: ({ at, actor }: ProposalEnd) =>
     db.run(sql`UPDATE proposals SET state = 'fallen', ended_at = ${at}, ended_by = ${actor} WHERE state = 'open'`),
 
-  /** Records an approval. It replaces an earlier one of the same account. */
+  /** Records an approval. It replaces an earlier approval of the proposal by the same account. */
   approve: ({ number, accountId, at, key = null, signature = null }: NewApproval) =>
     db.run(sql`
       INSERT INTO approvals (proposal, account_id, at, key, signature)

@@ -237,13 +237,13 @@ export async function problemOfKept(
   if (await knows(content)) {
     if (content.last === undefined || (await isLeft(content)) || (await hasRow(content.last))) return undefined;
     return (
-      `the database is older than ${path} says: the audit log had come to row ${String(content.last.seq)}:${content.last.hash}, ` +
-      'and the database does not have that row, so the last changes are missing'
+      `the database is older than ${path} says: the audit log ended with row ${String(content.last.seq)}:${content.last.hash}, ` +
+      'but the database does not have that row, so the last changes are missing'
     );
   }
   return (
-    `the audit log was cut off or restored from an older copy: by the seal in ${path} it had come to row ` +
-    `${String(content.seq)}:${content.hash}, and the database does not know of that seal`
+    `the last rows of the audit log were removed, or the database is an older copy: the seal in ${path} covers the log up to row ` +
+    `${String(content.seq)}:${content.hash}, but the database does not have that seal`
   );
 }
 

@@ -90,7 +90,7 @@ export async function verifyAudit(
   const furthest = Math.max(0, ...must.keys());
   if (furthest > last) {
     const description = must.get(furthest)?.[0]?.description ?? '';
-    problems.push(`the log is cut off behind row ${String(last)}; row ${String(furthest)} was ${description}`);
+    problems.push(`the log is cut off after row ${String(last)}; row ${String(furthest)} was ${description}`);
   }
   if (end === undefined && rows > 0) problems.push('the record of the end of the log is missing');
   if (newest === undefined && rows > 0) problems.push('the log has no seal');
@@ -163,7 +163,7 @@ async function follow(
 function unsealed(row: AuditRow, newest: AuditSeal, problems: string[]): void {
   const behind = row.seq - newest.seq;
   if (behind === sealEvery.rows + 1 || (behind <= sealEvery.rows && timeBetween(newest, row) > longest)) {
-    problems.push(`row ${String(row.seq)} and what follows it should have been sealed`);
+    problems.push(`row ${String(row.seq)} and the rows after it have no seal, but should have one`);
   }
 }
 

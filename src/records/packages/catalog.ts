@@ -61,7 +61,7 @@ export const catalog = (db: Pick<ReadQueries, 'get' | 'all'>) => {
     return words.map((word, at) => ({ word, count: counts[at]! })).sort((a, b) => a.count - b.count);
   };
 
-  /** Returns the packages that match one word and the others, best match first. */
+  /** Returns the packages that match all words of the query, best match first. Reads the packages with the word `first`. */
   const saying = async (
     { words, places, name, traits }: CharmCatalogQuery,
     first: WordRange,

@@ -78,7 +78,7 @@ export interface RejectedUpload extends WaitingUpload {
   errors: UploadReviewError[];
 }
 
-/** A search for the rejected uploads of one account covers only this many: the last that the store rejected. */
+/** How many of the latest rejected uploads of the store a search by account examines. */
 const lastRejected = 1000;
 
 /** A position in the order of packages. */
@@ -172,7 +172,7 @@ export const inventory = (db: ReadQueries) => ({
           OR EXISTS (SELECT 1 FROM collaborators WHERE package_id = packages.id AND account_id = ${accountId}))
       ORDER BY pushed_at, uploads.seq LIMIT ${limit}`),
 
-  /** Lists rejected uploads to these packages that were pushed after `since`, newest first, among the last that the store rejected. */
+  /** Lists rejected uploads to these packages that were pushed after `since`, newest first. Examines only the `lastRejected` latest. */
   async rejectedFor(accountId: string, since: string, limit: number): Promise<RejectedUpload[]> {
     const rows = await db.all<WaitingUpload & { errors: string | null }>(sql`
       SELECT ${waitingColumns}, errors

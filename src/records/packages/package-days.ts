@@ -8,7 +8,7 @@ export const daysKept = 90;
 
 export interface PackageUse {
   downloads: number;
-  /** Devices that called on the day and reported on it or before that they hold the package, each once. */
+  /** Devices that called on the day and had reported, on that day or earlier, that they hold the package. Each is counted once. */
   devices: number;
   /** Refreshes that devices completed: revisions that the store had offered, and that a device reported as installed on this day. */
   refreshes: number;
@@ -33,7 +33,7 @@ const lastDays = (now: Date, count: number): string[] =>
 export const firstDayKept = (now: Date): string => dayOf(timestamp(after(now, -days(daysKept - 1))));
 
 export const packageDays = (db: ReadQueries) => ({
-  /** Returns the use of a package, or of the whole store, on each of the last days, today last; at most as many as are kept. */
+  /** Returns the use of a package, or of the whole store, on each of the last `count` days, today last; at most `daysKept` days. */
   async of(packageId: string, now: Date, count: number): Promise<DayOfUse[]> {
     const requestedDays = lastDays(now, Math.min(count, daysKept));
     const rows = await db.all<DayOfUse>(sql`

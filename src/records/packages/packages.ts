@@ -100,7 +100,7 @@ export interface SnapPart {
   private: 0 | 1;
   publishes: 0 | 1;
   collaborates: 0 | 1;
-  /** Whether the snap is granted to all devices of the brand that the account is. */
+  /** Whether the account is a brand and the snap is granted to all of its devices. */
   granted: 0 | 1;
 }
 

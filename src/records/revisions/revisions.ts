@@ -147,7 +147,7 @@ export const revisions = (db: ReadQueries) => ({
     return rows.map(asRevision);
   },
 
-  /** Lists the names of the snap-revision assertions of these revisions; revisions without one are left out. */
+  /** Lists the names of the snap-revision assertions of these revisions; leaves out revisions without an assertion. */
   assertionsOf: (packageId: string, numbers: readonly number[]) =>
     db.all<{ revision: number; assertion: string }>(sql`
       SELECT revision, assertion FROM revisions

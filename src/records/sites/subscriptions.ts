@@ -30,7 +30,7 @@ export const subscriptions = (db: Pick<Queries, 'get' | 'all'>) => ({
     return row && asSubscription(row);
   },
 
-  /** Lists subscriptions by namespace and name, after one. */
+  /** Lists subscriptions by namespace and name, beginning after the given namespace and name. */
   after: async (namespace: string, name: string, limit: number): Promise<Subscription[]> =>
     (
       await db.all<SubscriptionRow>(sql`

@@ -24,7 +24,7 @@ export interface TransferSource {
   rotation: number;
   /** Its keys before each rotation, newest last. */
   keysBefore: SourceKeySet[];
-  /** RFC 3339; when two different rotations with one number proved that one of its keys was copied. */
+  /** RFC 3339; when two different rotations with the same number proved that a key of the source was copied. */
   keyCopiedAt: string | null;
   addedAt: string;
   /** The account that added it, in the form of the audit log. */

@@ -72,7 +72,7 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
     ).map(({ username }) => username),
 });
 
-/** Lists the SHA3-384 of contents after one, in order, each once, at most `limit`. Start with ''. */
+/** Lists the digests of needed contents in ascending order, each once, beginning after the digest `after`; '' begins at the first. */
 const list = async (db: Pick<Queries, 'all'>, after: string, limit: number): Promise<string[]> =>
   (
     await db.all<{ sha3_384: string }>(sql`

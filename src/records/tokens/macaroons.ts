@@ -35,7 +35,7 @@ export interface OwnedMacaroon extends IssuedMacaroon {
 /** Sort orders of tokens; `-` reverses the order. */
 export type TokenOrder = `${'' | '-'}${'whose' | 'since' | 'until' | 'used'}`;
 
-/** Any other order than newest first sorts only this many macaroons, because it reads them all. */
+/** Maximum number of macaroons that are sorted in an order other than newest first, because all of them are read. */
 const mostSorted = 20_000;
 
 /** A valid session with its account. */

@@ -112,7 +112,7 @@ t.test('a wrong command line is refused with the intended one', async (t) => {
     ['zebra', "there is no command 'zebra'"],
     ['help shlef', "there is no command 'shlef'"],
     ['--jsn shelf list', "unknown option '--jsn' before the command; did you mean '--json'?"],
-    ['-x=1 shelf list', "unknown option '-x' before the command; the options of a command stand behind its name"],
+    ['-x=1 shelf list', "unknown option '-x' before the command; write the options of a command after its name"],
     [`shelf pack one ${ada} --chanel edge`, "unknown option '--chanel' of 'shelf pack'; did you mean '--channel'?"],
     [`shelf pack one ${ada} --display x`, "unknown option '--display' of 'shelf pack'; did you mean '--display-name'?"],
     [

@@ -79,7 +79,7 @@ t.test('a snap is imported with its id, name, publisher and revision number', as
   t.match(came, {
     code: 0,
     err: '',
-    out: /^1 revision came in:\n.*\nsnap\/hello-on +12 +0\.12 .*maker +new package\n/,
+    out: /^Imported 1 revision:\n.*\nsnap\/hello-on +12 +0\.12 .*maker +new package\n/,
   });
 
   const subject = (await records.packages.find('snap', 'hello-on'))!;
@@ -238,7 +238,7 @@ largeTest('a snap that cannot be imported is reported with the reason, and the o
   await download(join(stick, 'deeper'), offered('deep-one', 2));
   symlinkSync('/etc/passwd', join(stick, 'link'));
   const all = await larder(`package import ${stick}`);
-  t.match(all, { code: 1, out: /^2 revisions came in:\n[^]*deep-one[^]*hello-on[^]*Refused:/ });
+  t.match(all, { code: 1, out: /^Imported 2 revisions:\n[^]*deep-one[^]*hello-on[^]*Refused:/ });
   t.match(all.out, /Passed over:\n[^]*README: neither a snap nor assertions\n[^]*link: a symbolic link\n/);
   t.equal(await records.unclaimedUploads.count(), 0);
   t.equal((await records.packages.find('snap', 'gone-now')) ?? undefined, undefined);

@@ -80,7 +80,7 @@ t.test('a head that was copied off the host reveals a data directory that was re
   const earlier = await writtenLog(t, 150);
   const { head } = await verdictOn(await writtenLog(t, 400));
   t.same((await verdictOn(earlier)).problems, [], 'from within nothing is to be seen');
-  t.match((await verdictOn(earlier, head!)).problems, [/cut off behind row 150; row 400 was expected/]);
+  t.match((await verdictOn(earlier, head!)).problems, [/cut off after row 150; row 400 was expected/]);
   t.match((await verdictOn(earlier, { seq: 7, hash: head!.hash })).problems, [
     /row 7 is not the row that was expected/,
   ]);
@@ -97,10 +97,10 @@ t.test('a seal of another key is invalid', async (t) => {
 t.test('a log that was cut while its end mark was forgotten shows its last known row', async (t) => {
   const directory = await writtenLog(t, 250);
   tamper(directory, (db) => db.exec('DELETE FROM audit WHERE seq > 120'));
-  t.match((await verdictOn(directory)).problems, ['the log is cut off behind row 120; row 250 was the end of the log']);
+  t.match((await verdictOn(directory)).problems, ['the log is cut off after row 120; row 250 was the end of the log']);
   tamper(directory, (db) => cutBehind(db, 110));
   t.match((await verdictOn(directory)).problems, [
     /the end of the log/,
-    'the log is cut off behind row 110; row 201 was sealed',
+    'the log is cut off after row 110; row 201 was sealed',
   ]);
 });

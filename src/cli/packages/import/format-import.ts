@@ -20,11 +20,11 @@ export interface PackageImportOutcome {
 
 export function formatImport(outcome: PackageImportOutcome): CommandResult {
   const { seen, assertions, refused, passedOver, released, isPreview } = outcome;
-  const [existing, come] = [seen.filter(({ isHere }) => isHere), seen.filter(({ isHere }) => !isHere)];
-  const comes = isPreview ? 'would come in' : 'came in';
+  const [existing, added] = [seen.filter(({ isHere }) => isHere), seen.filter(({ isHere }) => !isHere)];
+  const imported = isPreview ? 'Would import' : 'Imported';
   const parts = [
-    ...part(`${count(come, 'revision')} ${comes}:`, come.length > 0 ? [table(headings, come.map(row))] : []),
-    ...part(`${count(assertions, 'other assertion')} ${comes}:`, assertions.map(nameOf).map(visible)),
+    ...part(`${imported} ${count(added, 'revision')}:`, added.length > 0 ? [table(headings, added.map(row))] : []),
+    ...part(`${imported} ${count(assertions, 'other assertion')}:`, assertions.map(nameOf).map(visible)),
     ...part(
       'Released:',
       released.map((entry) => `${entry.package}: ${entry.revisions.join(', ')}`),
@@ -36,7 +36,7 @@ export function formatImport(outcome: PackageImportOutcome): CommandResult {
     ...part('Refused:', refused.map(line)),
   ];
   return {
-    text: parts.length === 0 ? 'There was nothing to take in.' : parts.join('\n'),
+    text: parts.length === 0 ? 'There was nothing to import.' : parts.join('\n'),
     json: {
       preview: isPreview,
       revisions: seen.map(present),

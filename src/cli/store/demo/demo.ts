@@ -22,14 +22,14 @@ export const demo = command({
   description:
     'The store has an account and two small snaps, which are released. No other store is touched: --data and ' +
     'LARDER_DATA have no effect. To remove it, stop its server and delete the folder.',
-  positionals: [{ name: 'folder', summary: 'The new folder; otherwise ./larder-demo.', optional: true }],
+  positionals: [{ name: 'folder', summary: 'The new folder. Default: ./larder-demo.', optional: true }],
   options: {
     port: {
       type: 'integer',
       value: 'PORT',
       minimum: 1,
       maximum: 65_535,
-      summary: 'The port of 127.0.0.1 that it is served on; otherwise the first free one from 8080.',
+      summary: 'The port of 127.0.0.1 to serve it on. Default: the first free port from 8080.',
     },
   },
   examples: ['larder demo ./larder-demo', 'larder demo ./try --port 9090'],

@@ -8,7 +8,7 @@ export const deleteModel = operation({
   method: 'DELETE',
   path: '/v1/brand/:brand_account_id/model/:model_name',
   since: 22,
-  summary: 'Delete a device model without serial policies and entries of the remodel allowlist.',
+  summary: 'Delete a device model that has no serial policies and no entries in the remodel allowlist.',
   access: brandAdministrator('account-manage-metadata', false),
   status: 204,
   refuses: ['conflict'],

@@ -151,7 +151,7 @@ t.test('an export of the same entries is the same bytes as before, and can be ch
   t.match(readFileSync(join(place, 'again.html'), 'utf8'), /<td>create_account<\/td>(?![^]*<td>account create<\/td>)/);
 });
 
-t.test('a backup from before the change is checked and restored', async (t) => {
+t.test('a backup of an older release is checked, and restored long after its last seal', async (t) => {
   const place = write(t);
   const { larder } = commandsOn(join(place, 'store'));
   t.match(await larder(`backup --check ${place}/monday.tar`), { code: 0 });

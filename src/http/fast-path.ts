@@ -88,9 +88,11 @@ export class RepeatedResponses {
       return make();
     refuseEncoding(request);
     refuseType(op, request, bytes);
-    if (this.#isMarked(bytes))
+    const mark = markOf(bytes);
+    const place = mark % this.#marks.length;
+    if (this.#marks[place] === mark)
       return this.#makeOnce(keyOf(op, bytes, principal), records.cacheGenerations[op.repeatable], make);
-    this.#marks[markOf(bytes) % this.#marks.length] = markOf(bytes);
+    this.#marks[place] = mark;
     return make();
   }
 

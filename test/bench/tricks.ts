@@ -168,7 +168,7 @@ function calls(): void {
   });
 }
 
-/** `readAuthorization` of access/header-tokens.ts, and the list by which macaroons/token-checker.ts recognizes tokens. */
+/** `readAuthorization` of access/header-tokens.ts. Its list is the key under which macaroons/token-checker.ts finds verified tokens. */
 function tokens(): void {
   const header = `Macaroon ${'x'.repeat(400)}`;
   const socket = new Socket();

@@ -524,7 +524,7 @@ t.test('a server that asks for fewer requests is asked again later, and is repor
   t.equal(blobs.trouble(), undefined);
   front.says = () => busy;
   const opened = t.rejects(inTime(blobs.open(sha3_384)), unavailable);
-  t.ok(await inTime(blobs.clock()), 'it answers, so the host is none that nobody should go to');
+  t.ok(await inTime(blobs.clock()), 'the server answers, so the host is not avoided');
   await opened;
   t.match(blobs.trouble(), /^The server of the bucket has refused requests .*\(503 SlowDown\)/);
   front.says = () => [503, 'ServiceUnavailable'];
@@ -637,7 +637,7 @@ t.test('a server with slow uploads serves many at once, and refuses all in time 
   // As many as connections are kept for, and more.
   const sent = Array.from({ length: 80 }, (_, nth) => receive(nth));
   t.match(await inTime(blobs.stat((await sent[0]!).sha3_384)), { size: 9 });
-  t.ok(await inTime(blobs.clock()), 'and meanwhile it is known that it answers');
+  t.ok(await inTime(blobs.clock()), 'the server is known to answer while the other requests wait');
   t.equal(new Set((await Promise.all(sent)).map(({ sha3_384 }) => sha3_384)).size, 80);
   t.ok(most > 8 && most <= 32, `${most} at once`);
 

@@ -45,6 +45,27 @@ export function sql(text: TemplateStringsArray, ...values: (SqlValue | List | Co
   };
 }
 
+/**
+ * Joins the statements of several rows, each `INSERT INTO … VALUES (…)` of one place in the source code, into one statement. At most
+ * `maxJoinedRows` of them.
+ */
+export function joinRows(rows: readonly SqlStatement[]): SqlStatement {
+  const { text } = rows[0]!;
+  const bySize = joinedTexts.get(text) ?? new Map<number, readonly string[]>();
+  joinedTexts.set(text, bySize);
+  let joined = bySize.get(rows.length);
+  if (joined === undefined) {
+    const [head = '', ...rest] = text;
+    const further = [`${rest.at(-1)!}, ${head.slice(head.lastIndexOf('('))}`, ...rest.slice(0, -1)];
+    joined = [head, ...rest.slice(0, -1), ...rows.slice(1).flatMap(() => further), rest.at(-1)!];
+    bySize.set(rows.length, joined);
+  }
+  return { text: joined, values: rows.flatMap(({ values }) => values) };
+}
+
+export const maxJoinedRows = 100;
+const joinedTexts = new WeakMap<readonly string[], Map<number, readonly string[]>>();
+
 const isColumns = (value: unknown): value is Columns => value instanceof Columns;
 
 const texts = new WeakMap<TemplateStringsArray, { usedColumns: readonly Columns[]; text: readonly string[] }>();

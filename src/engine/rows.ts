@@ -1,6 +1,6 @@
 // Copies all rows of a store from one engine to another: read from one snapshot, written unchanged, and read back. Triggers do not run; the
 // rows that they made are copied as well.
-import { hash } from 'node:crypto';
+import { computeDigest } from '#domain/cryptography.ts';
 
 /** A value as it is stored: whole numbers of any size are bigint, numbers with a fraction are number. */
 export type Cell = string | bigint | number | Uint8Array | null;
@@ -99,7 +99,7 @@ function newSum(): { add(rows: readonly Cell[][]): void; counted(): TableChecksu
   let [count, sum] = [0, 0n];
   return {
     add(rows) {
-      for (const row of rows) sum += BigInt(`0x${hash('sha256', row.map(marked).join('\u0000')).slice(0, 32)}`);
+      for (const row of rows) sum += BigInt(`0x${computeDigest('row', row.map(marked).join('\u0000')).slice(0, 32)}`);
       sum = BigInt.asUintN(128, sum);
       count += rows.length;
     },

@@ -1,6 +1,6 @@
 // The records: all data of the store, one module per noun.
-import { randomBytes } from 'node:crypto';
-
+import { randomBytes } from '#domain/cryptography.ts';
+import { acceptedFindingChanges, acceptedFindings } from './vulnerabilities/accepted-findings.ts';
 import { accountChanges, accounts } from './accounts/accounts.ts';
 import { followUps, followUpChanges } from './uploads/follow-ups.ts';
 import { agentChanges, agents } from './accounts/agents.ts';
@@ -36,7 +36,9 @@ import { dischargerKeyChanges, dischargerKeys } from './login/discharger-keys.ts
 import { downloads } from './packages/downloads.ts';
 import { exportChanges, exports } from './store/exports.ts';
 import { externalImageChanges, externalImages } from './images/external-images.ts';
+import { groupRoleChanges, groupRoles } from './accounts/group-roles.ts';
 import { failurePassing, failures } from './login/failures.ts';
+import { fleetChanges, fleetMemos, fleets } from './fleets/fleets.ts';
 import { guardrailChanges, guardrails } from './releases/guardrails.ts';
 import { heldRevisions } from './releases/channel-revisions.ts';
 import { holdings } from './accounts/holdings.ts';
@@ -44,7 +46,11 @@ import { inventory } from './packages/inventory.ts';
 import { inviteChanges, invites } from './packages/invites.ts';
 import { imageCredentialChanges, imageCredentials } from './images/image-credentials.ts';
 import { imageChanges, images } from './images/images.ts';
+import { lastLoginChanges, lastLogins } from './accounts/last-logins.ts';
 import { leasePassing, leases } from './store/leases.ts';
+import { openidIdentities, openidIdentityChanges } from './accounts/openid-identities.ts';
+import { certificateSessionPassing, certificateSessions } from './login/certificate-sessions.ts';
+import { openidLoginPassing, openidLogins } from './login/openid-logins.ts';
 import { loginPassing, loginsUnderWay } from './login/pending-logins.ts';
 import { macaroonChanges, macaroons } from './tokens/macaroons.ts';
 import { createGenerationReader, memo, memoOfEach } from './memo.ts';
@@ -54,6 +60,8 @@ import { gatherCounters, counterSweeps, counters } from './store/counters.ts';
 import { nounVersions, type NounVersions } from './noun-versions.ts';
 import { oldRevisions } from './revisions/old-revisions.ts';
 import { packageDayPassing, packageDays } from './packages/package-days.ts';
+import { resourceImages } from './vulnerabilities/resource-images.ts';
+import { packageFindingChanges, packageFindings } from './vulnerabilities/package-findings.ts';
 import { packageOfferChanges, packageOffers } from './packages/package-offers.ts';
 import { packageSearch } from './packages/package-search.ts';
 import { packageChanges, packages } from './packages/packages.ts';
@@ -66,6 +74,7 @@ import { expiredRows } from './store/expired-rows.ts';
 import { passwordChanges, passwords } from './accounts/passwords.ts';
 import { registryUploadPassing, registryUploads } from './images/registry-uploads.ts';
 import { releaseChanges, releases } from './releases/releases.ts';
+import { rolloutChanges, rolloutPassing, rollouts } from './releases/rollouts.ts';
 import { remodelAllowlist, remodelAllowlistChanges } from './brands/remodel-allowlist.ts';
 import { requestChanges, requests } from './sites/requests.ts';
 import { resourceRevisionChanges, resourceRevisions } from './resources/resource-revisions.ts';
@@ -84,10 +93,14 @@ import { totpSecretChanges, totpSecrets } from './accounts/totp-secrets.ts';
 import { trackChanges, tracks } from './releases/tracks.ts';
 import { transferSourceChanges, transferSources } from './sites/transfer-sources.ts';
 import { transferChanges, transferPassing, transfers } from './transfers/transfers.ts';
+import { feedIndexes, feedIndexPassing } from './vulnerabilities/feed-indexes.ts';
+import { findingPassing, vulnerabilityFindings } from './vulnerabilities/findings.ts';
+import { vulnerabilityFeedChanges, vulnerabilityFeeds } from './vulnerabilities/feeds.ts';
 import { unclaimedUploadChanges, unclaimedUploads } from './uploads/unclaimed-uploads.ts';
 import { uploadChanges, uploads } from './uploads/uploads.ts';
 
 const reading = (db: ReadQueries) => ({
+  acceptedFindings: acceptedFindings(db),
   accounts: accounts(db),
   afterReview: followUps(db),
   agents: agents(db),
@@ -113,6 +126,9 @@ const reading = (db: ReadQueries) => ({
   exports: exports(db),
   externalImages: externalImages(db),
   failures: failures(db),
+  feedIndexes: feedIndexes(db),
+  findings: vulnerabilityFindings(db),
+  fleets: fleets(db),
   guardrails: guardrails(db),
   heldRevisions: heldRevisions(db),
   holdings: holdings(db),
@@ -120,13 +136,19 @@ const reading = (db: ReadQueries) => ({
   invites: invites(db),
   imageCredentials: imageCredentials(db),
   images: images(db),
+  lastLogins: lastLogins(db),
   leases: leases(db),
+  groupRoles: groupRoles(db),
   loginsUnderWay: loginsUnderWay(db),
+  openidIdentities: openidIdentities(db),
+  openidLogins: openidLogins(db),
+  certificateSessions: certificateSessions(db),
   macaroons: macaroons(db),
   models: models(db),
   neededContents: neededContents(db),
   counters: counters(db),
   packageDays: packageDays(db),
+  packageFindings: packageFindings(db),
   packageOffers: packageOffers(db),
   packageSearch: packageSearch(db),
   packages: packages(db),
@@ -141,11 +163,13 @@ const reading = (db: ReadQueries) => ({
   releases: releases(db),
   remodelAllowlist: remodelAllowlist(db),
   requests: requests(db),
+  resourceImages: resourceImages(db),
   resourceRevisions: resourceRevisions(db),
   resources: resources(db),
   oldRevisions: oldRevisions(db),
   revisions: revisions(db),
   revokedSerials: revokedSerials(db),
+  rollouts: rollouts(db),
   rootKeys: rootKeys(db),
   seenDevices: seenDevices(db),
   setUpLinks: setUpLinks(db),
@@ -160,6 +184,7 @@ const reading = (db: ReadQueries) => ({
   transfers: transfers(db),
   unclaimedUploads: unclaimedUploads(db),
   uploads: uploads(db),
+  vulnerabilityFeeds: vulnerabilityFeeds(db),
 });
 
 /**
@@ -184,9 +209,12 @@ function createLazily<Makers extends Record<string, (db: Queries) => unknown>>(
 }
 
 const changing = createLazily({
+  acceptedFindings: acceptedFindingChanges,
   accounts: accountChanges,
   afterReview: followUpChanges,
   agents: agentChanges,
+  groupRoles: groupRoleChanges,
+  openidIdentities: openidIdentityChanges,
   appliance: applianceChanges,
   approvalPolicy: approvalPolicyChanges,
   approverKeys: approverKeyChanges,
@@ -202,13 +230,18 @@ const changing = createLazily({
   dischargerKeys: dischargerKeyChanges,
   exports: exportChanges,
   externalImages: externalImageChanges,
+  feedIndexes,
+  findings: vulnerabilityFindings,
+  fleets: fleetChanges,
   guardrails: guardrailChanges,
   invites: inviteChanges,
   imageCredentials: imageCredentialChanges,
   images: imageChanges,
+  lastLogins: lastLoginChanges,
   macaroons: macaroonChanges,
   models: modelChanges,
   neededContents,
+  packageFindings: packageFindingChanges,
   packageOffers: packageOfferChanges,
   packages: packageChanges,
   pastReleases: pastReleaseChanges,
@@ -218,12 +251,14 @@ const changing = createLazily({
   releases: releaseChanges,
   remodelAllowlist: remodelAllowlistChanges,
   requests: requestChanges,
+  resourceImages,
   resourceRevisions: resourceRevisionChanges,
   resources: resourceChanges,
   heldRevisions,
   oldRevisions,
   revisions: revisionChanges,
   revokedSerials: revokedSerialChanges,
+  rollouts: rolloutChanges,
   rootKeys: rootKeyChanges,
   setUpLinks: setUpLinkChanges,
   serialLog: serialLogChanges,
@@ -235,6 +270,7 @@ const changing = createLazily({
   transferSources: transferSourceChanges,
   transfers: transferChanges,
   uploads: uploadChanges,
+  vulnerabilityFeeds: vulnerabilityFeedChanges,
 });
 
 /** Records without the audit log: ephemeral rows, which no backup contains; unclaimed uploads; and data derived from other records. */
@@ -243,12 +279,17 @@ const ephemeralRecords = (db: Queries) => ({
   deltas: deltaPassing(db),
   deviceNonces: deviceNoncePassing(db),
   failures: failurePassing(db),
+  feedIndexes: feedIndexPassing(db),
+  findings: findingPassing(db),
   leases: leasePassing(db),
   loginsUnderWay: loginPassing(db),
+  openidLogins: openidLoginPassing(db),
+  certificateSessions: certificateSessionPassing(db),
   neededContents: neededContents(db),
   counters: counterSweeps(db),
   packageDays: packageDayPassing(db),
   registryUploads: registryUploadPassing(db),
+  rollouts: rolloutPassing(db),
   seenDevices: seenDevicePassing(db),
   shares: sharePassing(db),
   transfers: transferPassing(db),
@@ -262,6 +303,7 @@ export const cachedTables = {
   channels: ['accounts', 'packages', 'releases', 'revisions'],
   counts: ['accounts', 'audit', 'damaged_blobs', 'packages', 'revisions', 'uploads'],
   deltas: ['deltas'],
+  fleets: ['fleets', 'fleet_channels', 'fleet_hidden_snaps', 'fleet_selectors'],
   held: ['releases'],
   proposals: ['proposals'],
   packageForDevices: ['accounts', 'packages'],
@@ -295,6 +337,7 @@ const withMemos = (nouns: ReturnType<typeof reading>, versions: NounVersions) =>
       ...nouns.deltas,
       find: (packageId: string, source: number, target: number) => delta(`${source} ${target}`, packageId),
     },
+    fleets: { ...nouns.fleets, ...fleetMemos(nouns.fleets, { versions, nouns: cachedTables.fleets }) },
     deviceGrants: {
       ...nouns.deviceGrants,
       heldBy: memo({ versions, nouns: cachedTables.deviceGrants }, nouns.deviceGrants.heldBy),

@@ -7,6 +7,17 @@ BEGIN
   NEW := jsonb_populate_record(NEW, jsonb_build_object(TG_ARGV[0], number));
   RETURN NEW;
 END $$;
+CREATE TABLE accepted_findings (
+  package_id    TEXT COLLATE "C" NOT NULL,
+  vulnerability TEXT COLLATE "C" NOT NULL,
+  severity      TEXT COLLATE "C" NOT NULL,
+  is_exploited  BIGINT NOT NULL CHECK (is_exploited IN (0, 1)),
+  reason        TEXT COLLATE "C" NOT NULL,
+  until         TEXT COLLATE "C" NOT NULL,
+  accepted_at   TEXT COLLATE "C" NOT NULL,
+  accepted_by   TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (package_id, vulnerability)
+);
 CREATE TABLE account_roles (
   account_id TEXT COLLATE "C" NOT NULL,
   role       TEXT COLLATE "C" NOT NULL CHECK (role IN ('transfer-approver', 'auditor')),
@@ -239,10 +250,53 @@ CREATE TABLE external_images (
   told_at    TEXT COLLATE "C" NOT NULL,
   PRIMARY KEY (package_id, resource, sha256, registry)
 );
+CREATE TABLE fleet_channels (
+  fleet      TEXT COLLATE "C" NOT NULL,
+  package_id TEXT COLLATE "C" NOT NULL,
+  channel    TEXT COLLATE "C" NOT NULL,
+  slot       TEXT COLLATE "C" NOT NULL,
+  mode       TEXT COLLATE "C" NOT NULL CHECK (mode IN ('pin', 'hold', 'follow')),
+  revision   BIGINT CHECK ((revision IS NULL) = (mode = 'follow')),
+  follows    TEXT COLLATE "C" CHECK ((follows IS NOT NULL) = (mode = 'follow')),
+  resources  TEXT COLLATE "C" NOT NULL,
+  withdrawn  BIGINT NOT NULL DEFAULT 0 CHECK (withdrawn IN (0, 1)),
+  set_at     TEXT COLLATE "C" NOT NULL,
+  set_by     TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (fleet, package_id, channel, slot)
+);
+CREATE TABLE fleet_hidden_snaps (
+  fleet      TEXT COLLATE "C" NOT NULL,
+  package_id TEXT COLLATE "C" NOT NULL,
+  hidden_at  TEXT COLLATE "C" NOT NULL,
+  hidden_by  TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (fleet, package_id)
+);
+CREATE TABLE fleet_selectors (
+  selector TEXT COLLATE "C" NOT NULL,
+  fleet    TEXT COLLATE "C" NOT NULL,
+  model    TEXT COLLATE "C" NOT NULL,
+  serial   TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (selector, fleet)
+);
+CREATE TABLE fleets (
+  name           TEXT COLLATE "C" PRIMARY KEY,
+  kind           TEXT COLLATE "C" NOT NULL CHECK (kind IN ('serial', 'model', 'brand', 'store')),
+  refresh_window TEXT COLLATE "C",
+  created_at     TEXT COLLATE "C" NOT NULL,
+  created_by     TEXT COLLATE "C" NOT NULL
+, source TEXT COLLATE "C", source_text TEXT COLLATE "C");
 CREATE TABLE former_usernames (
   username   TEXT COLLATE "C" PRIMARY KEY,
   account_id TEXT COLLATE "C" NOT NULL,
   until      TEXT COLLATE "C" NOT NULL
+);
+CREATE TABLE group_roles (
+  account_id TEXT COLLATE "C" NOT NULL,
+  role       TEXT COLLATE "C" NOT NULL CHECK (length(role) <= 96),
+  group_name TEXT COLLATE "C" NOT NULL CHECK (length(group_name) <= 1024),
+  since      TEXT COLLATE "C" NOT NULL,
+  in_force   BIGINT NOT NULL CHECK (in_force IN (0, 1)),
+  PRIMARY KEY (account_id, role)
 );
 CREATE TABLE image_bills (
   package_id TEXT COLLATE "C" NOT NULL,
@@ -340,6 +394,15 @@ CREATE TABLE kept_contents (
   size       BIGINT NOT NULL,
   PRIMARY KEY (package_id, sha3_384)
 );
+CREATE TABLE last_logins (
+  account_id      TEXT COLLATE "C" PRIMARY KEY,
+  at              TEXT COLLATE "C" NOT NULL,
+  address         TEXT COLLATE "C" NOT NULL,
+  failed_count    BIGINT NOT NULL,
+  earlier_at      TEXT COLLATE "C",
+  earlier_address TEXT COLLATE "C",
+  failed_between  BIGINT NOT NULL
+);
 CREATE TABLE macaroons (
   session_id  TEXT COLLATE "C" PRIMARY KEY,
   account_id  TEXT COLLATE "C" NOT NULL,
@@ -349,7 +412,7 @@ CREATE TABLE macaroons (
   valid_until TEXT COLLATE "C" NOT NULL,
   revoked_at  TEXT COLLATE "C",
   revoked_by  TEXT COLLATE "C"
-, conditions TEXT COLLATE "C", replaced_by TEXT COLLATE "C", kind TEXT COLLATE "C" NOT NULL DEFAULT 'token' CHECK (kind IN ('token', 'console')));
+, conditions TEXT COLLATE "C", replaced_by TEXT COLLATE "C", kind TEXT COLLATE "C" NOT NULL DEFAULT 'token' CHECK (kind IN ('token', 'console')), proven_at TEXT COLLATE "C", proven_by TEXT COLLATE "C" CHECK (proven_by IN ('certificate', 'host')));
 CREATE TABLE made_requests (
   number  BIGINT NOT NULL PRIMARY KEY,
   id      TEXT COLLATE "C" NOT NULL,
@@ -394,6 +457,13 @@ CREATE TABLE noun_versions (
   noun    TEXT COLLATE "C" NOT NULL PRIMARY KEY,
   version BIGINT NOT NULL DEFAULT 0
 , row_count BIGINT NOT NULL DEFAULT 0, bytes BIGINT NOT NULL DEFAULT 0, hash TEXT COLLATE "C", mac TEXT COLLATE "C", publisher_id TEXT COLLATE "C", publisher_packages BIGINT NOT NULL DEFAULT 0);
+CREATE TABLE openid_identities (
+  account_id TEXT COLLATE "C" PRIMARY KEY,
+  issuer     TEXT COLLATE "C" NOT NULL CHECK (length(issuer) <= 1024),
+  subject    TEXT COLLATE "C" NOT NULL CHECK (length(subject) <= 255),
+  linked_at  TEXT COLLATE "C" NOT NULL,
+  UNIQUE (issuer, subject)
+);
 CREATE TABLE package_days (
   day        TEXT COLLATE "C" NOT NULL CHECK (length(day) = 10),
   package_id TEXT COLLATE "C" NOT NULL,
@@ -407,6 +477,15 @@ CREATE TABLE package_figures (
   publisher_id TEXT COLLATE "C" NOT NULL,
   revisions    BIGINT NOT NULL DEFAULT 0,
   bytes        BIGINT NOT NULL DEFAULT 0
+);
+CREATE TABLE package_findings (
+  package_id    TEXT COLLATE "C" NOT NULL,
+  vulnerability TEXT COLLATE "C" NOT NULL,
+  severity      TEXT COLLATE "C" NOT NULL,
+  is_exploited  BIGINT NOT NULL CHECK (is_exploited IN (0, 1)),
+  state         TEXT COLLATE "C" NOT NULL CHECK (state IN ('open', 'not_affected', 'fixed')),
+  since         TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (package_id, vulnerability)
 );
 CREATE TABLE package_offers (
   package_id TEXT COLLATE "C" PRIMARY KEY,
@@ -432,11 +511,52 @@ CREATE TABLE packages (
   created_at    TEXT COLLATE "C" NOT NULL, manual_review BIGINT NOT NULL DEFAULT 0 CHECK (manual_review IN (0, 1)), edited TEXT COLLATE "C" NOT NULL DEFAULT '[]', revisions BIGINT NOT NULL DEFAULT 0, bytes BIGINT NOT NULL DEFAULT 0, license TEXT COLLATE "C",
   UNIQUE (namespace, name)
 );
+CREATE TABLE passing_advisories (
+  feed_index   BIGINT NOT NULL,
+  advisory     TEXT COLLATE "C" NOT NULL,
+  severity     TEXT COLLATE "C" NOT NULL,
+  score        TEXT COLLATE "C",
+  published_at TEXT COLLATE "C",
+  modified_at  TEXT COLLATE "C" NOT NULL,
+  summary      TEXT COLLATE "C" NOT NULL,
+  names        TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (feed_index, advisory)
+);
+CREATE TABLE passing_advisory_binaries (
+  feed_index     BIGINT NOT NULL,
+  release        TEXT COLLATE "C" NOT NULL,
+  package        TEXT COLLATE "C" NOT NULL,
+  source_package TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (feed_index, release, package, source_package)
+);
+CREATE TABLE passing_advisory_packages (
+  feed_index BIGINT NOT NULL,
+  release    TEXT COLLATE "C" NOT NULL,
+  package    TEXT COLLATE "C" NOT NULL,
+  part       BIGINT NOT NULL,
+  advisories TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (feed_index, release, package, part)
+);
+CREATE TABLE passing_certificate_sessions (
+  session_id   TEXT COLLATE "C" NOT NULL PRIMARY KEY CHECK (length(session_id) <= 64),
+  account_id   TEXT COLLATE "C" NOT NULL CHECK (length(account_id) <= 64),
+  certificate  TEXT COLLATE "C" NOT NULL CHECK (length(certificate) <= 32768),
+  confirmed_at TEXT COLLATE "C" NOT NULL,
+  ends_at      TEXT COLLATE "C" NOT NULL
+);
 CREATE TABLE passing_codes (
   seq     BIGINT NOT NULL PRIMARY KEY,
   digest  TEXT COLLATE "C" NOT NULL UNIQUE CHECK (length(digest) <= 64),
   token   TEXT COLLATE "C" NOT NULL CHECK (length(token) <= 256),
   ends_at TEXT COLLATE "C" NOT NULL
+);
+CREATE TABLE passing_component_advisories (
+  component BIGINT NOT NULL,
+  feed      TEXT COLLATE "C" NOT NULL,
+  advisory  TEXT COLLATE "C" NOT NULL,
+  severity  TEXT COLLATE "C" NOT NULL,
+  fixed     TEXT COLLATE "C",
+  PRIMARY KEY (component, feed, advisory)
 );
 CREATE TABLE passing_delta_work (
   package_id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
@@ -455,6 +575,11 @@ CREATE TABLE passing_device_nonces (
   nonce   TEXT COLLATE "C" PRIMARY KEY CHECK (length(nonce) <= 64),
   ends_at TEXT COLLATE "C" NOT NULL
 , device TEXT COLLATE "C" NOT NULL DEFAULT '' CHECK (length(device) <= 64));
+CREATE TABLE passing_exploited_vulnerabilities (
+  feed_index    BIGINT NOT NULL,
+  cve           TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (feed_index, cve)
+);
 CREATE TABLE passing_failures (
   seq     BIGINT NOT NULL PRIMARY KEY,
   kind    TEXT COLLATE "C" NOT NULL CHECK (kind IN ('login', 'exchange')),
@@ -467,6 +592,22 @@ CREATE TABLE passing_familiar_places (
   seq     BIGINT NOT NULL PRIMARY KEY,
   key     TEXT COLLATE "C" NOT NULL UNIQUE CHECK (length(key) <= 64),
   ends_at TEXT COLLATE "C" NOT NULL
+);
+CREATE TABLE passing_feed_indexes (
+  id         BIGINT NOT NULL PRIMARY KEY,
+  source     TEXT COLLATE "C" NOT NULL,
+  format     TEXT COLLATE "C" NOT NULL,
+  made_from  TEXT COLLATE "C" NOT NULL,
+  releases   TEXT COLLATE "C" NOT NULL,
+  in_force   BIGINT NOT NULL CHECK (in_force IN (0, 1)),
+  started_at TEXT COLLATE "C" NOT NULL
+);
+CREATE TABLE passing_image_components (
+  package_id TEXT COLLATE "C" NOT NULL,
+  resource   TEXT COLLATE "C" NOT NULL,
+  manifest   TEXT COLLATE "C" NOT NULL,
+  component  BIGINT NOT NULL,
+  PRIMARY KEY (package_id, resource, manifest, component)
 );
 CREATE TABLE passing_leases (
   name    TEXT COLLATE "C" NOT NULL PRIMARY KEY CHECK (length(name) <= 128),
@@ -484,13 +625,46 @@ CREATE TABLE passing_logins (
   token      TEXT COLLATE "C" CHECK (length(token) <= 256),
   ends_at    TEXT COLLATE "C" NOT NULL
 , password_set_at TEXT COLLATE "C" CHECK (length(password_set_at) <= 64));
+CREATE TABLE passing_matched_images (
+  package_id TEXT COLLATE "C" NOT NULL,
+  resource   TEXT COLLATE "C" NOT NULL,
+  manifest   TEXT COLLATE "C" NOT NULL,
+  release    TEXT COLLATE "C",
+  coverage   TEXT COLLATE "C" NOT NULL,
+  unchecked  TEXT COLLATE "C" NOT NULL,
+  incomplete BIGINT NOT NULL CHECK (incomplete IN (0, 1)),
+  indexes    TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (package_id, resource, manifest)
+);
+CREATE TABLE passing_matched_revisions (
+  package_id TEXT COLLATE "C" NOT NULL,
+  revision   BIGINT NOT NULL,
+  release    TEXT COLLATE "C",
+  coverage   TEXT COLLATE "C" NOT NULL,
+  unchecked  TEXT COLLATE "C" NOT NULL,
+  incomplete BIGINT NOT NULL CHECK (incomplete IN (0, 1)),
+  indexes    TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (package_id, revision)
+);
+CREATE TABLE passing_openid_confirmations (
+  account_id    TEXT COLLATE "C" NOT NULL PRIMARY KEY CHECK (length(account_id) <= 64),
+  refresh_token TEXT COLLATE "C" CHECK (length(refresh_token) <= 16384),
+  confirmed_at  TEXT COLLATE "C" NOT NULL,
+  ends_at       TEXT COLLATE "C" NOT NULL
+);
+CREATE TABLE passing_openid_sessions (
+  session_id  TEXT COLLATE "C" NOT NULL PRIMARY KEY CHECK (length(session_id) <= 64),
+  account_id  TEXT COLLATE "C" NOT NULL CHECK (length(account_id) <= 64),
+  provider_id TEXT COLLATE "C" CHECK (length(provider_id) <= 255),
+  ends_at     TEXT COLLATE "C" NOT NULL
+);
 CREATE TABLE passing_proofs (
   seq        BIGINT NOT NULL PRIMARY KEY,
   digest     TEXT COLLATE "C" NOT NULL UNIQUE CHECK (length(digest) <= 64),
   account_id TEXT COLLATE "C" NOT NULL CHECK (length(account_id) <= 64),
   caveat     TEXT COLLATE "C" CHECK (length(caveat) <= 64),
   ends_at    TEXT COLLATE "C" NOT NULL
-);
+, proven_by TEXT COLLATE "C" CHECK (proven_by IN ('certificate', 'host')));
 CREATE TABLE passing_registry_uploads (
   id            TEXT COLLATE "C" NOT NULL PRIMARY KEY CHECK (length(id) <= 64),
   repository    TEXT COLLATE "C" NOT NULL CHECK (length(repository) <= 400),
@@ -499,6 +673,30 @@ CREATE TABLE passing_registry_uploads (
   sender        TEXT COLLATE "C" CHECK (length(sender) <= 64),
   sending_until TEXT COLLATE "C",
   ends_at       TEXT COLLATE "C" NOT NULL
+);
+CREATE TABLE passing_revision_components (
+  package_id TEXT COLLATE "C" NOT NULL,
+  revision   BIGINT NOT NULL,
+  component  BIGINT NOT NULL,
+  PRIMARY KEY (package_id, revision, component)
+);
+CREATE TABLE passing_rollout_devices (
+  brand_id TEXT COLLATE "C" NOT NULL,
+  model    TEXT COLLATE "C" NOT NULL,
+  serial   TEXT COLLATE "C" NOT NULL,
+  rollout  BIGINT NOT NULL,
+  step     BIGINT NOT NULL,
+  had      BIGINT NOT NULL,
+  state    TEXT COLLATE "C" NOT NULL CHECK (state IN ('offered', 'took', 'held', 'failed', 'back')),
+  since    TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (brand_id, model, serial, rollout)
+);
+CREATE TABLE passing_rollout_watches (
+  rollout    BIGINT NOT NULL PRIMARY KEY,
+  step_at    TEXT COLLATE "C" NOT NULL,
+  checked_at TEXT COLLATE "C" NOT NULL,
+  served_ms  BIGINT NOT NULL,
+  away_ms    BIGINT NOT NULL
 );
 CREATE TABLE passing_seen_devices (
   brand_id TEXT COLLATE "C" NOT NULL,
@@ -534,6 +732,30 @@ CREATE TABLE passing_transfer_findings (
   ends_at  TEXT COLLATE "C" NOT NULL,
   PRIMARY KEY (transfer, subject),
   CHECK ((findings IS NULL) <> (refused IS NULL))
+);
+CREATE TABLE passing_used_values (
+  digest  TEXT COLLATE "C" NOT NULL PRIMARY KEY CHECK (length(digest) <= 64),
+  ends_at TEXT COLLATE "C" NOT NULL
+);
+CREATE TABLE passing_vex_statements (
+  feed_index    BIGINT NOT NULL,
+  number        BIGINT NOT NULL,
+  vulnerability TEXT COLLATE "C" NOT NULL,
+  products      TEXT COLLATE "C" NOT NULL,
+  status        TEXT COLLATE "C" NOT NULL,
+  justification TEXT COLLATE "C",
+  impact        TEXT COLLATE "C",
+  stated_at     TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (feed_index, vulnerability, number)
+);
+CREATE TABLE passing_vulnerable_components (
+  id             BIGINT NOT NULL PRIMARY KEY,
+  release        TEXT COLLATE "C" NOT NULL,
+  ecosystem      TEXT COLLATE "C" NOT NULL,
+  name           TEXT COLLATE "C" NOT NULL,
+  version        TEXT COLLATE "C" NOT NULL,
+  source_name    TEXT COLLATE "C" NOT NULL,
+  source_version TEXT COLLATE "C" NOT NULL
 );
 CREATE TABLE passwords (
   account_id TEXT COLLATE "C" PRIMARY KEY,
@@ -590,7 +812,7 @@ CREATE TABLE releases (
   progressive_percentage DOUBLE PRECISION,
   resources              TEXT COLLATE "C" NOT NULL,
   released_at            TEXT COLLATE "C" NOT NULL,
-  expires_at             TEXT COLLATE "C",
+  expires_at             TEXT COLLATE "C", rollout BIGINT,
   PRIMARY KEY (package_id, channel, slot, progressive)
 );
 CREATE TABLE remodel_allowlist (
@@ -663,6 +885,23 @@ CREATE TABLE revoked_serials (
   revoked_at TEXT COLLATE "C" NOT NULL,
   revoked_by TEXT COLLATE "C" NOT NULL,
   PRIMARY KEY (brand_id, model, serial)
+);
+CREATE TABLE rollouts (
+  number      BIGINT NOT NULL PRIMARY KEY,
+  package_id  TEXT COLLATE "C" NOT NULL,
+  channel     TEXT COLLATE "C" NOT NULL,
+  revision    BIGINT NOT NULL,
+  plan        TEXT COLLATE "C" NOT NULL CHECK (length(plan) <= 8192),
+  state       TEXT COLLATE "C" NOT NULL CHECK (state IN ('running', 'paused', 'done', 'rolled-back', 'ended')),
+  step        BIGINT NOT NULL,
+  step_at     TEXT COLLATE "C" NOT NULL,
+  judged_from TEXT COLLATE "C" NOT NULL,
+  because     TEXT COLLATE "C",
+  accepted_vulnerabilities TEXT COLLATE "C" NOT NULL,
+  started_at  TEXT COLLATE "C" NOT NULL,
+  started_by  TEXT COLLATE "C" NOT NULL,
+  changed_at  TEXT COLLATE "C" NOT NULL,
+  changed_by  TEXT COLLATE "C" NOT NULL
 );
 CREATE TABLE root_keys (
   id         TEXT COLLATE "C" PRIMARY KEY,
@@ -768,7 +1007,7 @@ CREATE TABLE tracks (
   name                         TEXT COLLATE "C" NOT NULL,
   version_pattern              TEXT COLLATE "C",
   automatic_phasing_percentage DOUBLE PRECISION,
-  created_at                   TEXT COLLATE "C" NOT NULL,
+  created_at                   TEXT COLLATE "C" NOT NULL, rollout TEXT COLLATE "C",
   PRIMARY KEY (package_id, name)
 );
 CREATE TABLE transfer_sources (
@@ -811,6 +1050,20 @@ CREATE TABLE uploads (
   CHECK ((revision IS NULL) OR (status = 'approved')),
   CHECK ((errors IS NULL) OR (status = 'rejected'))
 );
+CREATE TABLE vulnerability_feeds (
+  source      TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+  format      TEXT COLLATE "C" NOT NULL,
+  dated_at    TEXT COLLATE "C" NOT NULL,
+  sha256      TEXT COLLATE "C" NOT NULL,
+  sha3_384    TEXT COLLATE "C" NOT NULL,
+  size        BIGINT NOT NULL,
+  entries     BIGINT NOT NULL,
+  skipped     BIGINT NOT NULL,
+  releases    TEXT COLLATE "C" NOT NULL,
+  imported_at TEXT COLLATE "C" NOT NULL,
+  imported_by TEXT COLLATE "C" NOT NULL
+);
+ALTER TABLE accepted_findings ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE account_roles ADD FOREIGN KEY (account_id) REFERENCES accounts (id) ON UPDATE CASCADE;
 ALTER TABLE after_review ADD FOREIGN KEY (upload_id) REFERENCES uploads (id) ON DELETE CASCADE;
 ALTER TABLE agents ADD FOREIGN KEY (account_id) REFERENCES accounts (id);
@@ -842,7 +1095,13 @@ ALTER TABLE declared_resources ADD FOREIGN KEY (package_id, revision) REFERENCES
 ALTER TABLE device_grants ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
 CREATE TRIGGER a_number_exports BEFORE INSERT ON exports FOR EACH ROW WHEN (NEW.seq IS NULL) EXECUTE FUNCTION next_number('seq');
 ALTER TABLE external_images ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
+ALTER TABLE fleet_channels ADD FOREIGN KEY (fleet) REFERENCES fleets (name) ON DELETE CASCADE;
+ALTER TABLE fleet_channels ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
+ALTER TABLE fleet_hidden_snaps ADD FOREIGN KEY (fleet) REFERENCES fleets (name) ON DELETE CASCADE;
+ALTER TABLE fleet_hidden_snaps ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
+ALTER TABLE fleet_selectors ADD FOREIGN KEY (fleet) REFERENCES fleets (name) ON DELETE CASCADE;
 ALTER TABLE former_usernames ADD FOREIGN KEY (account_id) REFERENCES accounts (id);
+ALTER TABLE group_roles ADD FOREIGN KEY (account_id) REFERENCES accounts (id);
 ALTER TABLE image_bills ADD FOREIGN KEY (package_id, resource, manifest) REFERENCES image_manifests (package_id, resource, sha256) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE image_blobs ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE image_children ADD FOREIGN KEY (package_id, resource, manifest) REFERENCES image_manifests (package_id, resource, sha256) ON DELETE CASCADE;
@@ -856,6 +1115,7 @@ ALTER TABLE invites ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPD
 ALTER TABLE invites ADD FOREIGN KEY (account_id) REFERENCES accounts (id);
 ALTER TABLE invites ADD FOREIGN KEY (created_by) REFERENCES accounts (id);
 ALTER TABLE invites ADD FOREIGN KEY (revoked_by) REFERENCES accounts (id);
+ALTER TABLE last_logins ADD FOREIGN KEY (account_id) REFERENCES accounts (id);
 ALTER TABLE macaroons ADD FOREIGN KEY (account_id) REFERENCES accounts (id);
 CREATE TRIGGER a_number_made_requests BEFORE INSERT ON made_requests FOR EACH ROW WHEN (NEW.number IS NULL) EXECUTE FUNCTION next_number('number');
 ALTER TABLE made_texts ADD FOREIGN KEY (sequence) REFERENCES made_transfers (sequence);
@@ -863,15 +1123,24 @@ CREATE TRIGGER a_number_made_transfers BEFORE INSERT ON made_transfers FOR EACH 
 ALTER TABLE models ADD FOREIGN KEY (brand_account_id) REFERENCES brands (account_id);
 ALTER TABLE models ADD FOREIGN KEY (created_by) REFERENCES accounts (id);
 ALTER TABLE models ADD FOREIGN KEY (modified_by) REFERENCES accounts (id);
+ALTER TABLE openid_identities ADD FOREIGN KEY (account_id) REFERENCES accounts (id);
+ALTER TABLE package_findings ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE package_offers ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE package_offers ADD FOREIGN KEY (account_id) REFERENCES accounts (id);
 ALTER TABLE package_offers ADD FOREIGN KEY (offered_by) REFERENCES accounts (id);
 ALTER TABLE packages ADD FOREIGN KEY (publisher_id) REFERENCES accounts (id);
 CREATE TRIGGER a_number_passing_codes BEFORE INSERT ON passing_codes FOR EACH ROW WHEN (NEW.seq IS NULL) EXECUTE FUNCTION next_number('seq');
+ALTER TABLE passing_component_advisories ADD FOREIGN KEY (component) REFERENCES passing_vulnerable_components (id) ON DELETE CASCADE;
 ALTER TABLE passing_deltas ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON DELETE CASCADE ON UPDATE CASCADE;
 CREATE TRIGGER a_number_passing_failures BEFORE INSERT ON passing_failures FOR EACH ROW WHEN (NEW.seq IS NULL) EXECUTE FUNCTION next_number('seq');
 CREATE TRIGGER a_number_passing_familiar_places BEFORE INSERT ON passing_familiar_places FOR EACH ROW WHEN (NEW.seq IS NULL) EXECUTE FUNCTION next_number('seq');
+ALTER TABLE passing_image_components ADD FOREIGN KEY (component) REFERENCES passing_vulnerable_components (id) ON DELETE CASCADE;
+ALTER TABLE passing_image_components ADD FOREIGN KEY (package_id, resource, manifest) REFERENCES image_bills (package_id, resource, manifest) ON UPDATE CASCADE ON DELETE CASCADE;
+ALTER TABLE passing_matched_images ADD FOREIGN KEY (package_id, resource, manifest) REFERENCES image_bills (package_id, resource, manifest) ON UPDATE CASCADE ON DELETE CASCADE;
+ALTER TABLE passing_matched_revisions ADD FOREIGN KEY (package_id, revision) REFERENCES revision_bills (package_id, revision) ON UPDATE CASCADE ON DELETE CASCADE;
 CREATE TRIGGER a_number_passing_proofs BEFORE INSERT ON passing_proofs FOR EACH ROW WHEN (NEW.seq IS NULL) EXECUTE FUNCTION next_number('seq');
+ALTER TABLE passing_revision_components ADD FOREIGN KEY (component) REFERENCES passing_vulnerable_components (id) ON DELETE CASCADE;
+ALTER TABLE passing_revision_components ADD FOREIGN KEY (package_id, revision) REFERENCES revision_bills (package_id, revision) ON UPDATE CASCADE ON DELETE CASCADE;
 CREATE TRIGGER a_number_passing_seen_snaps BEFORE INSERT ON passing_seen_snaps FOR EACH ROW WHEN (NEW.number IS NULL) EXECUTE FUNCTION next_number('number');
 ALTER TABLE passwords ADD FOREIGN KEY (account_id) REFERENCES accounts (id);
 ALTER TABLE past_releases ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON DELETE CASCADE ON UPDATE CASCADE;
@@ -889,6 +1158,7 @@ ALTER TABLE resource_revisions ADD FOREIGN KEY (updated_by) REFERENCES accounts 
 ALTER TABLE revision_bills ADD FOREIGN KEY (package_id, revision) REFERENCES revisions (package_id, revision) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE revisions ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE revisions ADD FOREIGN KEY (created_by) REFERENCES accounts (id);
+ALTER TABLE rollouts ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
 CREATE TRIGGER a_number_serial_log BEFORE INSERT ON serial_log FOR EACH ROW WHEN (NEW.seq IS NULL) EXECUTE FUNCTION next_number('seq');
 ALTER TABLE serial_policies ADD FOREIGN KEY (signing_key_sha3_384) REFERENCES signing_keys (sha3_384);
 ALTER TABLE serial_policies ADD FOREIGN KEY (created_by) REFERENCES accounts (id);
@@ -904,6 +1174,7 @@ ALTER TABLE track_guardrails ADD FOREIGN KEY (package_id) REFERENCES packages (i
 ALTER TABLE tracks ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE uploads ADD FOREIGN KEY (package_id) REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE;
 ALTER TABLE uploads ADD FOREIGN KEY (pushed_by) REFERENCES accounts (id);
+CREATE INDEX accepted_findings_by_end ON accepted_findings (until, package_id, vulnerability);
 CREATE INDEX account_roles_by_role ON account_roles (role);
 CREATE INDEX accounts_by_email ON accounts (lower(email));
 CREATE INDEX after_review_waiting ON after_review (upload_id) WHERE settled = 0;
@@ -922,10 +1193,16 @@ CREATE INDEX catalog_words_by_package ON catalog_words (package_id, word);
 CREATE INDEX collaborators_by_account ON collaborators (account_id, package_id);
 CREATE UNIQUE INDEX commit_workflows_in_order ON commit_workflows (seq);
 CREATE INDEX commit_workflows_of_package ON commit_workflows (package_id, created_at, seq);
+CREATE INDEX console_sessions ON macaroons (valid_until, session_id) WHERE kind = 'console';
 CREATE INDEX declared_resources_by_name ON declared_resources (package_id, name, revision);
 CREATE INDEX device_grants_of_package ON device_grants (package_id);
 CREATE INDEX exports_by_time ON exports (at);
 CREATE INDEX external_images_by_registry ON external_images (registry);
+CREATE INDEX fleet_channels_of_package ON fleet_channels (package_id, revision);
+CREATE INDEX fleet_hidden_snaps_of_package ON fleet_hidden_snaps (package_id);
+CREATE INDEX fleet_selectors_by_serial ON fleet_selectors (serial) WHERE serial <> '';
+CREATE INDEX fleet_selectors_of_fleet ON fleet_selectors (fleet, selector);
+CREATE INDEX group_roles_in_force ON group_roles (in_force, account_id);
 CREATE INDEX image_blobs_by_age ON image_blobs (pushed_at);
 CREATE INDEX image_blobs_by_content ON image_blobs (sha3_384);
 CREATE INDEX image_blobs_by_sha512 ON image_blobs (package_id, resource, sha512) WHERE sha512 IS NOT NULL;
@@ -956,12 +1233,16 @@ CREATE INDEX macaroons_by_start ON macaroons (valid_since, session_id);
 CREATE INDEX made_texts_by_transfer ON made_texts (sequence);
 CREATE INDEX made_transfers_by_statement ON made_transfers (statement);
 CREATE INDEX package_figures_by_bytes ON package_figures (bytes, package_id);
+CREATE INDEX package_findings_by_state ON package_findings (state, package_id, vulnerability);
 CREATE INDEX package_offers_by_account ON package_offers (account_id, package_id);
 CREATE INDEX package_offers_by_end ON package_offers (expires_at);
 CREATE INDEX packages_bundles ON packages (id) WHERE type = 'bundle';
 CREATE INDEX packages_by_icon ON packages (substr(icon, 1, 96)) WHERE icon IS NOT NULL;
 CREATE INDEX packages_by_publisher ON packages (publisher_id, namespace, name);
+CREATE INDEX passing_certificate_sessions_by_end ON passing_certificate_sessions (ends_at);
+CREATE INDEX passing_certificate_sessions_by_time ON passing_certificate_sessions (confirmed_at);
 CREATE INDEX passing_codes_by_end ON passing_codes (ends_at);
+CREATE INDEX passing_component_advisories_by_advisory ON passing_component_advisories (feed, advisory);
 CREATE INDEX passing_deltas_by_content ON passing_deltas (sha3_384);
 CREATE INDEX passing_deltas_by_release ON passing_deltas (released_at);
 CREATE INDEX passing_device_nonces_by_end ON passing_device_nonces (ends_at);
@@ -969,16 +1250,31 @@ CREATE INDEX passing_device_nonces_of_device ON passing_device_nonces (device, e
 CREATE INDEX passing_failures_by_end ON passing_failures (ends_at);
 CREATE INDEX passing_failures_in_order ON passing_failures (kind, seq);
 CREATE INDEX passing_familiar_places_by_end ON passing_familiar_places (ends_at);
+CREATE UNIQUE INDEX passing_feed_indexes_in_force ON passing_feed_indexes (source) WHERE in_force = 1;
+CREATE INDEX passing_image_components_by_component ON passing_image_components (component);
 CREATE INDEX passing_leases_by_end ON passing_leases (ends_at);
 CREATE INDEX passing_logins_by_end ON passing_logins (ends_at);
 CREATE INDEX passing_logins_of_client ON passing_logins (client, ends_at, size);
+CREATE INDEX passing_matched_images_by_coverage ON passing_matched_images (coverage, release);
+CREATE INDEX passing_matched_revisions_by_coverage ON passing_matched_revisions (coverage, release);
+CREATE INDEX passing_openid_confirmations_by_end ON passing_openid_confirmations (ends_at);
+CREATE INDEX passing_openid_confirmations_by_time ON passing_openid_confirmations (confirmed_at);
+CREATE INDEX passing_openid_sessions_by_end ON passing_openid_sessions (ends_at);
+CREATE INDEX passing_openid_sessions_of_account ON passing_openid_sessions (account_id, session_id);
+CREATE INDEX passing_openid_sessions_of_login ON passing_openid_sessions (provider_id, session_id);
 CREATE INDEX passing_proofs_by_end ON passing_proofs (ends_at);
 CREATE INDEX passing_registry_uploads_by_end ON passing_registry_uploads (ends_at);
 CREATE INDEX passing_registry_uploads_of_repository ON passing_registry_uploads (repository, ends_at);
+CREATE INDEX passing_revision_components_by_component ON passing_revision_components (component);
+CREATE INDEX passing_rollout_devices_by_rollout ON passing_rollout_devices (rollout);
+CREATE INDEX passing_rollout_watches_by_check ON passing_rollout_watches (checked_at);
 CREATE INDEX passing_seen_devices_by_contact ON passing_seen_devices (last_at);
 CREATE INDEX passing_transfer_contents_by_content ON passing_transfer_contents (sha3_384);
 CREATE INDEX passing_transfer_contents_by_end ON passing_transfer_contents (ends_at);
 CREATE INDEX passing_transfer_findings_by_end ON passing_transfer_findings (ends_at);
+CREATE INDEX passing_used_values_by_end ON passing_used_values (ends_at);
+CREATE UNIQUE INDEX passing_vulnerable_components_by_name
+  ON passing_vulnerable_components (name, version, release, ecosystem, source_name, source_version);
 CREATE INDEX proposals_by_digest ON proposals (digest, number);
 CREATE INDEX proposals_open ON proposals (asked) WHERE state = 'open';
 CREATE INDEX publisher_figures_by_bytes ON publisher_figures (bytes, publisher_id);
@@ -992,7 +1288,10 @@ CREATE INDEX revisions_by_content ON revisions (sha3_384) WHERE deleted_at IS NU
 CREATE INDEX revisions_to_read ON revisions (package_id, revision) WHERE sha384 = '' AND deleted_at IS NULL;
 CREATE INDEX revisions_to_sign ON revisions (package_id, revision)
   WHERE assertion IS NULL AND withdrawn_at IS NULL AND deleted_at IS NULL AND package_yaml LIKE '%provenance:%';
+CREATE INDEX rollouts_by_package ON rollouts (package_id, number);
+CREATE INDEX rollouts_open ON rollouts (number) WHERE state IN ('running', 'paused');
 CREATE INDEX serial_log_by_model ON serial_log (brand_account_id, model_name, seq);
+CREATE INDEX serial_log_by_serial ON serial_log (serial);
 CREATE INDEX serial_policies_by_key ON serial_policies (signing_key_sha3_384);
 CREATE INDEX set_up_links_by_end ON set_up_links (expires_at);
 CREATE UNIQUE INDEX track_guardrails_in_order ON track_guardrails (seq);
@@ -1031,7 +1330,8 @@ CREATE VIEW needed_contents (sha3_384) AS
   UNION ALL SELECT statement FROM made_transfers
   UNION ALL SELECT sha3_384 FROM made_texts WHERE sequence > (SELECT coalesce(max(sequence), 0) - 100 FROM made_transfers)
   UNION ALL SELECT sha3_384 FROM passing_transfer_contents
-  UNION ALL SELECT sha3_384 FROM passing_deltas WHERE sha3_384 IS NOT NULL;
+  UNION ALL SELECT sha3_384 FROM passing_deltas WHERE sha3_384 IS NOT NULL
+  UNION ALL SELECT sha3_384 FROM vulnerability_feeds;
 CREATE VIEW package_contents (package_id, sha3_384, size) AS
 SELECT package_id, sha3_384, size FROM revisions WHERE deleted_at IS NULL
 UNION
@@ -1082,6 +1382,15 @@ INSERT INTO migrations (name) VALUES ('0026-ended-invites');
 INSERT INTO migrations (name) VALUES ('0095-since-first-release');
 INSERT INTO migrations (name) VALUES ('0096-components-and-licenses');
 INSERT INTO migrations (name) VALUES ('0097-bills-of-materials');
+INSERT INTO migrations (name) VALUES ('0098-vulnerability-feeds');
+INSERT INTO migrations (name) VALUES ('0099-accepted-findings');
+INSERT INTO migrations (name) VALUES ('0100-rollouts');
+INSERT INTO migrations (name) VALUES ('0101-fleets');
+INSERT INTO migrations (name) VALUES ('0102-session-rules');
+INSERT INTO migrations (name) VALUES ('0103-fleet-sources');
+INSERT INTO migrations (name) VALUES ('0104-searched-advisories');
+INSERT INTO migrations (name) VALUES ('0105-openid');
+INSERT INTO migrations (name) VALUES ('0106-certificate-logins');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);
@@ -1090,6 +1399,10 @@ INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('damaged_blobs', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('deltas', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('device_grants', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('fleet_channels', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('fleet_hidden_snaps', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('fleet_selectors', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('fleets', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('macaroons', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('packages', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('proposals', 0, 0, 0, null, null, null, 0);
@@ -1202,6 +1515,30 @@ CREATE FUNCTION device_grants_removed() RETURNS trigger LANGUAGE plpgsql AS $$ B
 CREATE TRIGGER device_grants_removed AFTER DELETE ON device_grants FOR EACH ROW EXECUTE FUNCTION device_grants_removed();
 CREATE FUNCTION figures_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE packages SET revisions = NEW.revisions, bytes = NEW.bytes WHERE id = NEW.package_id; RETURN NEW; END $$;
 CREATE TRIGGER figures_changed AFTER UPDATE OF revisions, bytes ON package_figures FOR EACH ROW EXECUTE FUNCTION figures_changed();
+CREATE FUNCTION fleet_channels_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_channels'; RETURN NEW; END $$;
+CREATE TRIGGER fleet_channels_added AFTER INSERT ON fleet_channels FOR EACH ROW EXECUTE FUNCTION fleet_channels_added();
+CREATE FUNCTION fleet_channels_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_channels'; RETURN NEW; END $$;
+CREATE TRIGGER fleet_channels_changed AFTER UPDATE ON fleet_channels FOR EACH ROW EXECUTE FUNCTION fleet_channels_changed();
+CREATE FUNCTION fleet_channels_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_channels'; RETURN OLD; END $$;
+CREATE TRIGGER fleet_channels_removed AFTER DELETE ON fleet_channels FOR EACH ROW EXECUTE FUNCTION fleet_channels_removed();
+CREATE FUNCTION fleet_hidden_snaps_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_hidden_snaps'; RETURN NEW; END $$;
+CREATE TRIGGER fleet_hidden_snaps_added AFTER INSERT ON fleet_hidden_snaps FOR EACH ROW EXECUTE FUNCTION fleet_hidden_snaps_added();
+CREATE FUNCTION fleet_hidden_snaps_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_hidden_snaps'; RETURN NEW; END $$;
+CREATE TRIGGER fleet_hidden_snaps_changed AFTER UPDATE ON fleet_hidden_snaps FOR EACH ROW EXECUTE FUNCTION fleet_hidden_snaps_changed();
+CREATE FUNCTION fleet_hidden_snaps_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_hidden_snaps'; RETURN OLD; END $$;
+CREATE TRIGGER fleet_hidden_snaps_removed AFTER DELETE ON fleet_hidden_snaps FOR EACH ROW EXECUTE FUNCTION fleet_hidden_snaps_removed();
+CREATE FUNCTION fleet_selectors_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_selectors'; RETURN NEW; END $$;
+CREATE TRIGGER fleet_selectors_added AFTER INSERT ON fleet_selectors FOR EACH ROW EXECUTE FUNCTION fleet_selectors_added();
+CREATE FUNCTION fleet_selectors_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_selectors'; RETURN NEW; END $$;
+CREATE TRIGGER fleet_selectors_changed AFTER UPDATE ON fleet_selectors FOR EACH ROW EXECUTE FUNCTION fleet_selectors_changed();
+CREATE FUNCTION fleet_selectors_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_selectors'; RETURN OLD; END $$;
+CREATE TRIGGER fleet_selectors_removed AFTER DELETE ON fleet_selectors FOR EACH ROW EXECUTE FUNCTION fleet_selectors_removed();
+CREATE FUNCTION fleets_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleets'; RETURN NEW; END $$;
+CREATE TRIGGER fleets_added AFTER INSERT ON fleets FOR EACH ROW EXECUTE FUNCTION fleets_added();
+CREATE FUNCTION fleets_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleets'; RETURN NEW; END $$;
+CREATE TRIGGER fleets_changed AFTER UPDATE ON fleets FOR EACH ROW EXECUTE FUNCTION fleets_changed();
+CREATE FUNCTION fleets_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleets'; RETURN OLD; END $$;
+CREATE TRIGGER fleets_removed AFTER DELETE ON fleets FOR EACH ROW EXECUTE FUNCTION fleets_removed();
 CREATE FUNCTION image_blob_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO touched_contents VALUES (NEW.package_id, NEW.sha3_384); RETURN NEW; END $$;
 CREATE TRIGGER image_blob_added AFTER INSERT ON image_blobs FOR EACH ROW EXECUTE FUNCTION image_blob_added();
 CREATE FUNCTION image_blob_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO touched_contents VALUES (OLD.package_id, OLD.sha3_384); RETURN OLD; END $$;

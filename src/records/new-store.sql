@@ -1,5 +1,16 @@
 -- A new store, as the migrations would leave it; made of them, and never edited.
 -- `LARDER_KEEP=1 npm test -- test/records/new-store.test.ts` makes it anew.
+CREATE TABLE accepted_findings (
+  package_id    TEXT NOT NULL REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE,
+  vulnerability TEXT NOT NULL,
+  severity      TEXT NOT NULL,
+  is_exploited  INTEGER NOT NULL CHECK (is_exploited IN (0, 1)),
+  reason        TEXT NOT NULL,
+  until         TEXT NOT NULL,
+  accepted_at   TEXT NOT NULL,
+  accepted_by   TEXT NOT NULL,
+  PRIMARY KEY (package_id, vulnerability)
+);
 CREATE TABLE account_roles (
   account_id TEXT NOT NULL REFERENCES accounts (id) ON UPDATE CASCADE,
   role       TEXT NOT NULL CHECK (role IN ('transfer-approver', 'auditor')),
@@ -236,10 +247,55 @@ CREATE TABLE external_images (
   told_at    TEXT NOT NULL,
   PRIMARY KEY (package_id, resource, sha256, registry)
 );
+CREATE TABLE fleet_channels (
+  fleet      TEXT NOT NULL REFERENCES fleets (name) ON DELETE CASCADE,
+  package_id TEXT NOT NULL REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE,
+  channel    TEXT NOT NULL,
+  slot       TEXT NOT NULL,
+  mode       TEXT NOT NULL CHECK (mode IN ('pin', 'hold', 'follow')),
+  revision   INTEGER CHECK ((revision IS NULL) = (mode = 'follow')),
+  follows    TEXT CHECK ((follows IS NOT NULL) = (mode = 'follow')),
+  resources  TEXT NOT NULL,
+  -- Whether the revision was withdrawn since. A restore of the revision does not undo this.
+  withdrawn  INTEGER NOT NULL DEFAULT 0 CHECK (withdrawn IN (0, 1)),
+  set_at     TEXT NOT NULL,
+  set_by     TEXT NOT NULL,
+  PRIMARY KEY (fleet, package_id, channel, slot)
+);
+CREATE TABLE fleet_hidden_snaps (
+  fleet      TEXT NOT NULL REFERENCES fleets (name) ON DELETE CASCADE,
+  package_id TEXT NOT NULL REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE,
+  hidden_at  TEXT NOT NULL,
+  hidden_by  TEXT NOT NULL,
+  PRIMARY KEY (fleet, package_id)
+);
+CREATE TABLE fleet_selectors (
+  selector TEXT NOT NULL,
+  fleet    TEXT NOT NULL REFERENCES fleets (name) ON DELETE CASCADE,
+  model    TEXT NOT NULL,
+  serial   TEXT NOT NULL,
+  PRIMARY KEY (selector, fleet)
+);
+CREATE TABLE fleets (
+  name           TEXT PRIMARY KEY,
+  -- The specificity of the fleet: of two fleets with one device, the one with the more specific kind decides.
+  kind           TEXT NOT NULL CHECK (kind IN ('serial', 'model', 'brand', 'store')),
+  refresh_window TEXT,
+  created_at     TEXT NOT NULL,
+  created_by     TEXT NOT NULL
+, source TEXT, source_text TEXT);
 CREATE TABLE former_usernames (
   username   TEXT PRIMARY KEY,
   account_id TEXT NOT NULL REFERENCES accounts (id),
   until      TEXT NOT NULL
+);
+CREATE TABLE group_roles (
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  role       TEXT NOT NULL CHECK (length(role) <= 96),
+  group_name TEXT NOT NULL CHECK (length(group_name) <= 1024),
+  since      TEXT NOT NULL,
+  in_force   INTEGER NOT NULL CHECK (in_force IN (0, 1)),
+  PRIMARY KEY (account_id, role)
 );
 CREATE TABLE image_bills (
   package_id TEXT NOT NULL,
@@ -342,6 +398,17 @@ CREATE TABLE kept_contents (
   size       INTEGER NOT NULL,
   PRIMARY KEY (package_id, sha3_384)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE last_logins (
+  account_id      TEXT PRIMARY KEY REFERENCES accounts (id),
+  at              TEXT NOT NULL,
+  address         TEXT NOT NULL,
+  -- All failed logins of the account until this login.
+  failed_count    INTEGER NOT NULL,
+  -- The login before this one, and the failed logins between the two.
+  earlier_at      TEXT,
+  earlier_address TEXT,
+  failed_between  INTEGER NOT NULL
+);
 CREATE TABLE macaroons (
   session_id  TEXT PRIMARY KEY,
   account_id  TEXT NOT NULL REFERENCES accounts (id),
@@ -351,7 +418,7 @@ CREATE TABLE macaroons (
   valid_until TEXT NOT NULL,
   revoked_at  TEXT,
   revoked_by  TEXT
-, conditions TEXT, replaced_by TEXT, kind TEXT NOT NULL DEFAULT 'token' CHECK (kind IN ('token', 'console')));
+, conditions TEXT, replaced_by TEXT, kind TEXT NOT NULL DEFAULT 'token' CHECK (kind IN ('token', 'console')), proven_at TEXT, proven_by TEXT CHECK (proven_by IN ('certificate', 'host')));
 CREATE TABLE made_requests (
   number  INTEGER PRIMARY KEY,
   id      TEXT NOT NULL,
@@ -397,6 +464,13 @@ CREATE TABLE noun_versions (
   noun    TEXT NOT NULL PRIMARY KEY,
   version INTEGER NOT NULL DEFAULT 0
 , row_count INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, hash TEXT, mac TEXT, publisher_id TEXT, publisher_packages INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+CREATE TABLE openid_identities (
+  account_id TEXT PRIMARY KEY REFERENCES accounts (id),
+  issuer     TEXT NOT NULL CHECK (length(issuer) <= 1024),
+  subject    TEXT NOT NULL CHECK (length(subject) <= 255),
+  linked_at  TEXT NOT NULL,
+  UNIQUE (issuer, subject)
+);
 CREATE TABLE package_days (
   day        TEXT NOT NULL CHECK (length(day) = 10),
   package_id TEXT NOT NULL,
@@ -411,6 +485,15 @@ CREATE TABLE package_figures (
   revisions    INTEGER NOT NULL DEFAULT 0,
   bytes        INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE package_findings (
+  package_id    TEXT NOT NULL REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE,
+  vulnerability TEXT NOT NULL,
+  severity      TEXT NOT NULL,
+  is_exploited  INTEGER NOT NULL CHECK (is_exploited IN (0, 1)),
+  state         TEXT NOT NULL CHECK (state IN ('open', 'not_affected', 'fixed')),
+  since         TEXT NOT NULL,
+  PRIMARY KEY (package_id, vulnerability)
+);
 CREATE TABLE package_offers (
   package_id TEXT PRIMARY KEY REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE,
   account_id TEXT NOT NULL REFERENCES accounts (id),
@@ -435,12 +518,54 @@ CREATE TABLE packages (
   created_at    TEXT NOT NULL, manual_review INTEGER NOT NULL DEFAULT 0 CHECK (manual_review IN (0, 1)), edited TEXT NOT NULL DEFAULT '[]', revisions INTEGER NOT NULL DEFAULT 0, bytes INTEGER NOT NULL DEFAULT 0, license TEXT,
   UNIQUE (namespace, name)
 );
+CREATE TABLE passing_advisories (
+  feed_index   INTEGER NOT NULL,
+  advisory     TEXT NOT NULL,
+  severity     TEXT NOT NULL,
+  score        TEXT,
+  published_at TEXT,
+  modified_at  TEXT NOT NULL,
+  summary      TEXT NOT NULL,
+  names        TEXT NOT NULL,
+  PRIMARY KEY (feed_index, advisory)
+);
+CREATE TABLE passing_advisory_binaries (
+  feed_index     INTEGER NOT NULL,
+  release        TEXT NOT NULL,
+  package        TEXT NOT NULL,
+  source_package TEXT NOT NULL,
+  PRIMARY KEY (feed_index, release, package, source_package)
+);
+CREATE TABLE passing_advisory_packages (
+  feed_index INTEGER NOT NULL,
+  release    TEXT NOT NULL,
+  package    TEXT NOT NULL,
+  part       INTEGER NOT NULL,
+  advisories TEXT NOT NULL,
+  PRIMARY KEY (feed_index, release, package, part)
+);
+CREATE TABLE passing_certificate_sessions (
+  session_id   TEXT NOT NULL PRIMARY KEY CHECK (length(session_id) <= 64),
+  account_id   TEXT NOT NULL CHECK (length(account_id) <= 64),
+  -- DER in base64.
+  certificate  TEXT NOT NULL CHECK (length(certificate) <= 32768),
+  confirmed_at TEXT NOT NULL,
+  ends_at      TEXT NOT NULL
+) STRICT;
 CREATE TABLE passing_codes (
   seq     INTEGER PRIMARY KEY,
   digest  TEXT NOT NULL UNIQUE CHECK (length(digest) <= 64),
   token   TEXT NOT NULL CHECK (length(token) <= 256),
   ends_at TEXT NOT NULL
 ) STRICT;
+CREATE TABLE passing_component_advisories (
+  component INTEGER NOT NULL REFERENCES passing_vulnerable_components (id) ON DELETE CASCADE,
+  feed      TEXT NOT NULL,
+  advisory  TEXT NOT NULL,
+  severity  TEXT NOT NULL,
+  fixed     TEXT,
+  PRIMARY KEY (component, feed, advisory)
+);
 CREATE TABLE passing_delta_work (
   package_id TEXT NOT NULL PRIMARY KEY,
   version    INTEGER NOT NULL
@@ -460,6 +585,11 @@ CREATE TABLE passing_device_nonces (
   nonce   TEXT PRIMARY KEY CHECK (length(nonce) <= 64),
   ends_at TEXT NOT NULL
 , device TEXT NOT NULL DEFAULT '' CHECK (length(device) <= 64)) STRICT, WITHOUT ROWID;
+CREATE TABLE passing_exploited_vulnerabilities (
+  feed_index    INTEGER NOT NULL,
+  cve           TEXT NOT NULL,
+  PRIMARY KEY (feed_index, cve)
+);
 CREATE TABLE passing_failures (
   seq     INTEGER PRIMARY KEY,
   kind    TEXT NOT NULL CHECK (kind IN ('login', 'exchange')),
@@ -473,6 +603,23 @@ CREATE TABLE passing_familiar_places (
   key     TEXT NOT NULL UNIQUE CHECK (length(key) <= 64),
   ends_at TEXT NOT NULL
 ) STRICT;
+CREATE TABLE passing_feed_indexes (
+  id         INTEGER NOT NULL PRIMARY KEY,
+  source     TEXT NOT NULL,
+  format     TEXT NOT NULL,
+  made_from  TEXT NOT NULL,
+  releases   TEXT NOT NULL,
+  in_force   INTEGER NOT NULL CHECK (in_force IN (0, 1)),
+  started_at TEXT NOT NULL
+);
+CREATE TABLE passing_image_components (
+  package_id TEXT NOT NULL,
+  resource   TEXT NOT NULL,
+  manifest   TEXT NOT NULL,
+  component  INTEGER NOT NULL REFERENCES passing_vulnerable_components (id) ON DELETE CASCADE,
+  PRIMARY KEY (package_id, resource, manifest, component),
+  FOREIGN KEY (package_id, resource, manifest) REFERENCES image_bills (package_id, resource, manifest) ON UPDATE CASCADE ON DELETE CASCADE
+);
 CREATE TABLE passing_leases (
   name    TEXT NOT NULL PRIMARY KEY CHECK (length(name) <= 128),
   holder  TEXT NOT NULL CHECK (length(holder) <= 64),
@@ -489,13 +636,48 @@ CREATE TABLE passing_logins (
   token      TEXT CHECK (length(token) <= 256),
   ends_at    TEXT NOT NULL
 , password_set_at TEXT CHECK (length(password_set_at) <= 64)) STRICT;
+CREATE TABLE passing_matched_images (
+  package_id TEXT NOT NULL,
+  resource   TEXT NOT NULL,
+  manifest   TEXT NOT NULL,
+  release    TEXT,
+  coverage   TEXT NOT NULL,
+  unchecked  TEXT NOT NULL,
+  incomplete INTEGER NOT NULL CHECK (incomplete IN (0, 1)),
+  indexes    TEXT NOT NULL,
+  PRIMARY KEY (package_id, resource, manifest),
+  FOREIGN KEY (package_id, resource, manifest) REFERENCES image_bills (package_id, resource, manifest) ON UPDATE CASCADE ON DELETE CASCADE
+);
+CREATE TABLE passing_matched_revisions (
+  package_id TEXT NOT NULL,
+  revision   INTEGER NOT NULL,
+  release    TEXT,
+  coverage   TEXT NOT NULL,
+  unchecked  TEXT NOT NULL,
+  incomplete INTEGER NOT NULL CHECK (incomplete IN (0, 1)),
+  indexes    TEXT NOT NULL,
+  PRIMARY KEY (package_id, revision),
+  FOREIGN KEY (package_id, revision) REFERENCES revision_bills (package_id, revision) ON UPDATE CASCADE ON DELETE CASCADE
+);
+CREATE TABLE passing_openid_confirmations (
+  account_id    TEXT NOT NULL PRIMARY KEY CHECK (length(account_id) <= 64),
+  refresh_token TEXT CHECK (length(refresh_token) <= 16384),
+  confirmed_at  TEXT NOT NULL,
+  ends_at       TEXT NOT NULL
+) STRICT;
+CREATE TABLE passing_openid_sessions (
+  session_id  TEXT NOT NULL PRIMARY KEY CHECK (length(session_id) <= 64),
+  account_id  TEXT NOT NULL CHECK (length(account_id) <= 64),
+  provider_id TEXT CHECK (length(provider_id) <= 255),
+  ends_at     TEXT NOT NULL
+) STRICT;
 CREATE TABLE passing_proofs (
   seq        INTEGER PRIMARY KEY,
   digest     TEXT NOT NULL UNIQUE CHECK (length(digest) <= 64),
   account_id TEXT NOT NULL CHECK (length(account_id) <= 64),
   caveat     TEXT CHECK (length(caveat) <= 64),
   ends_at    TEXT NOT NULL
-) STRICT;
+, proven_by TEXT CHECK (proven_by IN ('certificate', 'host'))) STRICT;
 CREATE TABLE passing_registry_uploads (
   id            TEXT NOT NULL PRIMARY KEY CHECK (length(id) <= 64),
   repository    TEXT NOT NULL CHECK (length(repository) <= 400),
@@ -505,6 +687,31 @@ CREATE TABLE passing_registry_uploads (
   sending_until TEXT,
   ends_at       TEXT NOT NULL
 ) STRICT;
+CREATE TABLE passing_revision_components (
+  package_id TEXT NOT NULL,
+  revision   INTEGER NOT NULL,
+  component  INTEGER NOT NULL REFERENCES passing_vulnerable_components (id) ON DELETE CASCADE,
+  PRIMARY KEY (package_id, revision, component),
+  FOREIGN KEY (package_id, revision) REFERENCES revision_bills (package_id, revision) ON UPDATE CASCADE ON DELETE CASCADE
+);
+CREATE TABLE passing_rollout_devices (
+  brand_id TEXT NOT NULL,
+  model    TEXT NOT NULL,
+  serial   TEXT NOT NULL,
+  rollout  INTEGER NOT NULL,
+  step     INTEGER NOT NULL,
+  had      INTEGER NOT NULL,
+  state    TEXT NOT NULL CHECK (state IN ('offered', 'took', 'held', 'failed', 'back')),
+  since    TEXT NOT NULL,
+  PRIMARY KEY (brand_id, model, serial, rollout)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE passing_rollout_watches (
+  rollout    INTEGER NOT NULL PRIMARY KEY,
+  step_at    TEXT NOT NULL,
+  checked_at TEXT NOT NULL,
+  served_ms  INTEGER NOT NULL,
+  away_ms    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE TABLE passing_seen_devices (
   brand_id TEXT NOT NULL,
   model    TEXT NOT NULL,
@@ -539,6 +746,30 @@ CREATE TABLE passing_transfer_findings (
   ends_at  TEXT NOT NULL,
   PRIMARY KEY (transfer, subject),
   CHECK ((findings IS NULL) <> (refused IS NULL))
+);
+CREATE TABLE passing_used_values (
+  digest  TEXT NOT NULL PRIMARY KEY CHECK (length(digest) <= 64),
+  ends_at TEXT NOT NULL
+) STRICT;
+CREATE TABLE passing_vex_statements (
+  feed_index    INTEGER NOT NULL,
+  number        INTEGER NOT NULL,
+  vulnerability TEXT NOT NULL,
+  products      TEXT NOT NULL,
+  status        TEXT NOT NULL,
+  justification TEXT,
+  impact        TEXT,
+  stated_at     TEXT NOT NULL,
+  PRIMARY KEY (feed_index, vulnerability, number)
+);
+CREATE TABLE passing_vulnerable_components (
+  id             INTEGER NOT NULL PRIMARY KEY,
+  release        TEXT NOT NULL,
+  ecosystem      TEXT NOT NULL,
+  name           TEXT NOT NULL,
+  version        TEXT NOT NULL,
+  source_name    TEXT NOT NULL,
+  source_version TEXT NOT NULL
 );
 CREATE TABLE passwords (
   account_id TEXT PRIMARY KEY REFERENCES accounts (id),
@@ -596,7 +827,7 @@ CREATE TABLE "releases" (
   progressive_percentage REAL,
   resources              TEXT NOT NULL,
   released_at            TEXT NOT NULL,
-  expires_at             TEXT,
+  expires_at             TEXT, rollout INTEGER,
   PRIMARY KEY (package_id, channel, slot, progressive),
   FOREIGN KEY (package_id, revision) REFERENCES revisions (package_id, revision) ON DELETE CASCADE
 );
@@ -676,6 +907,26 @@ CREATE TABLE revoked_serials (
   revoked_by TEXT NOT NULL,
   PRIMARY KEY (brand_id, model, serial)
 );
+CREATE TABLE rollouts (
+  number      INTEGER NOT NULL PRIMARY KEY,
+  package_id  TEXT NOT NULL REFERENCES packages (id) ON UPDATE CASCADE ON DELETE CASCADE,
+  channel     TEXT NOT NULL,
+  revision    INTEGER NOT NULL,
+  -- JSON: the steps, the interval, the bound of failures and the people to notify.
+  plan        TEXT NOT NULL CHECK (length(plan) <= 8192),
+  state       TEXT NOT NULL CHECK (state IN ('running', 'paused', 'done', 'rolled-back', 'ended')),
+  step        INTEGER NOT NULL,
+  step_at     TEXT NOT NULL,
+  -- Results before this time do not count: the start, or the last time that a person resumed it.
+  judged_from TEXT NOT NULL,
+  because     TEXT,
+  -- The vulnerabilities in its revision that people saw when it started or was resumed, as a JSON list of lines.
+  accepted_vulnerabilities TEXT NOT NULL,
+  started_at  TEXT NOT NULL,
+  started_by  TEXT NOT NULL,
+  changed_at  TEXT NOT NULL,
+  changed_by  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 CREATE TABLE root_keys (
   id         TEXT PRIMARY KEY,
   sealed     TEXT NOT NULL,
@@ -796,7 +1047,7 @@ CREATE TABLE "tracks" (
   name                         TEXT NOT NULL,
   version_pattern              TEXT,
   automatic_phasing_percentage REAL,
-  created_at                   TEXT NOT NULL,
+  created_at                   TEXT NOT NULL, rollout TEXT,
   PRIMARY KEY (package_id, name)
 ) WITHOUT ROWID;
 CREATE TABLE transfer_sources (
@@ -841,6 +1092,20 @@ CREATE TABLE uploads (
   CHECK ((revision IS NULL) OR (status = 'approved')),
   CHECK ((errors IS NULL) OR (status = 'rejected'))
 );
+CREATE TABLE vulnerability_feeds (
+  source      TEXT NOT NULL PRIMARY KEY,
+  format      TEXT NOT NULL,
+  dated_at    TEXT NOT NULL,
+  sha256      TEXT NOT NULL,
+  sha3_384    TEXT NOT NULL,
+  size        INTEGER NOT NULL,
+  entries     INTEGER NOT NULL,
+  skipped     INTEGER NOT NULL,
+  releases    TEXT NOT NULL,
+  imported_at TEXT NOT NULL,
+  imported_by TEXT NOT NULL
+);
+CREATE INDEX accepted_findings_by_end ON accepted_findings (until, package_id, vulnerability);
 CREATE INDEX account_roles_by_role ON account_roles (role);
 CREATE INDEX accounts_by_email ON accounts (lower(email));
 CREATE INDEX after_review_waiting ON after_review (upload_id) WHERE settled = 0;
@@ -859,10 +1124,16 @@ CREATE INDEX catalog_words_by_package ON catalog_words (package_id, word);
 CREATE INDEX collaborators_by_account ON collaborators (account_id, package_id);
 CREATE UNIQUE INDEX commit_workflows_in_order ON commit_workflows (seq);
 CREATE INDEX commit_workflows_of_package ON commit_workflows (package_id, created_at, seq);
+CREATE INDEX console_sessions ON macaroons (valid_until, session_id) WHERE kind = 'console';
 CREATE INDEX declared_resources_by_name ON declared_resources (package_id, name, revision);
 CREATE INDEX device_grants_of_package ON device_grants (package_id);
 CREATE INDEX exports_by_time ON exports (at);
 CREATE INDEX external_images_by_registry ON external_images (registry);
+CREATE INDEX fleet_channels_of_package ON fleet_channels (package_id, revision);
+CREATE INDEX fleet_hidden_snaps_of_package ON fleet_hidden_snaps (package_id);
+CREATE INDEX fleet_selectors_by_serial ON fleet_selectors (serial) WHERE serial <> '';
+CREATE INDEX fleet_selectors_of_fleet ON fleet_selectors (fleet, selector);
+CREATE INDEX group_roles_in_force ON group_roles (in_force, account_id);
 CREATE INDEX image_blobs_by_age ON image_blobs (pushed_at);
 CREATE INDEX image_blobs_by_content ON image_blobs (sha3_384);
 CREATE INDEX image_blobs_by_sha512 ON image_blobs (package_id, resource, sha512) WHERE sha512 IS NOT NULL;
@@ -893,12 +1164,16 @@ CREATE INDEX macaroons_by_start ON macaroons (valid_since, session_id);
 CREATE INDEX made_texts_by_transfer ON made_texts (sequence);
 CREATE INDEX made_transfers_by_statement ON made_transfers (statement);
 CREATE INDEX package_figures_by_bytes ON package_figures (bytes, package_id);
+CREATE INDEX package_findings_by_state ON package_findings (state, package_id, vulnerability);
 CREATE INDEX package_offers_by_account ON package_offers (account_id, package_id);
 CREATE INDEX package_offers_by_end ON package_offers (expires_at);
 CREATE INDEX packages_bundles ON packages (id) WHERE type = 'bundle';
 CREATE INDEX packages_by_icon ON packages (substr(icon, 1, 96)) WHERE icon IS NOT NULL;
 CREATE INDEX packages_by_publisher ON packages (publisher_id, namespace, name);
+CREATE INDEX passing_certificate_sessions_by_end ON passing_certificate_sessions (ends_at);
+CREATE INDEX passing_certificate_sessions_by_time ON passing_certificate_sessions (confirmed_at);
 CREATE INDEX passing_codes_by_end ON passing_codes (ends_at);
+CREATE INDEX passing_component_advisories_by_advisory ON passing_component_advisories (feed, advisory);
 CREATE INDEX passing_deltas_by_content ON passing_deltas (sha3_384);
 CREATE INDEX passing_deltas_by_release ON passing_deltas (released_at);
 CREATE INDEX passing_device_nonces_by_end ON passing_device_nonces (ends_at);
@@ -906,16 +1181,31 @@ CREATE INDEX passing_device_nonces_of_device ON passing_device_nonces (device, e
 CREATE INDEX passing_failures_by_end ON passing_failures (ends_at);
 CREATE INDEX passing_failures_in_order ON passing_failures (kind, seq);
 CREATE INDEX passing_familiar_places_by_end ON passing_familiar_places (ends_at);
+CREATE UNIQUE INDEX passing_feed_indexes_in_force ON passing_feed_indexes (source) WHERE in_force = 1;
+CREATE INDEX passing_image_components_by_component ON passing_image_components (component);
 CREATE INDEX passing_leases_by_end ON passing_leases (ends_at);
 CREATE INDEX passing_logins_by_end ON passing_logins (ends_at);
 CREATE INDEX passing_logins_of_client ON passing_logins (client, ends_at, size);
+CREATE INDEX passing_matched_images_by_coverage ON passing_matched_images (coverage, release);
+CREATE INDEX passing_matched_revisions_by_coverage ON passing_matched_revisions (coverage, release);
+CREATE INDEX passing_openid_confirmations_by_end ON passing_openid_confirmations (ends_at);
+CREATE INDEX passing_openid_confirmations_by_time ON passing_openid_confirmations (confirmed_at);
+CREATE INDEX passing_openid_sessions_by_end ON passing_openid_sessions (ends_at);
+CREATE INDEX passing_openid_sessions_of_account ON passing_openid_sessions (account_id, session_id);
+CREATE INDEX passing_openid_sessions_of_login ON passing_openid_sessions (provider_id, session_id);
 CREATE INDEX passing_proofs_by_end ON passing_proofs (ends_at);
 CREATE INDEX passing_registry_uploads_by_end ON passing_registry_uploads (ends_at);
 CREATE INDEX passing_registry_uploads_of_repository ON passing_registry_uploads (repository, ends_at);
+CREATE INDEX passing_revision_components_by_component ON passing_revision_components (component);
+CREATE INDEX passing_rollout_devices_by_rollout ON passing_rollout_devices (rollout);
+CREATE INDEX passing_rollout_watches_by_check ON passing_rollout_watches (checked_at);
 CREATE INDEX passing_seen_devices_by_contact ON passing_seen_devices (last_at);
 CREATE INDEX passing_transfer_contents_by_content ON passing_transfer_contents (sha3_384);
 CREATE INDEX passing_transfer_contents_by_end ON passing_transfer_contents (ends_at);
 CREATE INDEX passing_transfer_findings_by_end ON passing_transfer_findings (ends_at);
+CREATE INDEX passing_used_values_by_end ON passing_used_values (ends_at);
+CREATE UNIQUE INDEX passing_vulnerable_components_by_name
+  ON passing_vulnerable_components (name, version, release, ecosystem, source_name, source_version);
 CREATE INDEX proposals_by_digest ON proposals (digest, number);
 CREATE INDEX proposals_open ON proposals (asked) WHERE state = 'open';
 CREATE INDEX publisher_figures_by_bytes ON publisher_figures (bytes, publisher_id);
@@ -929,7 +1219,10 @@ CREATE INDEX revisions_by_content ON revisions (sha3_384) WHERE deleted_at IS NU
 CREATE INDEX revisions_to_read ON revisions (package_id, revision) WHERE sha384 = '' AND deleted_at IS NULL;
 CREATE INDEX revisions_to_sign ON revisions (package_id, revision)
   WHERE assertion IS NULL AND withdrawn_at IS NULL AND deleted_at IS NULL AND package_yaml LIKE '%provenance:%';
+CREATE INDEX rollouts_by_package ON rollouts (package_id, number);
+CREATE INDEX rollouts_open ON rollouts (number) WHERE state IN ('running', 'paused');
 CREATE INDEX serial_log_by_model ON serial_log (brand_account_id, model_name, seq);
+CREATE INDEX serial_log_by_serial ON serial_log (serial);
 CREATE INDEX serial_policies_by_key ON serial_policies (signing_key_sha3_384);
 CREATE INDEX set_up_links_by_end ON set_up_links (expires_at);
 CREATE UNIQUE INDEX track_guardrails_in_order ON track_guardrails (seq);
@@ -968,7 +1261,8 @@ CREATE VIEW needed_contents (sha3_384) AS
   UNION ALL SELECT statement FROM made_transfers
   UNION ALL SELECT sha3_384 FROM made_texts WHERE sequence > (SELECT coalesce(max(sequence), 0) - 100 FROM made_transfers)
   UNION ALL SELECT sha3_384 FROM passing_transfer_contents
-  UNION ALL SELECT sha3_384 FROM passing_deltas WHERE sha3_384 IS NOT NULL;
+  UNION ALL SELECT sha3_384 FROM passing_deltas WHERE sha3_384 IS NOT NULL
+  UNION ALL SELECT sha3_384 FROM vulnerability_feeds;
 CREATE VIEW package_contents (package_id, sha3_384, size) AS
 SELECT package_id, sha3_384, size FROM revisions WHERE deleted_at IS NULL
 UNION
@@ -1019,6 +1313,15 @@ INSERT INTO migrations (name) VALUES ('0026-ended-invites');
 INSERT INTO migrations (name) VALUES ('0095-since-first-release');
 INSERT INTO migrations (name) VALUES ('0096-components-and-licenses');
 INSERT INTO migrations (name) VALUES ('0097-bills-of-materials');
+INSERT INTO migrations (name) VALUES ('0098-vulnerability-feeds');
+INSERT INTO migrations (name) VALUES ('0099-accepted-findings');
+INSERT INTO migrations (name) VALUES ('0100-rollouts');
+INSERT INTO migrations (name) VALUES ('0101-fleets');
+INSERT INTO migrations (name) VALUES ('0102-session-rules');
+INSERT INTO migrations (name) VALUES ('0103-fleet-sources');
+INSERT INTO migrations (name) VALUES ('0104-searched-advisories');
+INSERT INTO migrations (name) VALUES ('0105-openid');
+INSERT INTO migrations (name) VALUES ('0106-certificate-logins');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);
@@ -1027,6 +1330,10 @@ INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('damaged_blobs', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('deltas', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('device_grants', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('fleet_channels', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('fleet_hidden_snaps', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('fleet_selectors', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('fleets', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('macaroons', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('packages', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('proposals', 0, 0, 0, null, null, null, 0);
@@ -1114,6 +1421,18 @@ CREATE TRIGGER device_grants_removed AFTER DELETE ON device_grants BEGIN UPDATE 
 CREATE TRIGGER figures_changed AFTER UPDATE OF revisions, bytes ON package_figures BEGIN
   UPDATE packages SET revisions = NEW.revisions, bytes = NEW.bytes WHERE id = NEW.package_id;
 END;
+CREATE TRIGGER fleet_channels_added AFTER INSERT ON fleet_channels BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_channels'; END;
+CREATE TRIGGER fleet_channels_changed AFTER UPDATE ON fleet_channels BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_channels'; END;
+CREATE TRIGGER fleet_channels_removed AFTER DELETE ON fleet_channels BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_channels'; END;
+CREATE TRIGGER fleet_hidden_snaps_added AFTER INSERT ON fleet_hidden_snaps BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_hidden_snaps'; END;
+CREATE TRIGGER fleet_hidden_snaps_changed AFTER UPDATE ON fleet_hidden_snaps BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_hidden_snaps'; END;
+CREATE TRIGGER fleet_hidden_snaps_removed AFTER DELETE ON fleet_hidden_snaps BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_hidden_snaps'; END;
+CREATE TRIGGER fleet_selectors_added AFTER INSERT ON fleet_selectors BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_selectors'; END;
+CREATE TRIGGER fleet_selectors_changed AFTER UPDATE ON fleet_selectors BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_selectors'; END;
+CREATE TRIGGER fleet_selectors_removed AFTER DELETE ON fleet_selectors BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleet_selectors'; END;
+CREATE TRIGGER fleets_added AFTER INSERT ON fleets BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleets'; END;
+CREATE TRIGGER fleets_changed AFTER UPDATE ON fleets BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleets'; END;
+CREATE TRIGGER fleets_removed AFTER DELETE ON fleets BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'fleets'; END;
 CREATE TRIGGER image_blob_added AFTER INSERT ON image_blobs BEGIN
   INSERT INTO touched_contents VALUES (NEW.package_id, NEW.sha3_384);
 END;

@@ -12,7 +12,7 @@ import { auditSeals } from '#records/audit/audit-seals.ts';
 import { verifyAudit } from '#records/audit/audit-verdict.ts';
 import { checkDatabase, copyDatabase } from '#engine/sqlite/check.ts';
 import type { ChangeRecords } from '#records/index.ts';
-import type { SqlStatement } from '#engine/database.ts';
+import { sql, type Queries, type SqlStatement } from '#engine/database.ts';
 import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { largeTest } from '#test/fixtures/large.ts';
@@ -53,6 +53,59 @@ t.test('rows written by larder are valid, also after changes and removals', asyn
   });
   await close();
   t.strictSame(checkDatabase(file), []);
+});
+
+t.test('rows have digests after a change that was rolled back, alone or together with others', async (t) => {
+  const file = await filled(t);
+  const { records, close } = await openRecords(join(file, '..'), { siteKey });
+  const at = '2026-03-01T12:00:00.000Z';
+  const change = (work: (tx: ChangeRecords) => Promise<unknown>) =>
+    records.change({ at, actor: 'test', action: 'change', object: 'all' }, work);
+  const add = (number: number) => (tx: ChangeRecords) => filler(tx, at).account(`new-${number}`, `newcomer-${number}`);
+  const refused = async (tx: ChangeRecords): Promise<never> => {
+    await add(0)(tx);
+    throw new Error('refused');
+  };
+  await t.rejects(change(refused), /refused/);
+  await change(add(1));
+  const batch = await Promise.allSettled([change(add(2)), change(refused), change(add(3))]);
+  t.strictSame(
+    batch.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  await close();
+  t.strictSame(checkDatabase(file), []);
+});
+
+t.test('the first write to any table keeps its digests, alone and after many others', async (t) => {
+  const file = await filled(t);
+  const reader = new SQLite(file, { readonly: true });
+  const tables = reader
+    .prepare<[], string>(`SELECT of_table FROM row_digest_tables WHERE of_table NOT GLOB '(*' ORDER BY of_table`)
+    .pluck()
+    .all();
+  reader.close();
+  t.ok(tables.length > 60);
+  const db = openSqlite(file);
+  db.keepRowDigests();
+  const run = (queries: Queries, text: string): Promise<number> => queries.run({ text: [text], values: [] });
+  for (const group of [...tables.map((table) => [table]), tables]) {
+    let triggers: string[] = [];
+    const work = async (queries: Queries): Promise<never> => {
+      for (const table of group) await run(queries, `DELETE FROM "${table}"`);
+      triggers = (await queries.all<{ name: string }>(sql`SELECT name FROM sqlite_temp_master`)).map(
+        ({ name }) => name,
+      );
+      throw new Error('undone');
+    };
+    await t.rejects(db.transaction(work), /undone/);
+    const needed = group.flatMap((table) => ['new', 'changed', 'gone'].map((event) => `digest_${event}_${table}`));
+    t.strictSame(
+      needed.filter((name) => !triggers.includes(name)),
+      [],
+    );
+  }
+  await db.close();
 });
 
 largeTest('the digest of a long text is that of all of it at once, as it always was', async (t) => {

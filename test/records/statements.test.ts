@@ -13,6 +13,8 @@ import { columnLists, sourceStatements } from '#test/fixtures/records/statements
 
 /** Tables that stay small with any number of packages: reading all of one is cheap. */
 const small = new Set([
+  'vulnerability_feeds',
+  'passing_feed_indexes',
   'passing_leases',
   'passing_shares',
   'migrations',
@@ -41,7 +43,7 @@ const wholeLists = [
   / FROM audit WHERE action = \+?\? ORDER BY seq DESC LIMIT 1$/,
   // Signing keys are few.
   / FROM signing_keys WHERE requested_at IS NOT NULL\) AS "keyRequests"/,
-  / AS keys FROM signing_keys$/,
+  / AS (?:keys|id) FROM signing_keys$/,
   // By a person, when a transfer was lost.
   /^DELETE FROM sent_(?:contents|packages) WHERE sequence = /,
   // Accounts and corrupt blobs are few beside the rows that they are counted with.

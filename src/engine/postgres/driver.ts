@@ -1,6 +1,5 @@
 // The PostgreSQL engine: several connections for reads, and one for writes.
-import { randomBytes } from 'node:crypto';
-
+import { randomBytes } from '#domain/cryptography.ts';
 import type { Database, SqlStatement } from '../database.ts';
 import { describeAddress, type PostgresAddress } from '#contract/postgres-address.ts';
 import { lastCommit, marks } from './commits.ts';

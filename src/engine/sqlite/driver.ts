@@ -5,13 +5,15 @@ import SQLite from 'better-sqlite3';
 
 import { List, sql, type Database, type Queries, type SqlStatement, type SqlValue } from '../database.ts';
 import { commitCounter, type CommitCounter } from './commit-counter.ts';
+import { DatabaseLost, findLoss } from './disk-errors.ts';
 import { GroupCommit } from './group-commit.ts';
-import { createDigestTriggers, findCorruptRow, renewRowDigests, type RowPlace } from './row-digests.ts';
+import { DigestTriggers } from './digest-triggers.ts';
+import { findCorruptRow, renewRowDigests, type RowPlace } from './row-digests.ts';
 
 export interface SqliteOptions {
   /** The loaded native module, if better-sqlite3 cannot find it by itself. */
   nativeBinding?: object | undefined;
-  /** Called once when the disk fails during a write. From then on no change may be acknowledged. */
+  /** Called when the disk fails during a write, or the locks of this process are lost. From then on no change may be acknowledged. */
   fatal?: (error: Error) => void;
   /** Called when the disk is full. Returns true if there is room now, so that the transaction can run a second time. */
   makeRoom?: () => Promise<boolean>;
@@ -28,29 +30,45 @@ type SqliteStatement = SQLite.Statement<SqlValue[]>;
  */
 export function openSqlite(file: string, options: SqliteOptions = {}): Database {
   const { writer, reader, commits } = connect(file, options);
-  const reading = queries(reader, options.damaged);
-  const turns = new GroupCommit(writer, queries(writer, options.damaged), {
+  const guard = <Result>(work: () => Result): Result => {
+    try {
+      return work();
+    } catch (error) {
+      const loss = findLoss(error, reader);
+      if (loss !== undefined) options.fatal?.(loss);
+      throw error;
+    }
+  };
+  const reading = queries(reader, options.damaged, { guard });
+  let triggers: DigestTriggers | undefined;
+  const writing = queries(writer, options.damaged, { triggers: () => triggers });
+  const turns = new GroupCommit(writer, writing, {
     ...options,
     committed: commits.invalidate,
+    rolledBack: () => triggers?.rolledBack(),
   });
   let closed = false;
-  let needsTriggers = false;
 
   return {
     get: reading.get,
     all: reading.all,
     isDamaged: reading.isDamaged,
     hasTable: reading.hasTable,
-    version: commits.count,
+    version() {
+      try {
+        return commits.count();
+      } catch (error) {
+        options.fatal?.(new DatabaseLost(file, error));
+        throw error;
+      }
+    },
     async transaction(work) {
       if (closed) throw new Error('cannot write: the database is closed');
-      if (needsTriggers) createDigestTriggers(writer);
-      needsTriggers = false;
       return turns.transaction(work);
     },
     keepRowDigests() {
       renewRowDigests(writer);
-      needsTriggers = true;
+      triggers = new DigestTriggers(writer);
     },
     size: () => Promise.resolve({ bytes: sizeOf(file), logBytes: sizeOf(`${file}-wal`) }),
     async close() {
@@ -107,7 +125,14 @@ function configure(connection: SqliteConnection): void {
   if (synchronous !== 2) throw new Error(`cannot promise durability: synchronous is ${String(synchronous)}, not FULL`);
 }
 
-function queries(connection: SqliteConnection, damaged: SqliteOptions['damaged']): Queries {
+function queries(
+  connection: SqliteConnection,
+  damaged: SqliteOptions['damaged'],
+  {
+    guard = (work) => work(),
+    triggers = () => undefined,
+  }: { guard?: <Result>(work: () => Result) => Result; triggers?: () => DigestTriggers | undefined },
+): Queries {
   // The text of a statement is one array for the life of the program, so the array is the key. To prepare it each time would add 15 µs to a
   // query of 3 µs (`npm run bench -- tricks`).
   const prepared = new Map<readonly string[], SqliteStatement>();
@@ -117,12 +142,15 @@ function queries(connection: SqliteConnection, damaged: SqliteOptions['damaged']
       statement = connection.prepare<SqlValue[]>(sqliteText(query));
       prepared.set(query.text, statement);
     }
+    triggers()?.prepareFor(statement, () => sqliteValues(query));
     return statement;
   };
 
   return {
-    get: async <Row>(statement: SqlStatement) => prepare(statement).get(...sqliteValues(statement)) as Row | undefined,
-    all: async <Row>(statement: SqlStatement) => prepare(statement).all(...sqliteValues(statement)) as Row[],
+    get: async <Row>(statement: SqlStatement) =>
+      guard(() => prepare(statement).get(...sqliteValues(statement)) as Row | undefined),
+    all: async <Row>(statement: SqlStatement) =>
+      guard(() => prepare(statement).all(...sqliteValues(statement)) as Row[]),
     run: async (statement: SqlStatement) => prepare(statement).run(...sqliteValues(statement)).changes,
     script: async (text: string) => void connection.exec(text),
     async isDamaged(table, key) {

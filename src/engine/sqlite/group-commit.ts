@@ -9,7 +9,7 @@ import type { Queries } from '../database.ts';
 import { diskFull } from '#domain/disk-full.ts';
 import { lockTimeoutRefusal } from '../lock-timeout.ts';
 import { guardQueries } from '../guard-queries.ts';
-import { isDiskFailure, isFull } from './disk-errors.ts';
+import { findLoss, isDiskFailure, isFull } from './disk-errors.ts';
 
 /** Maximum size of a batch in changes, and in milliseconds: the first change waits until the whole batch is committed. */
 const maxBatchSize = 64;
@@ -21,7 +21,9 @@ const maxWaitMs = 5000;
 interface GroupCommitOptions {
   /** Called after each commit. */
   committed(): void;
-  /** Called when the disk fails during a write. From then on no change may be acknowledged. */
+  /** Called after a change, or a batch, was rolled back. */
+  rolledBack(): void;
+  /** Called when the disk fails during a write, or the locks of this process are lost. From then on no change may be acknowledged. */
   fatal?: ((error: Error) => void) | undefined;
   /** Called when the disk is full. Returns true if there is room now, so that the change can run a second time. */
   makeRoom?: (() => Promise<boolean>) | undefined;
@@ -132,6 +134,7 @@ export class GroupCommit {
       // SQLite may have ended the transaction, and so undone the other changes in it.
       if (!this.#writer.inTransaction || isFull(error) || isDiskFailure(error)) throw error;
       this.#writer.exec('ROLLBACK TO change; RELEASE change');
+      this.#options.rolledBack();
       return () => reject(error);
     }
   }
@@ -168,7 +171,9 @@ export class GroupCommit {
   /** Rolls back a failed transaction. */
   #giveUp(error: unknown): unknown {
     if (this.#writer.inTransaction) this.#writer.exec('ROLLBACK');
-    if (isDiskFailure(error)) this.#options.fatal?.(error);
+    this.#options.rolledBack();
+    const failure = findLoss(error, this.#writer) ?? (isDiskFailure(error) ? error : undefined);
+    if (failure !== undefined) this.#options.fatal?.(failure);
     return error;
   }
 }

@@ -1,8 +1,7 @@
 // Row digests detect corruption that SQLite's own check misses. `integrity_check` follows pages and indexes; a flipped bit inside a text
 // passes it. So every row has a digest, written by triggers in the transaction that writes the row. The triggers are temporary and belong
 // to the writing connection: they call a function of ours, so another program that changes a row leaves the old digest behind.
-import { createHash, hash } from 'node:crypto';
-
+import { createDigest, computeDigest } from '#domain/cryptography.ts';
 import type SQLite from 'better-sqlite3';
 
 import type { SqlValue } from '../database.ts';
@@ -13,10 +12,10 @@ type SqliteDatabase = SQLite.Database;
  * Tables without row digests. The audit log has its own chain; the digest of the schema covers the migrations; ephemeral rows and counters
  * may be lost; figures and the words of the catalog can be rebuilt from other rows.
  */
-const exempt =
+export const exempt =
   /^(?:sqlite_.*|migrations|audit.*|passing_.*|notes|package_days|noun_versions|kept_contents|catalog_words|catalog_stale|.*_figures|row_digest.*)$/;
 
-/** Computes the digests that migrations have made necessary. Call `createDigestTriggers` before the connection writes a row. */
+/** Computes the digests that migrations have made necessary. Make `DigestTriggers` before the connection writes a row. */
 export function renewRowDigests(writer: SqliteDatabase): void {
   defineDigest(writer);
   withBusyTimeout(writer, () => {
@@ -25,12 +24,6 @@ export function renewRowDigests(writer: SqliteDatabase): void {
     // Runs once per schema, in one transaction. The check comes first so that a command alongside a busy server does not wait for the lock.
     if (!isKnown) writer.transaction(() => digestAnew(writer, schema)).immediate();
   });
-}
-
-/** Keeps the digest of every row that this connection writes from now on. It takes 9 ms, so commands that only read skip it. */
-export function createDigestTriggers(writer: SqliteDatabase): void {
-  defineDigest(writer);
-  withBusyTimeout(writer, () => writer.exec(`BEGIN; ${shapes(writer).map(triggersOf).join('\n')} COMMIT;`));
 }
 
 function withBusyTimeout(writer: SqliteDatabase, work: () => unknown): void {
@@ -88,49 +81,6 @@ function digestAnew(writer: SqliteDatabase, schema: string): void {
   writer
     .prepare('INSERT INTO row_digest_tables (of_table, columns) VALUES (?, ?) ON CONFLICT (of_table) DO NOTHING')
     .run(schema, schemaDigest(writer));
-}
-
-interface DigestedTable {
-  table: string;
-  columns: string[];
-  key: string[];
-}
-
-/** Reads the columns of every guarded table in one query. One query per table took half of the time for making the triggers. */
-function shapes(writer: SqliteDatabase): DigestedTable[] {
-  const tables = new Map<string, DigestedTable>();
-  const columns = writer.prepare<[], { table: string; column: string; pk: number }>(
-    `SELECT tables.name AS "table", columns.name AS "column", columns.pk
-     FROM main.sqlite_master AS tables, pragma_table_info(tables.name) AS columns
-     WHERE tables.type = 'table' ORDER BY tables.name, columns.cid`,
-  );
-  for (const { table, column, pk } of columns.all()) {
-    if (exempt.test(table)) continue;
-    const shape = tables.get(table) ?? { table, columns: [], key: [] };
-    shape.columns.push(column);
-    if (pk > 0) shape.key[pk - 1] = column;
-    tables.set(table, shape);
-  }
-  return [...tables.values()];
-}
-
-function triggersOf({ table, columns, key }: DigestedTable): string {
-  const name = quoted(table);
-  const text = `'${table.replaceAll("'", "''")}'`;
-  const digestOf = (row: string): string =>
-    `row_digest(${columns.map((column) => `${row}.${quoted(column)}`).join(', ')})`;
-  const [before, after] = [jsonKey(key, 'OLD'), jsonKey(key, 'NEW')];
-  const put = `INSERT INTO row_digests (of_table, row, digest) VALUES (${text}, ${after}, ${digestOf('NEW')})
-      ON CONFLICT (row, of_table) DO UPDATE SET digest = excluded.digest;`;
-  // A row that was corrupt before stays marked as corrupt after an update, because its other columns are still wrong.
-  const renew = `UPDATE OR REPLACE row_digests SET row = ${after},
-        digest = CASE digest WHEN ${digestOf('OLD')} THEN ${digestOf('NEW')} ELSE zeroblob(16) END
-      WHERE of_table = ${text} AND row = ${before};`;
-  const drop = `DELETE FROM row_digests WHERE of_table = ${text} AND row = ${before};`;
-  return `
-      CREATE TEMP TRIGGER ${quoted(`digest_new_${table}`)} AFTER INSERT ON main.${name} BEGIN ${put} END;
-      CREATE TEMP TRIGGER ${quoted(`digest_changed_${table}`)} AFTER UPDATE ON main.${name} BEGIN ${renew} END;
-      CREATE TEMP TRIGGER ${quoted(`digest_gone_${table}`)} AFTER DELETE ON main.${name} BEGIN ${drop} END;`;
 }
 
 /** A row that differs from its digest, has no digest, or is missing. */
@@ -212,8 +162,8 @@ const schemaName = (connection: SqliteDatabase): string => {
 };
 
 const schemaDigest = (connection: SqliteDatabase): string =>
-  hash(
-    'sha256',
+  computeDigest(
+    'row',
     JSON.stringify([
       ...connection.prepare('SELECT type, name, tbl_name, sql FROM main.sqlite_master ORDER BY name').raw().all(),
       ...connection.prepare('SELECT rowid, * FROM migrations ORDER BY rowid').raw().all(),
@@ -233,7 +183,7 @@ function keyOf(connection: SqliteDatabase, table: string, row: string): string {
   return jsonKey(key, row);
 }
 
-const jsonKey = (key: string[], row: string): string =>
+export const jsonKey = (key: string[], row: string): string =>
   `json_array(${key.length === 0 ? `${row}.rowid` : key.map((column) => `${row}.${quoted(column)}`).join(', ')})`;
 
 /** Returns the condition that a row belongs to a digest. */
@@ -268,7 +218,7 @@ const defined = new WeakSet<SqliteDatabase>();
  * connection, because a new definition makes SQLite prepare all statements of the connection again. Without this, and without the prepared
  * statements of `searchFor`, preparing took more than half of a release's processor time (`npm run bench -- writes`).
  */
-function defineDigest(connection: SqliteDatabase): void {
+export function defineDigest(connection: SqliteDatabase): void {
   if (defined.has(connection)) return;
   defined.add(connection);
   connection.function(
@@ -289,8 +239,8 @@ const digest = Buffer.alloc(16);
 
 /** Hashes long values, such as the receipt of a transfer, in pieces. Joined, they would be in memory three times. */
 function sha256Of(values: readonly unknown[]): string {
-  if (!values.some(isLong)) return hash('sha256', values.map(marked).join('\u0000'));
-  const digesting = createHash('sha256');
+  if (!values.some(isLong)) return computeDigest('row', values.map(marked).join('\u0000'));
+  const digesting = createDigest('row');
   for (const [at, value] of values.entries()) {
     if (at > 0) digesting.update('\u0000');
     if (!isLong(value)) {
@@ -326,4 +276,4 @@ function marked(value: unknown): string {
   throw new Error(`cannot digest a value of type ${typeof value}`);
 }
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -28,6 +28,10 @@ export const accountColumns = columns`id, username, display_name AS "displayName
 /** The number of packages that an account of `accounts` publishes. */
 export const publishedBy = columns`coalesce((SELECT packages FROM publishers WHERE publisher_id = accounts.id), 0)`;
 
+const isLocalAdministrator = columns`
+  NOT EXISTS (
+    SELECT 1 FROM group_roles WHERE group_roles.account_id = administrator.account_id AND group_roles.role = 'store-admin')`;
+
 export const accounts = (db: ReadQueries) => ({
   find: (id: string) =>
     db.get<Account>(sql`
@@ -65,6 +69,12 @@ export const accounts = (db: ReadQueries) => ({
       SELECT ${accountColumns}
       FROM accounts WHERE lower(email) = lower(${email}) LIMIT 1`),
 
+  /** Lists at most two accounts of this store with this user name or, in any case, with this email address; disabled ones too. */
+  ownNamed: ({ username, email }: { username: string; email: string }) =>
+    db.all<Account>(sql`
+      SELECT ${accountColumns} FROM accounts
+      WHERE (username = ${username} OR lower(email) = ${email}) AND is_foreign = 0 LIMIT 2`),
+
   /** Returns these accounts by id. */
   async byIds(ids: (string | null)[]): Promise<Map<string, Account>> {
     const distinctIds = [...new Set(ids)].filter((id) => id !== null);
@@ -77,7 +87,7 @@ export const accounts = (db: ReadQueries) => ({
   /**
    * Lists all accounts in the order of creation, with their roles, since when they are disabled, and whether they belong to another store.
    */
-  async list(): Promise<(Account & { roles: string[]; disabledAt: string | null; isForeign: 0 | 1 })[]> {
+  async list(): Promise<(Account & HeldRoles & { disabledAt: string | null; isForeign: 0 | 1 })[]> {
     const rows = await db.all<Account & { disabledAt: string | null; isForeign: 0 | 1 }>(sql`
       SELECT ${accountColumns}, disabled_at AS "disabledAt", is_foreign AS "isForeign" FROM accounts ORDER BY created_at, id`);
     return withRoles(db, rows);
@@ -101,12 +111,18 @@ export const accounts = (db: ReadQueries) => ({
     return row === undefined ? undefined : `e-mail address '${account.email}'`;
   },
 
-  /** Returns whether another enabled account administers the store. */
+  /** Returns whether another enabled account administers the store, and not because of a group of the OpenID provider. */
   isOtherAdministrator: async (id: string) =>
     undefined !==
     (await db.get(sql`
-      SELECT 1 FROM store_administrators JOIN accounts ON accounts.id = account_id
-      WHERE account_id <> ${id} AND disabled_at IS NULL LIMIT 1`)),
+      SELECT 1 FROM store_administrators AS administrator JOIN accounts ON accounts.id = account_id
+      WHERE account_id <> ${id} AND disabled_at IS NULL AND ${isLocalAdministrator} LIMIT 1`)),
+
+  /** Returns whether the account administers the store, and not because of a group of the OpenID provider. */
+  isLocalAdministrator: async (id: string) =>
+    undefined !==
+    (await db.get(sql`
+      SELECT 1 FROM store_administrators AS administrator WHERE account_id = ${id} AND ${isLocalAdministrator}`)),
 
   /** Returns the time before which all tokens and logins of the account are invalid; null if there is none. */
   tokensEndedAt: async (id: string) =>
@@ -148,16 +164,28 @@ async function rolesOf(db: ReadQueries, ids: string[]): Promise<Map<string, stri
   return roles;
 }
 
+/** The roles of an account. */
+export interface HeldRoles {
+  roles: string[];
+  /** The group of each of these roles that the OpenID provider gives. */
+  groupRoles: { role: string; group: string }[];
+}
+
 /** Adds the roles to accounts. */
 export async function withRoles<One extends Account>(
   db: ReadQueries,
   some: readonly One[],
-): Promise<(One & { roles: string[] })[]> {
-  const roles = await rolesOf(
-    db,
-    some.map(({ id }) => id),
-  );
-  return some.map((account) => ({ ...account, roles: roles.get(account.id) ?? [] }));
+): Promise<(One & HeldRoles)[]> {
+  const ids = some.map(({ id }) => id);
+  const roles = await rolesOf(db, ids);
+  const ofGroups = await db.all<{ id: string; role: string; group: string }>(sql`
+    SELECT account_id AS id, role, group_name AS "group" FROM group_roles
+    WHERE account_id IN ${list(ids)} AND in_force = 1 ORDER BY role`);
+  return some.map((account) => ({
+    ...account,
+    roles: roles.get(account.id) ?? [],
+    groupRoles: ofGroups.filter(({ id }) => id === account.id).map(({ role, group }) => ({ role, group })),
+  }));
 }
 
 /** Returns whether a user name once belonged to another account. */

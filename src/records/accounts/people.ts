@@ -1,9 +1,8 @@
 // People: accounts as administrators search for them, with their ways to log in and their last login.
 import { columns, likePattern, sql, type ReadQueries } from '#engine/database.ts';
-import { accountColumns, publishedBy, withRoles, type Account } from './accounts.ts';
+import { accountColumns, publishedBy, withRoles, type Account, type HeldRoles } from './accounts.ts';
 
-export interface PersonRecord extends Account {
-  roles: string[];
+export interface PersonRecord extends Account, HeldRoles {
   disabledAt: string | null;
   /** Whether it is an account of another store. */
   isForeign: 0 | 1;
@@ -11,6 +10,8 @@ export interface PersonRecord extends Account {
   packages: number;
   hasPassword: 0 | 1;
   hasTotp: 0 | 1;
+  /** Whether a person of the OpenID provider logs in as it. */
+  hasOpenid: 0 | 1;
   /** When the link to set a password expires; null if there is none. */
   linkUntil: string | null;
   /** When the account last got a token or logged in to the console, as far as recorded. */
@@ -30,6 +31,7 @@ const personColumns = columns`
   disabled_at AS "disabledAt", is_foreign AS "isForeign",
   (SELECT count(*) FROM passwords WHERE account_id = accounts.id) AS "hasPassword",
   (SELECT count(*) FROM totp_secrets WHERE account_id = accounts.id) AS "hasTotp",
+  (SELECT count(*) FROM openid_identities WHERE account_id = accounts.id) AS "hasOpenid",
   (SELECT expires_at FROM set_up_links WHERE account_id = accounts.id) AS "linkUntil",
   (SELECT max(valid_since) FROM macaroons WHERE account_id = accounts.id) AS "begunAt",
   (SELECT max(last_at) FROM macaroons JOIN notes ON notes.kind = 'token' AND notes.key = session_id
@@ -48,7 +50,7 @@ export const people = (db: ReadQueries) => ({
    */
   async page(text: string, after: string, limit: number): Promise<PersonRecord[]> {
     const pattern = likePattern(text.toLowerCase());
-    const rows = await db.all<Omit<PersonRecord, 'roles'>>(sql`
+    const rows = await db.all<Omit<PersonRecord, keyof HeldRoles>>(sql`
       SELECT ${accountColumns}, ${personColumns}, ${publishedBy} AS packages
       FROM accounts
       WHERE username > ${after}
@@ -65,7 +67,7 @@ export const people = (db: ReadQueries) => ({
     { offset, limit }: { offset: number; limit: number },
   ): Promise<PersonRecord[]> {
     const pattern = likePattern(text.toLowerCase());
-    const rows = await db.all<Omit<PersonRecord, 'roles'>>(sql`
+    const rows = await db.all<Omit<PersonRecord, keyof HeldRoles>>(sql`
       SELECT ${accountColumns}, ${personColumns}, ${publishedBy} AS packages
       FROM (SELECT * FROM accounts ORDER BY username LIMIT ${mostSorted}) AS accounts
       WHERE id = ${text} OR username LIKE ${pattern} ESCAPE '\\' OR lower(display_name) LIKE ${pattern} ESCAPE '\\'
@@ -82,7 +84,7 @@ export const people = (db: ReadQueries) => ({
 
   /** Finds a person by the account id. */
   async find(id: string): Promise<PersonRecord | undefined> {
-    const rows = await db.all<Omit<PersonRecord, 'roles'>>(sql`
+    const rows = await db.all<Omit<PersonRecord, keyof HeldRoles>>(sql`
       SELECT ${accountColumns}, ${personColumns}, ${publishedBy} AS packages
       FROM accounts WHERE id = ${id}`);
     return (await withRoles(db, rows))[0];

@@ -5,7 +5,8 @@ import { sql, type Queries } from '#engine/database.ts';
 export const approvalPolicy = (db: Pick<Queries, 'get' | 'all'>) => ({
   inForce: async (): Promise<ApprovalPolicy> => {
     const row = await db.get<{ policy: string }>(sql`SELECT policy FROM approval_policy WHERE one = 1`);
-    return row === undefined ? noPolicy : (JSON.parse(row.policy) as ApprovalPolicy);
+    // A policy that an older release put into force has fewer members.
+    return row === undefined ? noPolicy : { ...noPolicy, ...(JSON.parse(row.policy) as Partial<ApprovalPolicy>) };
   },
 });
 

@@ -1,7 +1,6 @@
 // Seals of the audit log: heads of the log in their own chain, under codes that only a holder of the site key can compute. Write access to
 // the database without the site key is not enough to cut or rewrite the log unnoticed.
-import { createHmac, createSecretKey, hkdfSync, timingSafeEqual, type KeyObject } from 'node:crypto';
-
+import { createMac, createSecretKey, deriveKey, timingSafeEqual, type KeyObject } from '#domain/cryptography.ts';
 import { hours } from '#domain/clock.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
 
@@ -289,7 +288,7 @@ function sealed(siteKey: Buffer, seal: Omit<AuditSeal, 'mac'>): AuditSeal {
 }
 
 const mac = (siteKey: Buffer, purpose: string, fields: unknown[]): string =>
-  createHmac('sha256', keyFor(siteKey, purpose)).update(JSON.stringify(fields)).digest('hex');
+  createMac('audit seal', keyFor(siteKey, purpose)).update(JSON.stringify(fields)).digest('hex');
 
 /**
  * Derives the key once for each purpose (10 µs), as a key object, which saves 27 µs for each code; every change needs two codes (`npm run
@@ -298,7 +297,7 @@ const mac = (siteKey: Buffer, purpose: string, fields: unknown[]): string =>
 function keyFor(siteKey: Buffer, purpose: string): KeyObject {
   const keys = derived.get(siteKey) ?? new Map<string, KeyObject>();
   derived.set(siteKey, keys);
-  const key = keys.get(purpose) ?? createSecretKey(Buffer.from(hkdfSync('sha256', siteKey, '', purpose, 32)));
+  const key = keys.get(purpose) ?? createSecretKey(deriveKey(siteKey, purpose));
   keys.set(purpose, key);
   return key;
 }

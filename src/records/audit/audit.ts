@@ -1,6 +1,5 @@
 // The audit log: one row per act, in a chain of hashes that shows any later change.
-import { hash } from 'node:crypto';
-
+import { computeDigest } from '#domain/cryptography.ts';
 import {
   endMac,
   isEnd,
@@ -94,8 +93,8 @@ export const beginning = '0'.repeat(64);
 
 /** Returns the hash of a row: SHA-256 over the previous hash and the row's members in this order, as JSON. */
 export const auditHash = (row: Omit<AuditRow, 'hash'>): string =>
-  hash(
-    'sha256',
+  computeDigest(
+    'audit chain',
     JSON.stringify([
       row.previous,
       row.seq,

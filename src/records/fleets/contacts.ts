@@ -1,9 +1,10 @@
 // Contacts of devices: the state that devices report when they call. It is gathered in memory and written at most once per second: a crash
 // loses the last second, and the device reports again. Writing also updates the daily counts of devices per snap.
-import { hours } from '#domain/clock.ts';
+import { refreshTimeoutMs } from '#domain/releases/rollout.ts';
 import { list, sql, type Database, type Queries } from '#engine/database.ts';
 import { addCounter } from '../store/counters.ts';
 import { addUse, dayOf, wholeStore, type PackageUse } from '../packages/package-days.ts';
+import { countingRollouts, writeRolloutResults } from '../releases/rollout-devices.ts';
 import { readHolds, type ReportedRevision } from './seen-devices.ts';
 
 /** A revision that was offered to a device as a refresh, and its channel. */
@@ -30,9 +31,6 @@ const mostDevices = 10_000;
 
 /** Milliseconds between two writes. */
 const interval = 1000;
-
-/** A refresh counts as failed if the device gets the same offer again after this time. It counts as held instead if the device says so. */
-const refreshTimeoutMs = hours(1);
 
 /** Gathers the contacts of devices. */
 export function gatherContacts(db: Pick<Database, 'transaction'>) {
@@ -69,7 +67,11 @@ export function gatherContacts(db: Pick<Database, 'transaction'>) {
 async function writeAll(db: Queries, contacts: readonly Contact[]): Promise<void> {
   const numbers = await numbersOf(db, contacts);
   const uses: SnapUses = new Map();
-  for (const contact of contacts) await write(db, contact, numbers, uses);
+  const counting = await countingRollouts(db);
+  for (const contact of contacts) {
+    await write(db, contact, numbers, uses);
+    await writeRolloutResults(db, contact, counting);
+  }
   await writeUses(db, uses);
 }
 

@@ -33,6 +33,9 @@ export interface OfferCounts {
 /** Sort orders of devices other than by brand; `-` reverses the order. */
 export type DeviceOrder = '-brand' | `${'' | '-'}${'serial' | 'model' | 'first' | 'last'}`;
 
+/** Tells whether a device is counted, such as one of a fleet. */
+export type DeviceFilter = (device: Pick<SeenDevice, 'brandId' | 'model' | 'serial'>) => boolean;
+
 const mostSorted = 100_000;
 
 /** How many devices are read per query, in about 5 ms. */
@@ -136,6 +139,32 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
       if (revision !== undefined) counts.set(revision, (counts.get(revision) ?? 0) + 1);
     }
     return { looked, holds: [...counts].sort(([a], [b]) => b - a) };
+  },
+
+  /**
+   * Counts the devices that report each revision of these snaps, by package id and revision, among the `maxDevices` devices that called
+   * last and that `isCounted` accepts.
+   */
+  async holders(
+    packageIds: readonly string[],
+    maxDevices: number,
+    isCounted: DeviceFilter = () => true,
+  ): Promise<{ looked: number; counts: Map<string, Map<number, number>> }> {
+    const snaps = await db.all<{ number: number; packageId: string }>(sql`
+      SELECT number, package_id AS "packageId" FROM passing_seen_snaps WHERE package_id IN ${list(packageIds)}`);
+    const counts = new Map(snaps.map(({ packageId }) => [packageId, new Map<number, number>()]));
+    const devices = await db.all<SeenDevice & { holds: string }>(sql`
+      SELECT ${deviceColumns}, holds FROM passing_seen_devices WHERE last_at > '' ORDER BY last_at DESC LIMIT ${maxDevices}`);
+    for (const { holds, ...device } of snaps.length === 0 ? [] : devices) {
+      if (!isCounted(device)) continue;
+      const revisions = readHolds(holds);
+      for (const { number, packageId } of snaps) {
+        const revision = revisions.get(number);
+        const ofSnap = counts.get(packageId)!;
+        if (revision !== undefined) ofSnap.set(revision, (ofSnap.get(revision) ?? 0) + 1);
+      }
+    }
+    return { looked: devices.length, counts };
   },
 
   /** Counts the results of offering each revision of a snap in each channel, newest revision first. */

@@ -1,4 +1,4 @@
-// Signing keys of brands. The private half is stored sealed.
+// Signing keys of brands. The private half is stored sealed, or is in the device of the key manager.
 import { sql, type Queries } from '#engine/database.ts';
 
 export interface SigningKey {
@@ -9,6 +9,7 @@ export interface SigningKey {
   fingerprint: string;
   /** The encoded public key, as in the body of an assertion. */
   publicKey: string;
+  /** The private half under the master key, or `managedKeyPrefix` and the name of the key in the key manager. */
   sealed: string;
   createdAt: string;
   createdBy: string;
@@ -16,6 +17,14 @@ export interface SigningKey {
   modifiedBy: string | null;
   /** When its registration was first requested. */
   requestedAt: string | null;
+}
+
+/** How `sealed` begins for a key in the key manager; the name of the key there follows. */
+export const managedKeyPrefix = 'larder-managed-key/1 ';
+
+export interface ListedSigningKey extends Omit<SigningKey, 'sealed' | 'publicKey'> {
+  /** The name in the key manager; null for a key that is sealed in this store. */
+  managerKey: string | null;
 }
 
 export const signingKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
@@ -37,16 +46,24 @@ export const signingKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
 
   /** Lists a brand's keys in the order of creation. */
   list: (brandAccountId: string) =>
-    db.all<Omit<SigningKey, 'sealed' | 'publicKey'>>(sql`
+    db.all<ListedSigningKey>(sql`
       SELECT sha3_384, brand_account_id AS "brandAccountId", name, fingerprint, created_at AS "createdAt",
         created_by AS "createdBy", modified_at AS "modifiedAt", modified_by AS "modifiedBy",
-        requested_at AS "requestedAt"
+        requested_at AS "requestedAt",
+        CASE WHEN sealed LIKE 'larder-managed-key/1 %' THEN substr(sealed, 22) END AS "managerKey"
       FROM signing_keys WHERE brand_account_id = ${brandAccountId} ORDER BY created_at, name`),
 
-  /** Counts all keys, and those whose sealed text does not begin with `prefix`. */
+  /** Counts the keys that are sealed in this store, and the keys among them with a text that does not begin with `prefix`. */
   countSealedOtherwise: async (prefix: string) =>
     (await db.get<{ all: number; keys: number }>(sql`
-      SELECT count(*) AS "all", count(CASE WHEN sealed NOT LIKE ${`${prefix}%`} THEN 1 END) AS keys FROM signing_keys`))!,
+      SELECT count(CASE WHEN sealed NOT LIKE 'larder-managed-key/1 %' THEN 1 END) AS "all",
+        count(CASE WHEN sealed NOT LIKE 'larder-managed-key/1 %' AND sealed NOT LIKE ${`${prefix}%`} THEN 1 END)
+        AS keys FROM signing_keys`))!,
+
+  /** The id of a key in the key manager; null if there is none. */
+  anyManaged: async () =>
+    (await db.get<{ id: string | null }>(sql`
+      SELECT min(CASE WHEN sealed LIKE 'larder-managed-key/1 %' THEN sha3_384 END) AS id FROM signing_keys`))!.id,
 
   hasName: async (brandAccountId: string, name: string) =>
     undefined !==

@@ -1,6 +1,7 @@
 // Pending logins, the proofs of finished ones, and the codes that stand for tokens. All are ephemeral. Secrets are stored as digests or
 // sealed.
 import { columns, sql, type Queries, type ReadQueries } from '#engine/database.ts';
+import type { LoginProofKind } from '../tokens/macaroons.ts';
 
 export interface PendingLogin {
   /** Digests of the ids that the browser and the client use. */
@@ -28,6 +29,7 @@ export interface LoginProof {
   digest: string;
   accountId: string;
   caveat: string | null;
+  provenBy: LoginProofKind | null;
   endsAt: string;
 }
 
@@ -50,7 +52,7 @@ export const loginsUnderWay = (db: ReadQueries) => ({
 
   proof: (digest: string, now: string) =>
     db.get<LoginProof>(sql`
-      SELECT digest, account_id AS "accountId", caveat, ends_at AS "endsAt"
+      SELECT digest, account_id AS "accountId", caveat, proven_by AS "provenBy", ends_at AS "endsAt"
       FROM passing_proofs WHERE digest = ${digest} AND ends_at > ${now}`),
 
   code: async (digest: string, now: string) =>
@@ -97,8 +99,8 @@ export const loginPassing = (db: Queries) => ({
 
   addProof: (proof: LoginProof) =>
     db.run(sql`
-      INSERT INTO passing_proofs (digest, account_id, caveat, ends_at)
-      VALUES (${proof.digest}, ${proof.accountId}, ${proof.caveat}, ${proof.endsAt})`),
+      INSERT INTO passing_proofs (digest, account_id, caveat, proven_by, ends_at)
+      VALUES (${proof.digest}, ${proof.accountId}, ${proof.caveat}, ${proof.provenBy}, ${proof.endsAt})`),
 
   /** Uses a proof. Returns false if it was used before. */
   useProof: async (digest: string) => 0 < (await db.run(sql`DELETE FROM passing_proofs WHERE digest = ${digest}`)),

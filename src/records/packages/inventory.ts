@@ -1,7 +1,7 @@
 // The inventory: lists of everything in the store, page by page, for administrators.
 import type { PackageNamespace, PackageType } from '#domain/packages/namespace.ts';
 import { columns, list, sql, type ReadQueries } from '#engine/database.ts';
-import { accountColumns, publishedBy, withRoles, type Account } from '../accounts/accounts.ts';
+import { accountColumns, publishedBy, type HeldRoles, withRoles, type Account } from '../accounts/accounts.ts';
 import type { Brand } from '../brands/brands.ts';
 import type { UploadReviewError } from '../uploads/uploads.ts';
 
@@ -41,8 +41,7 @@ export interface InventoryPackage extends PackageFigures {
   username: string;
 }
 
-export interface InventoryAccount extends Account {
-  roles: string[];
+export interface InventoryAccount extends Account, HeldRoles {
   disabledAt: string | null;
   /** Number of packages that it publishes. */
   packages: number;
@@ -137,7 +136,7 @@ export const inventory = (db: ReadQueries) => ({
 
   /** Lists accounts by user name, beginning after the user name `after`. */
   async accounts(after: string, limit: number): Promise<InventoryAccount[]> {
-    const rows = await db.all<Omit<InventoryAccount, 'roles'>>(sql`
+    const rows = await db.all<Omit<InventoryAccount, keyof HeldRoles>>(sql`
       SELECT ${accountColumns}, disabled_at AS "disabledAt",
         ${publishedBy} AS packages
       FROM accounts WHERE username > ${after} ORDER BY username LIMIT ${limit}`);

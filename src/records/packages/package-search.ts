@@ -17,6 +17,8 @@ export interface PackageListing extends PackagePlace {
   type: PackageType;
   private: 0 | 1;
   title: string | null;
+  /** The digest and file ending of the icon. */
+  icon: string | null;
   publisherId: string;
   username: string;
   /** Bytes on disk, each content once. */
@@ -143,7 +145,7 @@ async function shown(db: ReadQueries, matches: readonly { id: string }[]): Promi
   const ids = matches.map(({ id }) => id);
   const rows = await db.all<Omit<PackageListing, 'waiting' | 'stable'>>(sql`
     SELECT package.id, title, namespace, name, type, private, package.publisher_id AS "publisherId", username,
-      bytes
+      icon, bytes
     FROM packages AS package
     JOIN accounts ON accounts.id = package.publisher_id
     WHERE package.id IN ${list(ids)} ORDER BY namespace, name`);

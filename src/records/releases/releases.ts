@@ -1,21 +1,29 @@
 // Releases: the revisions that each channel of a package holds now.
 import { isProgressive, type SlotRelease } from '#domain/releases/channel-map.ts';
+import type { RolloutPlan } from '#domain/releases/rollout.ts';
 import { columns, sql, type Queries } from '#engine/database.ts';
 
 export interface Release extends SlotRelease {
   packageId: string;
   resources: { name: string; revision: number | null; type: string }[];
   releasedAt: string;
+  /** The number of the rollout that raises the percentage, and its plan. A planned release has no number yet. */
+  rollout?: number;
+  plan?: RolloutPlan;
 }
 
-type ReleaseRow = Omit<Release, 'progressive' | 'resources'> & {
+type ReleaseRow = Omit<Release, 'progressive' | 'resources' | 'rollout' | 'plan'> & {
+  rollout: number | null;
+  plan?: string | null;
   paused: 0 | 1 | null;
   percentage: number | null;
   resources: string;
 };
 
-const asRelease = ({ paused, percentage, ...row }: ReleaseRow): Release => ({
+const asRelease = ({ paused, percentage, rollout, plan, ...row }: ReleaseRow): Release => ({
   ...row,
+  ...(rollout !== null && { rollout }),
+  ...(typeof plan === 'string' && { plan: JSON.parse(plan) as RolloutPlan }),
   progressive: { paused: paused === null ? null : paused === 1, percentage },
   resources: JSON.parse(row.resources) as Release['resources'],
 });
@@ -23,10 +31,12 @@ const asRelease = ({ paused, percentage, ...row }: ReleaseRow): Release => ({
 const releaseColumns = columns`
   package_id AS "packageId", channel, slot, architecture, base_name AS "baseName", base_channel AS "baseChannel",
   revision, progressive_paused AS paused, progressive_percentage AS percentage, resources,
-  released_at AS "releasedAt", expires_at AS "expiresAt"`;
+  released_at AS "releasedAt", expires_at AS "expiresAt", rollout`;
+
+const planColumn = columns`(SELECT plan FROM rollouts WHERE number = releases.rollout) AS plan`;
 
 export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
-  /** Lists the releases of a package, including expired ones. */
+  /** Lists the releases of a package, including expired ones, without the plans of rollouts: devices do not need them. */
   async held(packageId: string): Promise<Release[]> {
     const rows = await db.all<ReleaseRow>(sql`
       SELECT ${releaseColumns} FROM releases WHERE package_id = ${packageId} ORDER BY channel, slot, progressive`);
@@ -36,7 +46,7 @@ export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Lists the releases of a package that have not expired by `now`. */
   async current(packageId: string, now: string): Promise<Release[]> {
     const rows = await db.all<ReleaseRow>(sql`
-      SELECT ${releaseColumns}
+      SELECT ${releaseColumns}, ${planColumn}
       FROM releases
       WHERE package_id = ${packageId} AND (expires_at IS NULL OR expires_at > ${now})
       ORDER BY channel, slot, progressive`);
@@ -46,7 +56,7 @@ export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Lists the releases in one channel that have not expired by `now`. */
   async inChannel(packageId: string, channel: string, now: string): Promise<Release[]> {
     const rows = await db.all<ReleaseRow>(sql`
-      SELECT ${releaseColumns}
+      SELECT ${releaseColumns}, ${planColumn}
       FROM releases
       WHERE package_id = ${packageId} AND channel = ${channel} AND (expires_at IS NULL OR expires_at > ${now})
       ORDER BY slot, progressive`);
@@ -56,7 +66,7 @@ export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Lists the releases of a revision in any channel that have not expired by `now`. */
   async holding(packageId: string, revision: number, now: string): Promise<Release[]> {
     const rows = await db.all<ReleaseRow>(sql`
-      SELECT ${releaseColumns}
+      SELECT ${releaseColumns}, ${planColumn}
       FROM releases
       WHERE package_id = ${packageId} AND revision = ${revision} AND (expires_at IS NULL OR expires_at > ${now})
       ORDER BY channel, slot, progressive`);
@@ -75,15 +85,15 @@ export const releaseChanges = (db: Queries) => ({
   fill: (r: Release) =>
     db.run(sql`
       INSERT INTO releases (package_id, channel, slot, progressive, architecture, base_name, base_channel, revision, progressive_paused,
-        progressive_percentage, resources, released_at, expires_at)
+        progressive_percentage, resources, released_at, expires_at, rollout)
       VALUES (${r.packageId}, ${r.channel}, ${r.slot}, ${Number(isProgressive(r.progressive))}, ${r.architecture}, ${r.baseName}, ${r.baseChannel}, ${r.revision},
         ${r.progressive.paused === null ? null : Number(r.progressive.paused)}, ${r.progressive.percentage},
-        ${JSON.stringify(r.resources)}, ${r.releasedAt}, ${r.expiresAt})
+        ${JSON.stringify(r.resources)}, ${r.releasedAt}, ${r.expiresAt}, ${r.rollout ?? null})
       ON CONFLICT (package_id, channel, slot, progressive) DO UPDATE
       SET architecture = excluded.architecture, base_name = excluded.base_name, base_channel = excluded.base_channel,
         revision = excluded.revision, progressive_paused = excluded.progressive_paused,
         progressive_percentage = excluded.progressive_percentage, resources = excluded.resources,
-        released_at = excluded.released_at, expires_at = excluded.expires_at`),
+        released_at = excluded.released_at, expires_at = excluded.expires_at, rollout = excluded.rollout`),
 
   /** Ends the progressive release of a slot. */
   endProgress: (packageId: string, channel: string, slot: string) =>

@@ -11,6 +11,7 @@ export type CounterKind =
   | 'download'
   | 'download-day'
   | 'image-upload'
+  | 'login-failed'
   | 'refresh-failed'
   | 'refresh-held'
   | 'refresh-offered'

@@ -46,6 +46,8 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
         SELECT packages.namespace || '/' || packages.name || ' delta from revision ' || source || ' to ' || target
         FROM passing_deltas JOIN packages ON packages.id = package_id WHERE sha3_384 = ${sha3_384}
         UNION
+        SELECT 'feed ' || source FROM vulnerability_feeds WHERE sha3_384 = ${sha3_384}
+        UNION
         SELECT 'transfer ' || substr(id, 1, 12) FROM transfers WHERE statement = ${sha3_384} AND status <> 'discarded'
         UNION
         SELECT 'transfer ' || substr(id, 1, 12) FROM made_transfers WHERE statement = ${sha3_384}

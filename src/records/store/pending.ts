@@ -10,6 +10,8 @@ export interface PendingCounts {
   transfers: number;
   /** Requests to register a key at the online store; some may be answered already. */
   keyRequests: number;
+  /** Rollouts that are paused. */
+  rollouts: number;
 }
 
 export const pending = (db: Pick<Queries, 'get'>) => ({
@@ -20,5 +22,6 @@ export const pending = (db: Pick<Queries, 'get'>) => ({
         (SELECT count(*) FROM uploads WHERE status = 'scanned' AND status IN ('new', 'scanned')) AS uploads,
         (SELECT count(*) FROM proposals WHERE state = 'open' AND ends_at > ${now}) AS proposals,
         (SELECT count(*) FROM transfers WHERE status = 'waiting') AS transfers,
-        (SELECT count(*) FROM signing_keys WHERE requested_at IS NOT NULL) AS "keyRequests"`))!,
+        (SELECT count(*) FROM signing_keys WHERE requested_at IS NOT NULL) AS "keyRequests",
+        (SELECT count(*) FROM rollouts WHERE state = 'paused' AND state IN ('running', 'paused')) AS rollouts`))!,
 });

@@ -1,8 +1,12 @@
 // Macaroons: a row for each issued token and each browser session, so that they can be listed and revoked.
+import type { OpenSession } from '#domain/tokens/session-rules.ts';
 import { columns, list, sql, type Queries } from '#engine/database.ts';
 
 /** The kind of a macaroon: a token of a tool, or a session of the console. */
 export type MacaroonKind = 'token' | 'console';
+
+/** How the login of a session was proven: with a client certificate, or on the host. */
+export type LoginProofKind = 'certificate' | 'host';
 
 export interface IssuedMacaroon {
   sessionId: string;
@@ -14,12 +18,15 @@ export interface IssuedMacaroon {
   validUntil: string;
   revokedAt: string | null;
   revokedBy: string | null;
+  /** Null for any other login. */
+  provenBy: LoginProofKind | null;
 }
 
 /** A new session. */
-export interface NewMacaroon extends Omit<IssuedMacaroon, 'kind' | 'revokedAt' | 'revokedBy'> {
+export interface NewMacaroon extends Omit<IssuedMacaroon, 'kind' | 'revokedAt' | 'revokedBy' | 'provenBy'> {
   /** A token by default. */
   kind?: MacaroonKind;
+  provenBy?: LoginProofKind | null | undefined;
   /** The conditions of the token as a JSON list; null if unknown. */
   conditions?: string | null;
 }
@@ -50,20 +57,26 @@ export interface Session {
   hasTotp: 0 | 1;
   /** When it ends because another session replaces it; null if none does. */
   replacedUntil: string | null;
+  provenBy: LoginProofKind | null;
 }
 
 const macaroonColumns = columns`
   session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", kind, description,
-  valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy"`;
+  valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy",
+  proven_by AS "provenBy"`;
 
 const issuedColumns = columns`
-  session_id, account_id, root_key_id, kind, description, valid_since, valid_until, conditions`;
+  session_id, account_id, root_key_id, kind, description, valid_since, valid_until, conditions, proven_by`;
 
 /** The columns of a macaroon with its owner and its last use. */
 const ownedColumns = columns`
   session_id AS "sessionId", account_id AS "accountId", root_key_id AS "rootKeyId", macaroons.kind, description,
   valid_since AS "validSince", valid_until AS "validUntil", revoked_at AS "revokedAt", revoked_by AS "revokedBy",
-  accounts.username, used.last_at AS "lastUsedAt", conditions`;
+  proven_by AS "provenBy", accounts.username, used.last_at AS "lastUsedAt", conditions`;
+
+const openSessionColumns = columns`
+  session_id AS "sessionId", account_id AS "accountId", valid_since AS "begunAt",
+  CASE WHEN used.last_at > valid_since THEN used.last_at ELSE valid_since END AS "usedAt"`;
 
 export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
   /** Finds the account of a session. The session must not be revoked, its root key must exist, and the account must be enabled. */
@@ -72,7 +85,8 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT account.id AS "accountId", account.username, account.display_name AS "displayName", account.email,
         account.validation, CASE WHEN administrator.account_id IS NULL THEN 0 ELSE 1 END AS "storeAdministrator",
         CASE WHEN totp.account_id IS NULL THEN 0 ELSE 1 END AS "hasTotp",
-        CASE WHEN macaroon.replaced_by IS NULL THEN NULL ELSE macaroon.valid_until END AS "replacedUntil"
+        CASE WHEN macaroon.replaced_by IS NULL THEN NULL ELSE macaroon.valid_until END AS "replacedUntil",
+        macaroon.proven_by AS "provenBy"
       FROM macaroons AS macaroon
       JOIN root_keys ON root_keys.id = macaroon.root_key_id
       JOIN accounts AS account ON account.id = macaroon.account_id
@@ -87,6 +101,35 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
     (await db.get(sql`
       SELECT 1 FROM macaroons JOIN accounts ON accounts.id = account_id
       WHERE session_id = ${sessionId} AND revoked_at IS NULL AND disabled_at IS NOT NULL`)),
+
+  /** Lists the open sessions of the console, of one account or of all. */
+  consoleSessions: (accountId: string | null, now: string) => {
+    if (accountId === null) {
+      return db.all<OpenSession>(sql`
+        SELECT ${openSessionColumns}
+        FROM macaroons LEFT JOIN notes AS used ON used.kind = 'token' AND used.key = session_id
+        WHERE macaroons.kind = 'console' AND valid_until > ${now} AND revoked_at IS NULL`);
+    }
+    return db.all<OpenSession>(sql`
+      SELECT ${openSessionColumns}
+      FROM macaroons LEFT JOIN notes AS used ON used.kind = 'token' AND used.key = session_id
+      WHERE account_id = ${accountId} AND macaroons.kind = 'console' AND valid_until > ${now} AND revoked_at IS NULL`);
+  },
+
+  /** Returns when the account last proved its credentials in a session of the console; undefined if it is no such session. */
+  provenAt: async (sessionId: string) =>
+    (
+      await db.get<{ provenAt: string }>(sql`
+        SELECT coalesce(proven_at, valid_since) AS "provenAt" FROM macaroons
+        WHERE session_id = ${sessionId} AND kind = 'console'`)
+    )?.provenAt,
+
+  /** Like `provenAt`, without the login that began the session. */
+  provenAgainAt: async (sessionId: string) =>
+    (
+      await db.get<{ provenAt: string | null }>(sql`
+        SELECT proven_at AS "provenAt" FROM macaroons WHERE session_id = ${sessionId} AND kind = 'console'`)
+    )?.provenAt ?? undefined,
 
   /** Returns the end of a session; undefined if there is no such session. */
   validUntil: async (sessionId: string) =>
@@ -220,7 +263,8 @@ export const macaroonChanges = (db: Queries) => ({
     db.run(sql`
       INSERT INTO macaroons (${issuedColumns})
       VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.kind ?? 'token'},
-        ${macaroon.description}, ${macaroon.validSince}, ${macaroon.validUntil}, ${macaroon.conditions ?? null})`),
+        ${macaroon.description}, ${macaroon.validSince}, ${macaroon.validUntil}, ${macaroon.conditions ?? null},
+        ${macaroon.provenBy ?? null})`),
 
   /** Starts the session of a login. Returns false if it has started before. */
   claim: async (macaroon: NewMacaroon) =>
@@ -228,7 +272,8 @@ export const macaroonChanges = (db: Queries) => ({
     (await db.run(sql`
       INSERT INTO macaroons (${issuedColumns})
       VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.kind ?? 'token'},
-        ${macaroon.description}, ${macaroon.validSince}, ${macaroon.validUntil}, ${macaroon.conditions ?? null})
+        ${macaroon.description}, ${macaroon.validSince}, ${macaroon.validUntil}, ${macaroon.conditions ?? null},
+        ${macaroon.provenBy ?? null})
       ON CONFLICT (session_id) DO NOTHING`)),
 
   /** Deletes at most `limit` of the macaroons that `anyEnded` finds, the earliest end first. Returns how many. */
@@ -247,6 +292,12 @@ export const macaroonChanges = (db: Queries) => ({
   replace: (sessionId: string, replacementId: string, endsAt: string) =>
     db.run(sql`
       UPDATE macaroons SET valid_until = ${endsAt}, replaced_by = ${replacementId} WHERE session_id = ${sessionId}`),
+
+  /** Records that the account has proven its credentials again in a session of the console. */
+  prove: (sessionId: string, accountId: string, at: string) =>
+    db.run(sql`
+      UPDATE macaroons SET proven_at = ${at}
+      WHERE session_id = ${sessionId} AND account_id = ${accountId} AND kind = 'console'`),
 
   /** Sets the description of a session. */
   describe: (sessionId: string, description: string) =>

@@ -1,7 +1,7 @@
 // Bills of materials: the software that revisions and images contain, as JSON.
 import type { PackageType } from '#domain/packages/namespace.ts';
 import type { BillOfMaterials } from '#domain/vulnerabilities/bill-of-materials.ts';
-import { sql, type Queries, type ReadQueries } from '#engine/database.ts';
+import { list, sql, type Queries, type ReadQueries } from '#engine/database.ts';
 import { storedColumns, type ImageBlob, type Repository, type StoredManifest } from '../images/images.ts';
 import { unreadColumns } from '../revisions/revisions.ts';
 
@@ -33,7 +33,15 @@ export const billsOfMaterials = (db: ReadQueries) => ({
         WHERE package_id = ${packageId} AND resource = ${resource} AND manifest = ${sha256}`),
     ),
 
-  /** Lists the bills of the referrers of a manifest that are claims about it. */
+  /** Returns the manifests with a bill, by their sha256. */
+  readAmong: async ({ packageId, resource }: Repository, digests: readonly string[]): Promise<string[]> =>
+    (
+      await db.all<{ manifest: string }>(sql`
+        SELECT manifest FROM image_bills
+        WHERE package_id = ${packageId} AND resource = ${resource} AND manifest IN ${list(digests)}`)
+    ).map(({ manifest }) => manifest),
+
+  /** Lists the claims about a manifest: the bills of its referrers, and of attestations in an index that lists it. */
   claimsAbout: async ({ packageId, resource }: Repository, sha256: string): Promise<BillOfMaterials[]> => {
     const rows = await db.all<{ bill: string }>(sql`
       SELECT bill FROM image_referrers
@@ -42,7 +50,16 @@ export const billsOfMaterials = (db: ReadQueries) => ({
       WHERE image_referrers.package_id = ${packageId} AND image_referrers.resource = ${resource}
         AND image_referrers.subject = ${sha256}
       ORDER BY image_referrers.manifest LIMIT 100`);
-    return rows.flatMap((row) => parseBill(row) ?? []).filter(({ claim }) => claim !== undefined);
+    const attested = await db.all<{ bill: string }>(sql`
+      SELECT DISTINCT image_bills.manifest, bill FROM image_children AS own
+      JOIN image_children AS listed ON listed.package_id = own.package_id
+        AND listed.resource = own.resource AND listed.manifest = own.manifest
+      JOIN image_bills ON image_bills.package_id = own.package_id
+        AND image_bills.resource = own.resource AND image_bills.manifest = listed.child
+      WHERE own.package_id = ${packageId} AND own.resource = ${resource} AND own.child = ${sha256}
+        AND bill LIKE ${`%"about":"${sha256}"%`}
+      ORDER BY image_bills.manifest LIMIT 100`);
+    return [...rows, ...attested].flatMap((row) => parseBill(row) ?? []).filter(({ claim }) => claim !== undefined);
   },
 
   /** Lists revisions without a bill, after the given one. */

@@ -32,6 +32,8 @@ export interface BillOfMaterials {
   components: BillComponent[];
   /** The format of the document, if the bill is a claim of the publisher and was not read from the content itself. */
   claim?: 'CycloneDX' | 'SPDX';
+  /** The image, by its sha256, if the content is no image but an attestation that an index lists beside it. */
+  about?: string;
 }
 
 /** A bill that has nothing but the reason why it is unknown. */

@@ -53,7 +53,7 @@ export async function formatImageSbom(
   );
 }
 
-const unread = 'The store has not read it yet. Its job read-bills does that within an hour.';
+const unread = 'The store has not read it yet. Its job read-bills does that within a minute.';
 
 const typeOfSnap = (type: RevisionDetails['type']): BillSubject['type'] =>
   type === 'base' || type === 'os'

@@ -52,7 +52,25 @@ export function readClaimedBill({ bytes, subject, name }: ClaimedDocument): Bill
   return { ...claim.finish('It lists nothing.'), claim: format };
 }
 
+/**
+ * The sha256 of the image that an in-toto statement (spec/v1/statement.md) is about; undefined if the document is no
+ * statement about one image.
+ */
+export function attestedImage(bytes: Uint8Array): string | undefined {
+  const statement = parseMembers(bytes);
+  if (typeof statement?.['predicateType'] !== 'string') return undefined;
+  const digests = listOf(statement['subject']).map((subject) => membersOf(membersOf(subject)['digest'])['sha256']);
+  const [digest, other] = new Set(digests);
+  return other === undefined && typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest) ? digest : undefined;
+}
+
 function parseDocument(bytes: Uint8Array): Members | undefined {
+  const value = parseMembers(bytes);
+  // An in-toto statement has the document as its predicate.
+  return typeof value?.['predicateType'] === 'string' ? membersOf(value['predicate']) : value;
+}
+
+function parseMembers(bytes: Uint8Array): Members | undefined {
   if (bytes.length > maxClaimBytes) return undefined;
   let signs = 0;
   // A text of brackets and commas would take much more memory than its bytes.
@@ -60,9 +78,7 @@ function parseDocument(bytes: Uint8Array): Members | undefined {
   const text = signs > maxSigns ? undefined : utf8(bytes);
   if (text === undefined) return undefined;
   try {
-    const value = membersOf(JSON.parse(text));
-    // An in-toto statement (spec/v1/statement.md) has the document as its predicate.
-    return typeof value['predicateType'] === 'string' ? membersOf(value['predicate']) : value;
+    return membersOf(JSON.parse(text));
   } catch {
     return undefined;
   }

@@ -48,8 +48,46 @@ interface LayerLists {
   hidden: Set<string>;
 }
 
-/** Reads images that share layers; each layer is unpacked once. `budget` bounds the unpacked bytes of all. */
-export function imageBillReader(budget: Budget): (layers: readonly ImageLayer[]) => Promise<BillOfMaterials> {
+/** Keeps the lists of the layers that were read last, for images that share layers. */
+export class LayerCache {
+  readonly #layers = new Map<string, LayerLists>();
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get(digest: string): LayerLists | undefined {
+    return this.#layers.get(digest);
+  }
+
+  keep(digest: string, lists: LayerLists): void {
+    this.#layers.set(digest, lists);
+    this.#bytes += sizeOf(lists);
+    for (const [oldest, dropped] of this.#layers) {
+      if (this.#bytes <= this.#maxBytes) return;
+      this.#layers.delete(oldest);
+      this.#bytes -= sizeOf(dropped);
+    }
+  }
+}
+
+/** Bytes for each path, with the objects around it. */
+const bytesPerPath = 500;
+
+const sizeOf = ({ files, hidden }: LayerLists): number =>
+  bytesPerPath * (1 + files.size + hidden.size) +
+  files.values().reduce((bytes, content) => bytes + (content?.length ?? 0), 0);
+
+/**
+ * Reads images that share layers; each layer is unpacked once, and not if `cache` has it. `budget` bounds the unpacked
+ * bytes of all.
+ */
+export function imageBillReader(
+  budget: Budget,
+  cache?: LayerCache,
+): (layers: readonly ImageLayer[]) => Promise<BillOfMaterials> {
   const listsByDigest = new Map<string, LayerLists | string>();
   const memory = { left: maxAllBytes };
 
@@ -57,8 +95,10 @@ export function imageBillReader(budget: Budget): (layers: readonly ImageLayer[])
     const bill = new BillCollector();
     let files = new Map<string, Uint8Array | null>();
     for (const layer of layers) {
-      const lists = listsByDigest.get(layer.digest) ?? (await readLayer(layer, budget, memory));
+      const present = listsByDigest.get(layer.digest) ?? cache?.get(layer.digest);
+      const lists = present ?? (await readLayer(layer, budget, memory));
       listsByDigest.set(layer.digest, lists);
+      if (present === undefined && typeof lists !== 'string') cache?.keep(layer.digest, lists);
       if (typeof lists === 'string') {
         bill.addGap(`A layer cannot be read: ${lists}.`);
         continue;

@@ -34,6 +34,25 @@ async function attach(client: RegistryClient, subject: string, document: unknown
   t.match(await client.manifest(digestOf(manifest), manifest), { status: 201 });
 }
 
+/** Pushes an attestation as BuildKit makes it: a manifest without a subject, for the index of the image. Returns its text. */
+async function attest(client: RegistryClient, image: string, document: unknown): Promise<string> {
+  const statement = JSON.stringify({
+    predicateType: 'https://spdx.dev/Document',
+    subject: [{ name: 'hello', digest: { sha256: image.slice('sha256:'.length) } }],
+    predicate: document,
+  });
+  const config = JSON.stringify({ architecture: 'unknown', os: 'unknown' });
+  for (const content of [config, statement]) t.match(await client.blob(content), { status: 201 });
+  const manifest = JSON.stringify({
+    schemaVersion: 2,
+    mediaType: mediaTypes.manifest,
+    config: descriptor(config, mediaTypes.config),
+    layers: [descriptor(statement, 'application/vnd.in-toto+json')],
+  });
+  t.match(await client.manifest(digestOf(manifest), manifest), { status: 201 });
+  return manifest;
+}
+
 t.test('an image has its bill, and the claims about it, once the job has read it', async (t) => {
   const store = await startStore(t);
   await declare(store, 'ada', 'hello');
@@ -46,10 +65,17 @@ t.test('an image has its bill, and the claims about it, once the job has read it
     layer('lib/apk/db/installed', 'P:musl\nV:1.2.4-r2\nA:x86_64\n'),
     layer('etc/os-release', 'ID=alpine\nVERSION_ID=3.19.1\n'),
   );
+  const attestation = await attest(client, image, {
+    spdxVersion: 'SPDX-2.3',
+    packages: [{ externalRefs: [{ referenceType: 'purl', referenceLocator: 'pkg:pypi/attested@1.0' }] }],
+  });
   const index = JSON.stringify({
     schemaVersion: 2,
     mediaType: mediaTypes.index,
-    manifests: [descriptor((await client.call('GET', `manifests/${image}`)).text, mediaTypes.manifest)],
+    manifests: [
+      descriptor((await client.call('GET', `manifests/${image}`)).text, mediaTypes.manifest),
+      descriptor(attestation, mediaTypes.manifest),
+    ],
   });
   t.match(await client.manifest('all', index, mediaTypes.index), { status: 201 });
   const purl = 'pkg:npm/left-pad@1.3.0';
@@ -80,14 +106,19 @@ t.test('an image has its bill, and the claims about it, once the job has read it
   };
   t.match(await read(image), { components: [], compositions: [{ aggregate: 'unknown' }] }, 'it is not read yet');
   const job = await billsJob(t, store);
-  t.match(await job.run(), { read: 9 }, 'an image, an index and seven referrers');
+  t.match(await job.run(), { read: 10 }, 'an image, an index, an attestation and seven referrers');
   t.same(await job.run(), {});
 
   const document = await read(image);
   const claimed = { name: 'larder:claim' };
   t.same(
     document.components.map((component: { purl: string }) => component.purl).sort(),
-    ['pkg:apk/alpine/musl@1.2.4-r2?arch=x86_64&distro=alpine-3.19.1', purl, 'pkg:pypi/ops@2.1.0'].sort(),
+    [
+      'pkg:apk/alpine/musl@1.2.4-r2?arch=x86_64&distro=alpine-3.19.1',
+      purl,
+      'pkg:pypi/attested@1.0',
+      'pkg:pypi/ops@2.1.0',
+    ].sort(),
   );
   for (const component of document.components.slice(1)) t.match(component.properties, [claimed], component.purl);
   t.same(document.components[0].properties, undefined, 'what the store read itself is no claim');

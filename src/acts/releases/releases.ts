@@ -11,16 +11,25 @@ import {
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { slotText } from '#domain/releases/release-text.ts';
+import type { RolloutPlan } from '#domain/releases/rollout.ts';
 import { riskProblem } from '#domain/releases/risk-problem.ts';
 import type { FollowUp } from '#records/uploads/follow-ups.ts';
 import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { Release } from '#records/releases/releases.ts';
 import type { Revision } from '#records/revisions/revisions.ts';
-import { act, type ActContext } from '../act.ts';
+import { act, type ActContext, type GateContext } from '../act.ts';
 import { settleFollowUp } from '../uploads/follow-ups.ts';
 import { requireCurrentPackage, describeMissingRevision } from '../packages/package.ts';
+import {
+  vulnerabilityLines,
+  storedContents,
+  type ReleasedSubject,
+  type VulnerabilityLineRecords,
+} from '../vulnerabilities/vulnerability-lines.ts';
 import { isSameSlot, slotLine } from './release-lines.ts';
+import { seenVulnerabilities } from './rollout-vulnerabilities.ts';
+import { findRolloutPlan, toRolloutSlots } from './rollout-plans.ts';
 import { resolveResources, type ResourceReleaseRecords } from './released-resources.ts';
 
 /** A branch ends this many days after its last release. */
@@ -46,6 +55,8 @@ export interface ReleaseRequest {
   channel: Channel;
   revision: number | null;
   progressive: ReleaseReach;
+  /** The plan of an automatic rollout; null for none; undefined for the plan of the track, if the release is for all devices. */
+  rollout?: RolloutPlan | null | undefined;
   /** The named revisions of resources. The others follow from earlier releases. */
   resources: { name: string; revision: number | null }[];
   /** Skips slots that hold this revision or a newer one. */
@@ -53,7 +64,7 @@ export interface ReleaseRequest {
 }
 
 /** The records that a release plan reads. */
-type ReleasePlanRecords = ResourceReleaseRecords & Pick<StoreRecords, 'revisions' | 'tracks'>;
+type ReleasePlanRecords = ResourceReleaseRecords & Pick<StoreRecords, 'accounts' | 'revisions' | 'tracks'>;
 
 interface ReleasePush {
   package: PublishedPackage;
@@ -66,6 +77,8 @@ export interface ReleaseResult {
   channel: string;
   revision: number | null;
   resources: Release['resources'];
+  /** The number of the rollout that the release started. */
+  rollout?: number | undefined;
 }
 
 export const pushReleases = act({
@@ -73,32 +86,54 @@ export const pushReleases = act({
   summary: 'Release revisions of a package to channels, or close channels.',
   on: 'NAMESPACE/NAME',
   object: ({ package: { namespace, name } }: ReleasePush) => `${namespace}/${name}`,
-  gate: { kinds: ['releases'], lines: releaseLines },
+  gate: { kinds: ['releases', 'vulnerabilities'], lines: releaseLines },
 
   async perform(tx, { package: subject, releases, followUp }: ReleasePush, doing): Promise<ReleaseResult[]> {
     if (followUp !== undefined) await settleFollowUp(tx, followUp);
     doing.note({ releases: releases.map(({ channel, revision }) => [channel.name, revision]) });
     const plan = await planReleases(tx, subject, releases, doing.at);
+    const results: ReleaseResult[] = [];
     for (const step of plan.steps) {
-      if (step.revision === null) await close(tx, subject, step, doing);
-      else await fillSlots(tx, subject, { ...step, revision: step.revision }, doing);
+      const { channel, revision, resources } = step;
+      if (revision === null) await close(tx, subject, step, doing);
+      const rollout = revision === null ? undefined : await fillSlots(tx, subject, { ...step, revision }, doing);
+      results.push({ channel: channel.name, revision: revision?.revision ?? null, resources, rollout });
     }
     doing.note({ changes: changedLines(linesOf(subject, plan)).map(lineText) });
-    return plan.steps.map(({ channel, revision, resources }) => ({
-      channel: channel.name,
-      revision: revision?.revision ?? null,
-      resources,
-    }));
+    return results;
   },
 });
 
-/** The lines of a release, slot by slot: content before and after. Refuses releases that are not possible. */
+/**
+ * The lines of a release, slot by slot: content before and after; and the vulnerabilities that the policies ask about.
+ * Refuses releases that are not possible.
+ */
 export async function releaseLines(
-  tx: ReleasePlanRecords,
+  tx: ReleasePlanRecords & VulnerabilityLineRecords,
   { package: subject, releases }: Pick<ReleasePush, 'package' | 'releases'>,
-  { at }: { at: string },
+  context: Pick<GateContext, 'at' | 'policies'>,
 ): Promise<ApprovalLine[]> {
-  return linesOf(subject, await planReleases(tx, subject, releases, at));
+  const plan = await planReleases(tx, subject, releases, context.at);
+  return [...linesOf(subject, plan), ...(await vulnerabilityLines(tx, newSubjects(tx, subject, plan), context))];
+}
+
+/** The revisions that channels get: those of new releases that change their slot. */
+function* newSubjects(
+  records: VulnerabilityLineRecords,
+  subject: PublishedPackage,
+  { before, after, steps }: ReleasePlan,
+): Generator<ReleasedSubject> {
+  const revisions = new Map(
+    steps.flatMap(({ revision }) => (revision === null ? [] : [[revision.revision, revision]])),
+  );
+  for (const { channel, slot, revision: number, resources } of after.filter((release) => !before.includes(release))) {
+    const [from, to] = [before, after].map((all) =>
+      slotText(all.filter((release) => isSameSlot(release, { channel, slot }))),
+    );
+    const { version, sha256 } = revisions.get(number)!;
+    const contents = storedContents(records, subject.id, { revision: number, resources });
+    if (from !== to) yield { package: subject, channel, revision: number, version, sha256, ...contents };
+  }
 }
 
 /** The effect of one item of a request on its channel. */
@@ -172,7 +207,7 @@ function linesOf(subject: PublishedPackage, { before, after, steps }: ReleasePla
 const isForEverybody = ({ progressive }: Release): boolean => !isProgressive(progressive);
 
 /** Refuses a track that the package does not have. */
-async function refuseTrack(
+export async function refuseTrack(
   tx: Pick<StoreRecords, 'tracks'>,
   { id, name }: PublishedPackage,
   { track }: Channel,
@@ -232,6 +267,7 @@ async function fillingOf(
   { at, held, current }: { at: string; held: readonly Release[]; current: readonly Release[] },
 ): Promise<Pick<ReleaseStep, 'resources' | 'slots'> & { revision: Revision }> {
   const { channel, progressive } = request;
+  const rollout = await findRolloutPlan(tx, subject, request);
   const revision = await tx.revisions.find(subject.id, request.revision);
   if (revision === undefined) {
     throw new Refusal('api-error', await describeMissingRevision(tx, subject, request.revision));
@@ -250,22 +286,35 @@ async function fillingOf(
   const slots = slotsOf(subject.namespace, revision.details)
     .filter(({ slot }) => request.onlyIfNewer !== true || (heldFor(held, slot) ?? 0) < revision.revision)
     .map((slot) => ({ ...filled, ...slot, ...rest }));
-  return { revision, resources, slots };
+  return { revision, resources, slots: toRolloutSlots(slots, rollout, held) };
 }
 
 /** The revision that a slot gives to all devices. */
 const heldFor = (held: readonly Release[], slot: string): number | null =>
   held.find((release) => release.slot === slot && isForEverybody(release))?.revision ?? null;
 
+/** Fills the slots. Returns the number of the rollout that the release starts, if it has a plan. */
 async function fillSlots(
   tx: ChangeRecords,
   subject: PublishedPackage,
-  { channel, revision, progressive, slots, held }: ReleaseStep & { revision: Revision },
+  { channel, revision, slots, held }: ReleaseStep & { revision: Revision },
   doing: ActContext,
-): Promise<void> {
-  if (slots.length === 0) return;
-  for (const filled of slots) {
-    const { slot } = filled;
+): Promise<number | undefined> {
+  if (slots.length === 0) return undefined;
+  const plan = slots.find((filled) => filled.plan !== undefined)?.plan;
+  const started = { packageId: subject.id, channel: channel.name, revision: revision.revision };
+  const rollout =
+    plan &&
+    (await tx.rollouts.add({
+      ...started,
+      plan,
+      startedAt: doing.at,
+      startedBy: doing.actor,
+      acceptedVulnerabilities: await seenVulnerabilities(tx, subject, started, doing.at),
+    }));
+  for (const planned of slots) {
+    const { slot, progressive } = planned;
+    const filled = planned.plan === undefined || rollout === undefined ? planned : { ...planned, rollout };
     // A full release ends a progressive release over the slot.
     if (
       !isProgressive(progressive) &&
@@ -279,6 +328,7 @@ async function fillSlots(
   // A published package stays published.
   const { status } = await requireCurrentPackage(tx, subject);
   if (status === 'registered') await tx.packages.publish(subject.id);
+  return rollout;
 }
 
 /** Refuses to release a snap of grade devel or confinement devmode to stable or candidate. */

@@ -6,6 +6,7 @@ import type { ChangeRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { Track } from '#records/releases/tracks.ts';
 import { act } from '../act.ts';
+import { refuseOtherThanSnap, refuseUnknownPeople } from './rollout-plans.ts';
 import { requireCurrentPackage, packageObject } from '../packages/package.ts';
 
 type NewTrack = Omit<Track, 'createdAt'>;
@@ -28,6 +29,7 @@ export const createTracks = act({
       if (!patterns.some((pattern) => matchesGuardrail(pattern, name))) {
         throw new Refusal('invalid-tracks', `Invalid track name '${name}': ${allowed(subject.name, patterns)}`);
       }
+      await refuseBadPlan(tx, subject, track);
       await tx.tracks.add(subject.id, { ...track, createdAt: at });
     }
     note({ tracks: tracks.map(({ name }) => name) });
@@ -51,6 +53,7 @@ export const updateTrack = act<OfTrack & { changes: Partial<Omit<NewTrack, 'name
     const before = await trackOf(tx, subject, name);
     const track = { ...before, ...changes };
     refuseBadPhasing(track);
+    await refuseBadPlan(tx, subject, changes);
     await tx.tracks.update(subject.id, track);
     note({ track: name, ...changes });
     return track;
@@ -104,6 +107,16 @@ function refuseBadTracks(tracks: readonly NewTrack[]): void {
     throw new Refusal('conflicting-tracks', `Conflicting track exists: '${twice}' is named twice.`);
   }
   for (const track of tracks) refuseBadPhasing(track);
+}
+
+async function refuseBadPlan(
+  tx: ChangeRecords,
+  subject: PublishedPackage,
+  { rollout }: Pick<NewTrack, 'rollout'>,
+): Promise<void> {
+  if (rollout === undefined) return;
+  refuseOtherThanSnap(subject);
+  await refuseUnknownPeople(tx, rollout);
 }
 
 function refuseBadPhasing({ name, automaticPhasingPercentage: phasing }: NewTrack): void {

@@ -6,13 +6,15 @@ import { withStore } from '../frame/store.ts';
 import { packageArgument, findPackage } from '../packages/package-argument.ts';
 import { revisionArgument, revisionNumber } from '../revisions/revision-argument.ts';
 import { parseChannelArguments } from './channel-arguments.ts';
+import { planIn, rolloutOptions, stepsIn } from './rollout-options.ts';
 
 export const release = command({
   name: 'release',
   summary: 'Release a revision of a package to channels: to all of them, or to none.',
   description:
     'The resources of a charm stay the same as before in the channel. At the first release, name them with ' +
-    "--resource. 'larder status PACKAGE' shows the channels.",
+    "--resource. 'larder status PACKAGE' shows the channels. " +
+    'With --steps, the store raises the percentage of devices step by step, and pauses when too many fail.',
   positionals: [
     packageArgument,
     revisionArgument,
@@ -31,6 +33,12 @@ export const release = command({
       maximum: 100,
       summary: 'The percentage of devices that get the revision. The other devices keep their revision.',
     },
+    steps: {
+      type: 'string',
+      value: 'STEPS',
+      summary: "Roll out in steps: a percentage to add each time, such as 10%, or a list such as '1%, 10%, 50%, 100%'.",
+    },
+    ...rolloutOptions,
     resource: {
       type: 'string',
       value: 'NAME:REVISION',
@@ -38,22 +46,33 @@ export const release = command({
       repeated: true,
     },
   },
-  examples: ['larder release snap/hello 7 stable', 'larder release snap/hello 7 candidate,beta --progressive 20'],
+  examples: [
+    'larder release snap/hello 7 stable',
+    'larder release snap/hello 7 candidate,beta --progressive 20',
+    'larder release snap/hello 7 stable --steps 10% --every 6h',
+  ],
 
   run({ positionals, options, data, world }) {
     const revision = revisionNumber(positionals.revision);
     const channels = parseChannelArguments(positionals.channels);
     if (channels.length === 0) throw new UsageError('a channel is needed, such as edge');
     const resources = options.resource.map(resourceNamed);
-    const progressive = readProgress({ percentage: options.progressive ?? null });
+    const { progressive: percentage, steps } = options;
+    const progressive = readProgress({ percentage: percentage ?? null });
+    const plan = planIn(steps === undefined ? undefined : stepsIn(steps, '--steps'), options, '--steps');
+    if (plan !== undefined && percentage !== undefined)
+      throw new UsageError('--progressive and --steps exclude each other');
+    const rollout = plan ?? (percentage === undefined ? undefined : null);
     return withStore({ data, world }, async ({ records, acts, actor }) => {
       const subject = await findPackage(records, positionals.package);
-      const releases = channels.map((channel) => ({ channel, revision, progressive, resources }));
+      const releases = channels.map((channel) => ({ channel, revision, progressive, rollout, resources }));
       const released = await acts.do(pushReleases, { actor }, { package: subject, releases });
       const object = `${subject.namespace}/${subject.name}`;
       const share = progressive.percentage === null ? '' : ` for ${String(progressive.percentage)} % of the devices`;
+      const started = released.flatMap(({ rollout }) => rollout ?? []);
+      const steps = started.length === 0 ? '' : ` It reaches more devices in steps: rollout ${started.join(', ')}.`;
       return {
-        text: `Revision ${String(revision)} of ${object} is released to ${released.map(({ channel }) => channel).join(', ')}${share}.`,
+        text: `Revision ${String(revision)} of ${object} is released to ${released.map(({ channel }) => channel).join(', ')}${share}.${steps}`,
         json: { package: object, progressive, released },
       };
     });

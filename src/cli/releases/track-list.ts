@@ -1,5 +1,6 @@
 // larder track list
 import { presentTrack } from '#operations/packages/present.ts';
+import { planText } from '#domain/releases/rollout.ts';
 import { command } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { table } from '../frame/terminal.ts';
@@ -15,9 +16,10 @@ export const trackList = command({
     withStore({ data, world }, async ({ records }) => {
       const { id } = await findPackage(records, positionals.package);
       const tracks = await records.tracks.list(id);
-      const rows = tracks.map(({ name, versionPattern, automaticPhasingPercentage: phasing, createdAt }) => [
-        ...[name, versionPattern ?? '-', phasing === null ? '-' : `${String(phasing)} %`, createdAt.slice(0, 10)],
-      ]);
+      const rows = tracks.map(({ name, versionPattern, automaticPhasingPercentage: phasing, rollout, createdAt }) => {
+        const share = phasing === null ? '-' : `${String(phasing)} %`;
+        return [name, versionPattern ?? '-', rollout === undefined ? share : planText(rollout), createdAt.slice(0, 10)];
+      });
       return {
         text: table(['TRACK', 'VERSIONS', 'PHASING', 'CREATED'], rows),
         json: { tracks: tracks.map(presentTrack) },

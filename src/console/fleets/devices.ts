@@ -30,9 +30,11 @@ export const consoleDevices = screen({
     const { entries, next } = await devicesPage(records, order, query, timestamp(now()));
     return {
       title: 'Devices',
-      lead: config.devices.remember
-        ? 'The devices that proved their serials to this store, with the time of their last call.'
-        : 'The store does not remember devices (devices.remember is off).',
+      lead: html`${
+          config.devices.remember
+            ? 'The devices that proved their serials to this store, with the time of their last call.'
+            : 'The store does not remember devices (devices.remember is off).'
+        } <a href="/console/fleets">To the fleets</a>`,
       content: html`${query.cursor === undefined ? await callsByDay({ records, config, now }) : nothing}
       ${table<SeenDevice>({
         caption: 'Devices',

@@ -2,6 +2,7 @@
 // history. The text has every property that a release gives to devices: a property missing here could change without
 // approval.
 import { isProgressive, type ReleaseReach } from './channel-map.ts';
+import { planText, type RolloutPlan } from './rollout.ts';
 
 /** The properties of a release in the text. */
 export interface DescribedRelease {
@@ -9,6 +10,8 @@ export interface DescribedRelease {
   /** Resources of a charm or components of a snap; null means no file. */
   resources: readonly { name: string; revision: number | null }[];
   progressive: ReleaseReach;
+  /** The plan of the rollout that raises the percentage. */
+  plan?: RolloutPlan | undefined;
   /** RFC 3339; null if it does not end. */
   expiresAt: string | null;
   /** For a release that is not made yet: days until it ends, counted from the release. */
@@ -24,7 +27,7 @@ const byReach = (release: DescribedRelease, other: DescribedRelease): number =>
   Number(isProgressive(release.progressive)) - Number(isProgressive(other.progressive));
 
 /** One release in words: `8 with words 2 for 20 %, paused, until 2026-12-01T00:00:00Z`. */
-export function releaseText({ revision, resources, progressive, expiresAt, lifeDays }: DescribedRelease): string {
+export function releaseText({ revision, resources, progressive, plan, expiresAt, lifeDays }: DescribedRelease): string {
   const resourceTexts = [...resources]
     .sort((resource, other) => (resource.name < other.name ? -1 : 1))
     .map(({ name, revision: number }) => `${name} ${number === null ? 'none' : String(number)}`);
@@ -33,6 +36,7 @@ export function releaseText({ revision, resources, progressive, expiresAt, lifeD
     String(revision),
     ...(resourceTexts.length === 0 ? [] : [` with ${resourceTexts.join(', ')}`]),
     ...(percentage === null ? [] : [` for ${String(percentage)} %${paused === true ? ', paused' : ''}`]),
+    ...(plan === undefined ? [] : [`, ${planText(plan)}`]),
     ...(lifeDays !== undefined ? [`, ends after ${String(lifeDays)} days`] : []),
     ...(lifeDays === undefined && expiresAt !== null ? [`, until ${expiresAt}`] : []),
   ].join('');

@@ -3,6 +3,7 @@ import { beyondChannels } from '#access/beyond-channels.ts';
 import { operation } from '#http/operation.ts';
 import { caller } from '../caller.ts';
 import { presentTrack } from '../packages/present.ts';
+import { readPlan } from './rollouts/rollout-plan.ts';
 
 export const updateTrack = operation({
   name: 'update_track',
@@ -17,9 +18,12 @@ export const updateTrack = operation({
   async handle(call) {
     const { package: subject, params, body, acts } = call;
     const { 'version-pattern': versionPattern, 'automatic-phasing-percentage': automaticPhasingPercentage } = body;
+    const rollout = readPlan(body.rollout);
     const changes = {
       ...(versionPattern !== undefined && { versionPattern }),
-      ...(automaticPhasingPercentage !== undefined && { automaticPhasingPercentage }),
+      // A percentage without a plan replaces the plan, and a plan the percentage.
+      ...(automaticPhasingPercentage !== undefined && { automaticPhasingPercentage, rollout: undefined }),
+      ...(rollout !== undefined && { automaticPhasingPercentage: null, rollout: rollout ?? undefined }),
     };
     return presentTrack(await acts.do(act, caller(call), { package: subject, track: params.track, changes }));
   },

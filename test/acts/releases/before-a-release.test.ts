@@ -18,6 +18,10 @@ import { days } from '#domain/clock.ts';
 
 /** Acts with a reason about releases or channels that are not tried here, and why. */
 const elsewhere: Readonly<Record<string, string>> = {
+  create_fleet: 'a new fleet has no settings, and each setting waits: test/acts/fleets/fleet-approvals.test.ts',
+  delete_fleet: 'a fleet with settings is not deleted, which test/operations/fleets/fleets.test.ts says',
+  raise_rollout: 'its steps are in the line of its release: test/operations/releases/rollouts.test.ts',
+  end_rollout: 'it records that a rollout has ended: test/jobs/releases/raise-rollouts.test.ts',
   delete_image_manifest: 'test/operations/registry/deletions.test.ts says what stays',
   grant_to_devices:
     'a grant decides who gets a release, which test/operations/devices/grants/device-grants.test.ts says',

@@ -7,6 +7,7 @@ import t from 'tap';
 
 import { migrations } from '#data/upgrade.ts';
 import { pastReleaseText, releaseText, slotText, type DescribedRelease } from '#domain/releases/release-text.ts';
+import { readRolloutPlan } from '#domain/releases/rollout.ts';
 import { migrate } from '#engine/migrate.ts';
 import { columnsOf, databaseOf, engine } from '#test/fixtures/records/engines.ts';
 
@@ -60,6 +61,7 @@ const columns: Readonly<Record<string, Partial<DescribedRelease> | string>> = {
   progressive_paused: { progressive: { percentage: 20, paused: false } },
   resources: { resources: [{ name: 'words', revision: 3 }] },
   expires_at: { expiresAt: '2027-01-01T00:00:00Z' },
+  rollout: { plan: readRolloutPlan({ steps: [20] }) },
 };
 
 t.test('each column of a release changes its text, or appears elsewhere in the line', async (t) => {

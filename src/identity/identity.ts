@@ -1,6 +1,5 @@
 // Assembles the identity provider of the store.
-import { hkdfSync } from 'node:crypto';
-
+import { deriveKey } from '#domain/cryptography.ts';
 import type { Acts } from '#acts/act.ts';
 import type { IdentityProvider } from '#http/identity-provider.ts';
 import type { Now } from '#domain/clock.ts';
@@ -18,11 +17,17 @@ export interface IdentityOptions {
   now: Now;
   /** Whether the configuration currently requires one-time passwords of administrators. */
   requiresTotp: () => boolean;
+  /** Whether the configuration currently requires that the login banner is acknowledged. */
+  requiresAcknowledgement: () => boolean;
+  /** How long a repeated proof counts before acts, in minutes. */
+  proofMinutes: () => number;
+  /** The roles that require a login with a client certificate. */
+  certificateRoles: () => readonly string[];
   /** The name of the store, as authenticators show it. */
   host: () => string;
 }
 
-export function createIdentity(options: IdentityOptions): IdentityProvider {
+export function createIdentity(options: IdentityOptions): Omit<IdentityProvider, 'openid' | 'certificates'> {
   const { records, siteKey, now } = options;
   const parts = { ...options, passwords: sitePasswords(siteKey) };
   const logins = createLogins(parts);
@@ -36,4 +41,4 @@ export function createIdentity(options: IdentityOptions): IdentityProvider {
 
 /** Passwords with a pepper derived from the site key; the pepper is never stored in the records. */
 export const sitePasswords = (siteKey: Buffer): Passwords =>
-  createPasswords({ pepper: Buffer.from(hkdfSync('sha256', siteKey, '', 'password pepper', 32)) });
+  createPasswords({ pepper: deriveKey(siteKey, 'password pepper') });

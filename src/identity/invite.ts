@@ -14,7 +14,7 @@ import { messagePage, withRefusalPage, seeOther } from './login/login-page.ts';
 import { inviteContent } from './pages/invite.ts';
 import { page } from '#http/pages/plain-page.ts';
 
-const address = '/identity/invite';
+const path = '/identity/invite';
 
 /** The token moves from the URL to a cookie of this page, so that it is neither visible nor stored with the URL. */
 const cookie = 'larder-invite';
@@ -25,7 +25,7 @@ const answered = { '?accepted': 'You collaborate on the package now.', '?rejecte
 export const invite = operation({
   name: 'invite',
   method: 'GET',
-  path: address,
+  path,
   since: 0,
   summary: 'Show an invite to collaborate on a package. A redirect first removes a token from the address.',
   access: anyone,
@@ -44,15 +44,15 @@ export const invite = operation({
       if (search === end) return messagePage(baseUrl, 200, 'Thank you', `${words} You can close this page.`);
     }
     const token = /^\?token=([A-Za-z0-9]{1,64})$/.exec(search)?.[1];
-    if (token !== undefined) return withCookie(baseUrl, token, seeOther(address));
-    return withRefusalPage(baseUrl, async () => invitePage(await shown(tokenIn(request), { records, now }), baseUrl));
+    if (token !== undefined) return withCookie(baseUrl, token, seeOther(path));
+    return withRefusalPage(baseUrl, async () => invitePage(await shown(tokenIn(request), { records, now }), config));
   },
 });
 
 export const submitInvite = operation({
   name: 'submit_invite',
   method: 'POST',
-  path: address,
+  path,
   since: 0,
   summary: 'Accept or decline an invite to collaborate, as the account of the given credentials.',
   access: anyone,
@@ -84,21 +84,23 @@ export const submitInvite = operation({
       const shownInvite = await shown(token, call);
       try {
         const { username: name, password, code, answer } = body;
-        const login = { name, password, oneTimePassword: code, address: call.address, requestId: call.requestId };
+        const { address, requestId } = call;
+        const acknowledged = body.acknowledged === 'yes';
+        const login = { name, password, oneTimePassword: code, acknowledged, address, requestId };
         const { id: accountId } = await call.identity.logins.logIn(login);
         const { namespace, name: packageName } = shownInvite;
         const act = answer === 'accept' ? acceptInvite : rejectInvite;
-        const actor = { actor: accountId, requestId: call.requestId };
+        const actor = { actor: accountId, requestId };
         await call.acts.do(act, actor, { namespace, name: packageName, token, accountId });
         // A separate page, so that reloading it does not send the password again.
-        return withCookie(baseUrl, '', seeOther(`${address}?${answer === 'accept' ? 'accepted' : 'rejected'}`));
+        return withCookie(baseUrl, '', seeOther(`${path}?${answer === 'accept' ? 'accepted' : 'rejected'}`));
       } catch (refusal) {
         if (!(refusal instanceof Refusal)) throw refusal;
         const other = new Refusal(
           'invalid-token',
           `The invite is for ${shownInvite.username}; log in as that account.`,
         );
-        return invitePage(shownInvite, baseUrl, refusal.code === 'invalid-token' ? other : refusal, body.username);
+        return invitePage(shownInvite, config, refusal.code === 'invalid-token' ? other : refusal, body.username);
       }
     });
   },
@@ -110,7 +112,7 @@ const tokenIn = ({ headers }: IncomingMessage): string =>
 function withCookie(baseUrl: string, token: string, { status, headers, body }: OperationResponse): OperationResponse {
   const life = token === '' ? 0 : minutes(15) / 1000;
   const secure = baseUrl.startsWith('https:') ? '; Secure' : '';
-  const set = `${cookie}=${token}; Path=${address}; Max-Age=${String(life)}; HttpOnly; SameSite=Lax${secure}`;
+  const set = `${cookie}=${token}; Path=${path}; Max-Age=${String(life)}; HttpOnly; SameSite=Lax${secure}`;
   return new OperationResponse({
     ...(status !== undefined && { status }),
     headers: { ...headers, 'set-cookie': set },
@@ -129,7 +131,7 @@ async function shown(token: string, { records, now }: Pick<Services, 'records' |
 
 function invitePage(
   shownInvite: ShownInvite,
-  baseUrl: string,
+  { http: { base_url: baseUrl }, sessions }: Pick<Services['config'], 'http' | 'sessions'>,
   refusal?: Refusal,
   username?: string,
 ): OperationResponse {
@@ -141,6 +143,7 @@ function invitePage(
     until: new Date(shownInvite.expiresAt),
     username: (username ?? shownInvite.username).slice(0, 320),
     problem: refusal?.message,
+    sessions,
   });
   const title = refusal === undefined ? 'An invite' : 'Not answered yet';
   return page(title, content, { baseUrl, ...(refusal && { status: refusal.status }) });

@@ -6,6 +6,8 @@ import { form, submitForm } from './discharge/form-login.ts';
 import { invite, submitInvite } from './invite.ts';
 import { agentLoginLegacy, loginLegacy } from './discharge/legacy-login.ts';
 import { identityStyle, login, submitLogin } from './login/login-page.ts';
+import { beginCertificateLogin, finishCertificateLogin } from './certificates/certificate-login.ts';
+import { beginOpenidLogin, endOpenidLogin, finishOpenidLogin } from './openid/openid-login.ts';
 import { dischargeInfo, publicKey } from './discharge/public-key.ts';
 import { dischargeToken, loginRedirect } from './login/login-redirect.ts';
 import { openSetUpLink, setUp, submitSetUp } from './credentials/set-up.ts';
@@ -21,6 +23,11 @@ export const identityOperations: Operation[] = [
   agentLogin,
   form,
   submitForm,
+  beginOpenidLogin,
+  finishOpenidLogin,
+  endOpenidLogin,
+  beginCertificateLogin,
+  finishCertificateLogin,
   loginRedirect,
   dischargeToken,
   loginLegacy,
@@ -33,6 +40,9 @@ export const identityOperations: Operation[] = [
   submitInvite,
   identityStyle,
 ];
+
+/** The operations at the address where browsers present their client certificates. */
+export const certificateOperations: Operation[] = [finishCertificateLogin, identityStyle];
 
 export const identitySection: OperationSection = {
   title: 'Identity',

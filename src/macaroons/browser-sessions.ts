@@ -1,21 +1,21 @@
 // Sessions of browsers that are logged in to the console. Each is a macaroon with a row like that of a token, so it is
-// listed and ended like one; but a session is not accepted as a token, nor a token as a session. A session expires
-// after a time without requests: the macaroon has the expiry in it, and responses renew it.
-import { createHmac, timingSafeEqual } from 'node:crypto';
-
+// listed and ended like one; but a session is not accepted as a token, nor a token as a session. The macaroon has the
+// times of the login and of the last request in it, and responses renew it: so changed rules apply to all sessions at once.
+import { createMac, timingSafeEqual } from '#domain/cryptography.ts';
 import type { Acts } from '#acts/act.ts';
 import { beginBrowserSession } from '#acts/tokens/tokens.ts';
-import { after, hours, minutes, timestamp } from '#domain/clock.ts';
+import { after, minutes, timestamp } from '#domain/clock.ts';
 import { isUuid, type NewIds } from '#domain/ids.ts';
 import type { Principal } from '#domain/tokens/principal.ts';
+import type { SessionRules } from '#domain/tokens/session-rules.ts';
 import { isEngineUnavailable, Refusal } from '#domain/refusal.ts';
 import { moment } from './caveats.ts';
 import { conditionsOf, mint, signatureMatches, withFirstPartyCaveat } from './codec/macaroon.ts';
 import { readToken, writeToken } from './codec/text.ts';
-import type { Session } from '#records/tokens/macaroons.ts';
+import type { LoginProofKind, Session } from '#records/tokens/macaroons.ts';
 import type { LatestTime } from './latest-time.ts';
 import type { OpenedRootKey, RootKeys } from './root-keys.ts';
-import { MissingOneTimePassword, type Sessions } from './sessions.ts';
+import { InsufficientLogin, type Sessions } from './sessions.ts';
 
 /** A browser that is logged in, with its account. */
 export interface LoggedInBrowser {
@@ -28,8 +28,11 @@ export interface LoggedInBrowser {
 }
 
 export interface BrowserSessions {
-  /** Begins a session after a login; returns the text for the cookie. */
-  begin(accountId: string, about: { address: string; requestId: string }): Promise<string>;
+  /** Begins a session after a login, with a shorter maximum lifetime if given; returns the text for the cookie. */
+  begin(
+    accountId: string,
+    about: { address: string; requestId: string; maxAgeMs?: number; provenBy?: LoginProofKind },
+  ): Promise<string>;
   /** Returns the browser with this session; refuses a session that is not of this store, has expired or was ended. */
   find(text: string | undefined): Promise<LoggedInBrowser>;
 }
@@ -40,36 +43,35 @@ export interface BrowserSessionOptions {
   sessions: Pick<Sessions, 'find'>;
   latestTime: LatestTime;
   newId: NewIds;
+  sessionRules: () => SessionRules;
 }
 
 /** The description of browser sessions in the list of tokens. */
 const consoleSession = 'Console';
 
-/** The maximum lifetime of a session, even in use. */
-const longestSession = hours(12);
-/** The lifetime of a session without requests. */
-export const idleEnd = minutes(30);
 /** A session is renewed when it is this old, and not with each response. */
 const renewAfter = minutes(1);
 
-const kind = 'larder:browser:1';
+const kind = 'larder:browser:2';
 /** The conditions of each session, in this order. */
-const names = ['session-id', 'time-before', 'idle-before'] as const;
+const names = ['session-id', 'time-before', 'begun-at', 'used-at'] as const;
 
 interface BrowserSessionTerms {
   sessionId: string;
   /** Milliseconds since the epoch. */
   until: number;
-  idleBefore: number;
+  begunAt: number;
+  usedAt: number;
 }
 
 export function createBrowserSessions(options: BrowserSessionOptions): BrowserSessions {
-  const { acts, rootKeys, sessions, latestTime, newId } = options;
+  const { acts, rootKeys, sessions, latestTime, newId, sessionRules } = options;
   return {
-    async begin(accountId, { address, requestId }) {
+    async begin(accountId, { address, requestId, maxAgeMs = Infinity, provenBy }) {
       const root = await rootKeys.current();
       const now = latestTime.now();
-      const [sessionId, until] = [newId.uuid(), after(now, longestSession)];
+      const rules = sessionRules();
+      const [sessionId, until] = [newId.uuid(), after(now, Math.min(maxAgeMs, rules.maxAgeMs))];
       const session = {
         sessionId,
         accountId,
@@ -79,9 +81,11 @@ export function createBrowserSessions(options: BrowserSessionOptions): BrowserSe
         validSince: timestamp(now),
         validUntil: timestamp(until),
         conditions: null,
+        provenBy,
       };
-      await acts.do(beginBrowserSession, { actor: accountId, sessionId, requestId }, { session, address });
-      return write(root, { sessionId, until: until.getTime(), idleBefore: after(now, idleEnd).getTime() });
+      await acts.do(beginBrowserSession, { actor: accountId, sessionId, requestId }, { session, address, rules });
+      const at = now.getTime();
+      return write(root, { sessionId, until: until.getTime(), begunAt: at, usedAt: at });
     },
 
     async find(text) {
@@ -89,21 +93,22 @@ export function createBrowserSessions(options: BrowserSessionOptions): BrowserSe
       if (read === undefined) throw ended('Log in to continue.');
       const { root, terms } = read;
       const now = latestTime.now().getTime();
-      if (now >= Math.min(terms.until, terms.idleBefore)) throw ended('Your session has expired. Log in again.');
+      const { idleMs, maxAgeMs } = sessionRules();
+      const until = Math.min(terms.until, terms.begunAt + maxAgeMs);
+      if (now >= Math.min(until, terms.usedAt + idleMs)) throw ended('Your session has expired. Log in again.');
       const { storeAdministrator, accountId, username, displayName, email, validation } = await inForce(
         sessions,
         terms.sessionId,
         root.id,
       );
       const account = { accountId, username, displayName, email, validation };
-      const { sessionId, until } = terms;
+      const { sessionId } = terms;
       const everything = { permissions: null, channels: null, packages: null };
-      const idleBefore = now + idleEnd;
       return {
         principal: { ...account, ...everything, sessionId, until, storeAdministrator: storeAdministrator === 1 },
         formToken: (address) => formToken(root, sessionId, address).toString('base64url'),
         isFormToken: (candidate, address) => isSame(candidate, formToken(root, sessionId, address)),
-        renewed: idleBefore - terms.idleBefore < renewAfter ? undefined : write(root, { ...terms, idleBefore }),
+        renewed: now - terms.usedAt < renewAfter ? undefined : write(root, { ...terms, usedAt: now }),
       };
     },
   };
@@ -114,7 +119,7 @@ async function inForce(sessions: Pick<Sessions, 'find'>, sessionId: string, root
   try {
     return await sessions.find(sessionId, rootKeyId);
   } catch (error) {
-    if (error instanceof MissingOneTimePassword) throw error;
+    if (error instanceof InsufficientLogin) throw error;
     // Unreadable records say nothing about the session.
     throw error instanceof Refusal && !isEngineUnavailable(error)
       ? ended('Your session was ended. Log in again.')
@@ -124,8 +129,8 @@ async function inForce(sessions: Pick<Sessions, 'find'>, sessionId: string, root
 
 const ended = (message: string): Refusal => new Refusal('macaroon-authorization-required', message);
 
-function write(root: OpenedRootKey, { sessionId, until, idleBefore }: BrowserSessionTerms): string {
-  const values = [sessionId, timestamp(new Date(until)), timestamp(new Date(idleBefore))];
+function write(root: OpenedRootKey, { sessionId, until, begunAt, usedAt }: BrowserSessionTerms): string {
+  const values = [sessionId, ...[until, begunAt, usedAt].map((time) => timestamp(new Date(time)))];
   const conditions = names.map((name, at) => `${name} ${values[at]}`);
   return writeToken(conditions.reduce(withFirstPartyCaveat, mint(root.key, `${kind}:${root.id}`, '')));
 }
@@ -144,12 +149,13 @@ async function readSession(
     return undefined;
   const conditions = conditionsOf(macaroon) ?? [];
   if (!names.every((name, at) => conditions[at]?.startsWith(`${name} `) === true)) return undefined;
-  const [sessionId = '', until = '', idleBefore = ''] = names.map((name, at) => conditions[at]?.slice(name.length + 1));
-  return { root, terms: { sessionId, until: moment(until), idleBefore: moment(idleBefore) } };
+  const [sessionId = '', ...times] = names.map((name, at) => conditions[at]?.slice(name.length + 1) ?? '');
+  const [until = 0, begunAt = 0, usedAt = 0] = times.map(moment);
+  return { root, terms: { sessionId, until, begunAt, usedAt } };
 }
 
 const formToken = ({ key }: OpenedRootKey, sessionId: string, address: string): Buffer =>
-  createHmac('sha256', key).update(`larder console form\n${sessionId}\n${address}`).digest();
+  createMac('form token', key).update(`larder console form\n${sessionId}\n${address}`).digest();
 
 function isSame(candidate: string, expected: Buffer): boolean {
   const bytes = Buffer.from(candidate, 'base64url');

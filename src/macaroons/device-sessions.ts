@@ -1,7 +1,6 @@
 // Sessions of devices that have proven their serial. They are not recorded: each names its device and its end, and is
 // signed with a key that only this store has.
-import { hkdfSync, randomBytes } from 'node:crypto';
-
+import { deriveKey, randomBytes } from '#domain/cryptography.ts';
 import { conditionsOf, mint, signatureMatches, withFirstPartyCaveat } from './codec/macaroon.ts';
 import { readToken, writeToken } from './codec/text.ts';
 
@@ -33,7 +32,7 @@ export interface DeviceSessions {
 
 /** @param siteKey the session key is derived from it @param clock the latest time seen */
 export function createDeviceSessions(siteKey: Buffer, clock: () => Date): DeviceSessions {
-  const key = Buffer.from(hkdfSync('sha256', siteKey, '', 'larder device sessions', 32));
+  const key = deriveKey(siteKey, 'larder device sessions');
   return {
     write({ device: { brand, model, serial }, store, deviceKeyId, signedWith, until }) {
       const identifier = `${kind}:${randomBytes(16).toString('base64url')}`;

@@ -2,6 +2,7 @@
 import type { Acts } from '#acts/act.ts';
 import { exchangeLogin, notThisAccount } from '#acts/tokens/tokens.ts';
 import { timestamp } from '#domain/clock.ts';
+import { demandsCertificate } from '#domain/accounts/role.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import type { StoreRecords } from '#records/index.ts';
@@ -31,6 +32,8 @@ export interface SessionOptions {
   latestTime: LatestTime;
   /** Whether the current configuration requires one-time passwords of administrators. */
   requiresTotp: () => boolean;
+  /** The roles that require a login with a client certificate. */
+  certificateRoles: () => readonly string[];
 }
 
 /** Refuses with the reason why a session has ended: if the account is disabled, another login does not help. */
@@ -44,23 +47,36 @@ async function refuseEnded({ macaroons }: Pick<StoreRecords, 'macaroons'>, sessi
   );
 }
 
-/** Thrown for the session of an administrator without a one-time password, if the store requires one. */
-export class MissingOneTimePassword extends Refusal {
-  constructor({ accountId }: Pick<Session, 'accountId'>) {
-    super(
-      'macaroon-authorization-required',
-      `This store asks its administrators for a one-time password, and the account ${accountId} has none. ` +
-        `Set one with 'larder account totp ${accountId}' on the host.`,
-    );
+/** Thrown for a session with a weaker login than the configuration now requires of the account. */
+export class InsufficientLogin extends Refusal {
+  constructor(message: string) {
+    super('macaroon-authorization-required', message);
   }
 }
 
-export function createSessions({ records, acts, latestTime, requiresTotp }: SessionOptions): Sessions {
+const missingTotp = ({ accountId }: Session): InsufficientLogin =>
+  new InsufficientLogin(
+    `This store asks its administrators for a one-time password, and the account ${accountId} has none. ` +
+      `Set one with 'larder account totp ${accountId}' on the host.`,
+  );
+
+const missingCertificate = ({ username }: Session): InsufficientLogin =>
+  new InsufficientLogin(
+    `The role of '${username}' requires a login with a client certificate. Log in again with the certificate, or issue a ` +
+      "token with 'larder token issue' on the host.",
+  );
+
+export function createSessions(options: SessionOptions): Sessions {
+  const { records, acts, latestTime, requiresTotp, certificateRoles } = options;
   /** Checked at each use: the setting, or the role, may be newer than the session. */
-  const withTotp = (session: Session): Session => {
-    if (requiresTotp() && session.storeAdministrator === 1 && session.hasTotp === 0) {
-      throw new MissingOneTimePassword(session);
-    }
+  const withProof = (session: Session): MaybePromise<Session> => {
+    if (requiresTotp() && session.storeAdministrator === 1 && session.hasTotp === 0) throw missingTotp(session);
+    if (session.provenBy !== null || certificateRoles().length === 0) return session;
+    return withoutRule(session);
+  };
+  const withoutRule = async (session: Session): Promise<Session> => {
+    const roles = await records.accounts.rolesOf(session.accountId);
+    if (demandsCertificate(roles, certificateRoles())) throw missingCertificate(session);
     return session;
   };
 
@@ -78,13 +94,14 @@ export function createSessions({ records, acts, latestTime, requiresTotp }: Sess
       validUntil: timestamp(new Date(terms.until)),
       // Channels of the first release have another syntax than those of tokens that are issued now.
       conditions: version === '2' ? JSON.stringify(restrictingCaveats(caveats)) : null,
+      provenBy: discharge.byCertificate ? ('certificate' as const) : null,
     };
     await acts.do(exchangeLogin, { actor: account.id, requestId }, { session, issued: terms.issued, address });
   };
 
   const find: Sessions['find'] = (sessionId, rootKeyId) =>
     whenReady(records.macaroons.session(sessionId, rootKeyId), (session) =>
-      session === undefined ? refuseEnded(records, sessionId) : withTotp(session),
+      session === undefined ? refuseEnded(records, sessionId) : withProof(session),
     );
 
   return {
@@ -99,7 +116,7 @@ export function createSessions({ records, acts, latestTime, requiresTotp }: Sess
         session = await find(terms.sessionId, rootKeyId);
       }
       if (discharge.username !== session.username) throw notThisAccount();
-      return withTotp(session);
+      return withProof(session);
     },
   };
 }

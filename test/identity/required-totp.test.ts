@@ -9,80 +9,9 @@ import { itself } from '#acts/act.ts';
 import { setTotpSecret } from '#acts/accounts/credentials.ts';
 import { minutes, seconds } from '#domain/clock.ts';
 import { codeAt } from '#identity/credentials/totp.ts';
-import { readToken } from '#macaroons/codec/text.ts';
 import { until } from '#test/fixtures/until.ts';
-import { startConsole, type ConsoleStore } from '../console/world.ts';
-import { begin, logInAt, password, postForm, waysIn } from './world.ts';
-
-interface Tried {
-  status: number;
-  /** The text of the page or of the response. */
-  said: string;
-}
-
-type Way = (store: ConsoleStore, username: string, code: string) => Promise<Tried>;
-
-const textOf = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body));
-
-async function methods(store: ConsoleStore): Promise<Record<string, { VisitURL: string; url: string }>> {
-  const { caveatId } = await begin(store);
-  return (await waysIn(store, caveatId)).InteractionMethods;
-}
-
-/** Each way to log in with a password; a page that asks for the code is answered with it, unless there is none. */
-const ways: Readonly<Record<string, Way>> = {
-  'the form of the console': async (store, username, code) => {
-    const visitor = store.visitor();
-    const { status, text } = await visitor.logIn(username, { code });
-    return { status: status === 200 && visitor.cookie === '' ? 599 : status, said: text };
-  },
-
-  'the page that tools send people to': async (store, username, code) => {
-    const window = (await methods(store))['browser-window'];
-    const { status, body } = await logInAt(window?.VisitURL ?? '', { username, password });
-    if (status !== 200 || !/name="code"/.test(textOf(body))) return { status, said: textOf(body) };
-    if (code === '') return { status: 401, said: 'one-time password' };
-    const again = (await methods(store))['browser-window'];
-    const second = await logInAt(again?.VisitURL ?? '', { username, password, code });
-    return { status: second.status, said: textOf(second.body) };
-  },
-
-  'the form that a tool shows on a terminal': async (store, username, code) => {
-    const form = (await methods(store))['form'];
-    const reply = await fetch(form?.url ?? '', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ form: { username, password, ...(code !== '' && { otp: code }) } }),
-    });
-    return { status: reply.status, said: await reply.text() };
-  },
-
-  'the discharge that charmcraft asks for itself': async (store, username, code) => {
-    const { macaroon } = (await store.anyone.post('/v1/tokens/usso', {})).body as { macaroon: string };
-    const caveat = readToken(macaroon)?.caveats.find(({ verificationId }) => verificationId !== undefined);
-    const { status, body } = await store.anyone.post('/api/v2/tokens/discharge', {
-      email: `${username}@example.com`,
-      password,
-      caveat_id: caveat?.identifier.toString(),
-      ...(code !== '' && { otp: code }),
-    });
-    return { status, said: textOf(body) };
-  },
-
-  'the page on which an invite is answered': async (store, username, code) => {
-    const bob = await store.as('bob');
-    const name = `hello-${String(Math.floor(store.clock.now.getTime() / 1000))}-${Math.random().toString(36).slice(2, 8)}`;
-    await bob.post('/v1/bin', { name });
-    const invites = [{ email: `${username}@example.com` }];
-    const { body } = await bob.post(`/v1/bin/${name}/collaborators/invites`, { invites });
-    const token = (body.tokens as { token: string }[])[0]?.token ?? '';
-    const opened = await fetch(`${store.url}/identity/invite?token=${token}`, { redirect: 'manual' });
-    const cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-    const answered = { username, password, code, answer: 'accept' };
-    const { status, body: said } = await postForm(`${store.url}/identity/invite`, answered, { cookie });
-    return { status, said: textOf(said) };
-  },
-};
+import { startConsole } from '../console/world.ts';
+import { ways } from './ways.ts';
 
 t.test('an administrator of a store with required one-time passwords has to give one on every path', async (t) => {
   const store = await startConsole(t, (text) => text.replace(/^.*require_totp = false$/m, 'require_totp = true'));
@@ -113,6 +42,16 @@ t.test('an administrator of a store with required one-time passwords has to give
       const replayed = await other(store, 'root', code);
       t.ok(replayed.status >= 400 && replayed.status < 500, 'and each is good once, at whichever door');
     });
+  }
+});
+
+t.test('a notice that must be acknowledged closes every path that does not acknowledge it', async (t) => {
+  const rules = '[sessions]\nbanner = "Use is monitored."\nacknowledge_banner = true\n';
+  const store = await startConsole(t, (text) => text.replace('[sessions]\n', rules));
+  for (const [way, tried] of Object.entries(ways)) {
+    const { status, said } = await tried(store, 'ada', '');
+    t.equal(status, 403, way);
+    t.match(said, /must be acknowledged before each login/, way);
   }
 });
 

@@ -28,25 +28,31 @@ export const createAccount = act({
   object: accountObject,
   gate: { never: 'the approvals of a new account do not count for three days' },
 
-  async perform(tx, { idMadeHere, ...details }: NewAccount, doing): Promise<Account> {
-    const { at, note } = doing;
-    const { id, username, displayName, email } = details;
-    const problem =
-      usernameProblem(username) ??
-      displayNameProblem(displayName) ??
-      (emailAddress(email) === email ? undefined : `'${email}' is not an e-mail address.`) ??
-      (isAccountId(id) ? undefined : `'${id}' is not an account id.`);
-    if (problem !== undefined) throw new Refusal('api-error', problem);
-    note({ username, email });
-    if (await tx.accounts.isForeign(id)) return convertToOwnAccount(tx, details, doing);
-    const taken = await tx.accounts.taken(details);
-    if (taken !== undefined) throw new Refusal('conflict', `The ${words[taken]} '${details[taken]}' is taken.`);
-    const account = { ...details, validation: 'unproven', createdAt: at };
-    await tx.accounts.add(account, { idMadeHere });
-    await markTouched(tx, id, doing);
-    return account;
-  },
+  perform: addAccount,
 });
+
+/** Adds an account, or takes over that of another store with the same id. */
+export async function addAccount(
+  tx: ChangeRecords,
+  { idMadeHere, id, username, displayName, email }: NewAccount,
+  doing: ActContext,
+): Promise<Account> {
+  const details = { id, username, displayName, email };
+  const problem =
+    usernameProblem(username) ??
+    displayNameProblem(displayName) ??
+    (emailAddress(email) === email ? undefined : `'${email}' is not an e-mail address.`) ??
+    (isAccountId(id) ? undefined : `'${id}' is not an account id.`);
+  if (problem !== undefined) throw new Refusal('api-error', problem);
+  doing.note({ username, email });
+  if (await tx.accounts.isForeign(id)) return convertToOwnAccount(tx, details, doing);
+  const taken = await tx.accounts.taken(details);
+  if (taken !== undefined) throw new Refusal('conflict', `The ${words[taken]} '${details[taken]}' is taken.`);
+  const account = { ...details, validation: 'unproven', createdAt: doing.at };
+  await tx.accounts.add(account, { idMadeHere });
+  await markTouched(tx, id, doing);
+  return account;
+}
 
 /**
  * Turns the account of another store, known from imported packages, into an account of this store. It keeps its
@@ -133,22 +139,40 @@ export const changeRole = act({
     const { at, note } = doing;
     note({ role, removed: remove });
     await requireAccount(tx, id);
-    if (role === 'store-admin') {
-      if (remove) await refuseLastAdministrator(tx, id);
-      await (remove ? tx.accounts.endStoreAdministrator(id) : tx.accounts.makeStoreAdministrator(id, at));
-    } else if (role === 'transfer-approver' || role === 'auditor') {
-      await (remove ? tx.accounts.unassign(id, role) : tx.accounts.assign(id, role, at));
-    } else {
-      const brand = role.slice('brand-admin:'.length);
-      if ((await tx.brands.find(brand)) === undefined) {
-        throw new Refusal('resource-not-found', `There is no brand with the account '${brand}'.`);
-      }
-      await (remove ? tx.brands.removeAdministrator(brand, id) : tx.brands.addAdministrator(brand, id, at));
+    const ofGroup = await tx.groupRoles.find(id, role);
+    if (ofGroup !== undefined) {
+      throw new Refusal(
+        'conflict',
+        `The account '${id}' has the role ${role} because of the group '${ofGroup.group}'. Change the members of the ` +
+          'group at the OpenID provider, or [identity.oidc.roles] in larder.toml.',
+      );
     }
+    const brand = brandOf(role);
+    if (brand !== undefined && (await tx.brands.find(brand)) === undefined) {
+      throw new Refusal('resource-not-found', `There is no brand with the account '${brand}'.`);
+    }
+    if (role === 'store-admin' && remove) await refuseLastAdministrator(tx, id);
+    await (remove ? takeRole(tx, id, role) : giveRole(tx, id, role, at));
     await markTouched(tx, id, doing);
     return tx.accounts.rolesOf(id);
   },
 });
+
+/** The brand of a role; undefined if it is a role for the whole store. */
+export const brandOf = (role: AccountRole): string | undefined =>
+  role.startsWith('brand-admin:') ? role.slice('brand-admin:'.length) : undefined;
+
+export async function giveRole(tx: ChangeRecords, id: string, role: AccountRole, at: string): Promise<void> {
+  if (role === 'store-admin') await tx.accounts.makeStoreAdministrator(id, at);
+  else if (role === 'transfer-approver' || role === 'auditor') await tx.accounts.assign(id, role, at);
+  else await tx.brands.addAdministrator(brandOf(role) ?? '', id, at);
+}
+
+export async function takeRole(tx: ChangeRecords, id: string, role: AccountRole): Promise<void> {
+  if (role === 'store-admin') await tx.accounts.endStoreAdministrator(id);
+  else if (role === 'transfer-approver' || role === 'auditor') await tx.accounts.unassign(id, role);
+  else await tx.brands.removeAdministrator(brandOf(role) ?? '', id);
+}
 
 /**
  * Records that an account, its roles or its credentials were changed, so that its approvals do not count for a while.
@@ -170,9 +194,9 @@ export async function requireAccount({ accounts }: Pick<ChangeRecords, 'accounts
   throw new Refusal('resource-not-found', `There is no account with the id '${id.slice(0, 64)}'.`);
 }
 
-/** Refuses to disable or demote the only enabled store administrator. */
+/** Refuses to disable or demote the only enabled local store administrator: the OpenID provider can be away. */
 async function refuseLastAdministrator({ accounts }: ChangeRecords, id: string): Promise<void> {
-  if (!(await accounts.isStoreAdministrator(id)) || (await accounts.isOtherAdministrator(id))) return;
+  if (!(await accounts.isLocalAdministrator(id)) || (await accounts.isOtherAdministrator(id))) return;
   throw new Refusal(
     'conflict',
     `The account '${id}' is the only store administrator who is not disabled. Make another one first: ` +

@@ -12,6 +12,8 @@ interface LogIn {
    */
   oneTimePassword: { secret: string; step: number } | { secret: string; recovery: string } | undefined;
   address: string;
+  /** The session of the console that asked for the credentials again; undefined for a new login. */
+  provenSession: string | undefined;
 }
 
 export const logIn = act({
@@ -22,10 +24,17 @@ export const logIn = act({
   gate: { never: 'it changes only the login of the same account' },
 
   /** Accepts each one-time password once. Refused if the password or the secret changed since it was verified. */
-  async perform(tx, { accountId, passwordSetAt, oneTimePassword, address }: LogIn, { note }): Promise<void> {
+  async perform(
+    tx,
+    { accountId, passwordSetAt, oneTimePassword, address, provenSession }: LogIn,
+    doing,
+  ): Promise<void> {
+    const { note, at } = doing;
     note({ address });
     if ((await tx.accounts.disabledAt(accountId)) !== null) throw wrongCredentials();
     if ((await tx.passwords.find(accountId))?.changedAt !== passwordSetAt) throw wrongCredentials();
+    if (provenSession === undefined) await tx.lastLogins.add(accountId, { at, address });
+    else await tx.macaroons.prove(provenSession, accountId, at);
     const secret = await tx.totpSecrets.find(accountId);
     if (secret?.sealed !== oneTimePassword?.secret) throw wrongCode();
     if (oneTimePassword === undefined) return;

@@ -1,9 +1,10 @@
 // Tokens: begin and end sessions.
 import { Refusal } from '#domain/refusal.ts';
+import { findSessionsToEnd, type SessionEndReason, type SessionRules } from '#domain/tokens/session-rules.ts';
 import type { ChangeRecords } from '#records/index.ts';
 import type { NewMacaroon, OwnedMacaroon } from '#records/tokens/macaroons.ts';
 import { requireAccount, markTouched, type AccountTarget } from '../accounts/accounts.ts';
-import { act, type ActContext } from '../act.ts';
+import { act, DoneAlready, itself, type ActContext } from '../act.ts';
 
 interface OfSession {
   sessionId: string;
@@ -94,7 +95,34 @@ export const beginBrowserSession = act({
   object: ofSession,
   gate: { never: 'it changes only the login of the same account' },
 
-  perform: begin,
+  /** Ends other sessions of the account, the longest unused first, if it would have more than the rules allow. */
+  async perform(tx, { rules, ...begun }: Begun & { rules: SessionRules }, doing): Promise<void> {
+    const { accountId, validSince } = begun.session;
+    const others = await tx.macaroons.consoleSessions(accountId, validSince);
+    const maxOthers = rules.maxPerAccount === undefined ? undefined : rules.maxPerAccount - 1;
+    const ended = findSessionsToEnd(others, { ...rules, maxPerAccount: maxOthers }, new Date(validSince));
+    for (const { sessionId } of ended) await tx.macaroons.end(sessionId, { at: doing.at, actor: itself.actor });
+    if (ended.length > 0) doing.note({ 'ended-sessions': ended.map(({ sessionId }) => sessionId) });
+    await begin(tx, begun, doing);
+  },
+});
+
+export const expireBrowserSession = act({
+  name: 'expire_browser_session',
+  summary: 'End a session in the console by the rules of the configuration.',
+  on: 'session/ID',
+  object: sessionObject,
+  gate: { never: 'it follows from the rules for sessions' },
+
+  async perform(
+    tx,
+    { sessionId, reason }: OfSession & { reason: SessionEndReason },
+    { at, actor, note },
+  ): Promise<void> {
+    if ((await tx.macaroons.find(sessionId))?.revokedAt !== null) throw new DoneAlready(undefined);
+    const ended = await tx.macaroons.end(sessionId, { at, actor });
+    note({ account: ended?.accountId, reason });
+  },
 });
 
 /** Stores a session, with the address of the client. */

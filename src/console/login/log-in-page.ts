@@ -1,6 +1,8 @@
 // The login page of the console: name, password, and the one-time password if the account uses them.
 import type { OperationResponse } from '#http/operation.ts';
 import { html, nothing } from '#http/pages/html.ts';
+import { bannerField, bannerText } from '#http/pages/login-notices.ts';
+import { loginButtons } from '#http/pages/login-buttons.ts';
 import type { Config } from '#configuration/config.ts';
 import { pageOf } from '../page.ts';
 import { field } from '../parts/form.ts';
@@ -51,6 +53,7 @@ export function logInPage({
         ${says === undefined ? nothing : notice(failed ? 'warn' : 'note', says)}
         ${fromElsewhere ? html`<p><a href="${to}">Continue</a> if you are already logged in.</p>` : nothing}
         ${typed === undefined ? nothing : notice('note', 'The text that you typed is kept and appears again after you log in.')}
+        ${bannerText(config.sessions)}
         <form method="post" action="/console/log-in">
           <input type="hidden" name="to" value="${to}" />
           ${typed === undefined ? nothing : html`<input type="hidden" name="typed" value="${JSON.stringify(typed)}" />`}
@@ -63,9 +66,10 @@ export function logInPage({
             autocomplete: 'one-time-code',
             hint: 'Six digits or a recovery code, if your account uses one-time passwords; else empty.',
           })}
+          ${bannerField(config.sessions)}
           <button>Log in</button>
         </form>
-        ${unencryptedNotice(baseUrl)}
+        ${loginButtons(config, { field: 'to', value: to })} ${unencryptedNotice(baseUrl)}
       </main>
       <footer>
         <p>

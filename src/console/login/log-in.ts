@@ -1,7 +1,14 @@
 // Logs browsers in to the console, and out of it.
 import { revokeOwnToken } from '#acts/tokens/tokens.ts';
 import { account, anyone } from '#access/access-rules.ts';
-import { isOwnForm, refuseForeignForm, refuseClearText, findBrowserSession } from '#http/request/browser-sessions.ts';
+import {
+  findBrowserSession,
+  isOwnForm,
+  refuseClearText,
+  refuseForeignForm,
+  removedSessionHeader,
+  sessionHeader,
+} from '#http/request/browser-sessions.ts';
 import { readJson } from '#contract/json.ts';
 import { operation, type OperationResponse } from '#http/operation.ts';
 import type { Services } from '#http/services.ts';
@@ -9,11 +16,12 @@ import type { ConsoleLogIn } from '#contract/wire.ts';
 import type { Principal } from '#domain/tokens/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { IncomingMessage } from 'node:http';
-import { renderInFrame } from '../frame.ts';
+import { credentialRefusals, readCredentials } from '../accounts/credential-fields.ts';
+import type { BrowserEvidence } from '../browser-access.ts';
+import { renderInFrame, type View } from '../frame.ts';
 import { logInPage } from './log-in-page.ts';
 import { withMessage } from '../messages.ts';
 import { formHandler, seeOther } from '../screen.ts';
-import { removedSessionHeader, sessionHeader } from '../session-headers.ts';
 import { renderRestoredForm, readRestorableContent, type ConsoleFormContent } from '../restored-form.ts';
 
 const page = {
@@ -76,7 +84,7 @@ export const consoleLogOut = formHandler({
 
 interface ConsoleLogInCall extends Pick<
   Services,
-  'acts' | 'authority' | 'config' | 'identity' | 'records' | 'version'
+  'acts' | 'authority' | 'config' | 'identity' | 'records' | 'version' | 'now'
 > {
   body: ConsoleLogIn;
   request: IncomingMessage;
@@ -89,7 +97,7 @@ async function logIn(
   to: string,
   typed: ConsoleFormContent | undefined,
 ): Promise<OperationResponse> {
-  const { request, body, config, identity, authority, records, version, address, requestId } = call;
+  const { request, body, config, identity, authority, records, version, now, address, requestId } = call;
   const { base_url: baseUrl } = config.http;
   refuseClearText(baseUrl, address);
   refuseForeignForm(request, baseUrl);
@@ -97,6 +105,7 @@ async function logIn(
     name: body.username,
     password: body.password,
     oneTimePassword: body.code === '' ? undefined : body.code,
+    acknowledged: body.acknowledged === 'yes',
     address,
     requestId,
   });
@@ -107,15 +116,41 @@ async function logIn(
   if (typed === undefined) return seeOther(to, headers);
   const browsing = await authority.browsers.find(session);
   return renderInFrame(
-    { request, config, records, version, browsing },
-    {
-      title: 'Check your input and send it again',
-      lead: 'You are logged in again. Your input is below. It has not been carried out yet.',
-      content: renderRestoredForm(browsing, to, typed, []),
-      headers,
-    },
+    { request, config, records, version, now, browsing },
+    restoredView({ browsing, to, typed, headers }),
   );
 }
+
+/** The page with the input of a form that a login has interrupted. */
+const restoredView = ({
+  browsing,
+  to,
+  typed,
+  headers,
+}: BrowserEvidence & { to: string; typed: ConsoleFormContent; headers: Record<string, string> }): View => ({
+  title: 'Check your input and send it again',
+  lead: 'You are logged in again. Your input is below. It has not been carried out yet.',
+  content: renderRestoredForm(browsing, to, typed, []),
+  headers,
+});
+
+export const consoleReauthenticate = formHandler({
+  name: 'console_reauthenticate',
+  path: '/console/reauthenticate',
+  summary: 'Enter your password again, before an act that the store asks it for.',
+  access: account('token'),
+  body: 'ConsoleReauthentication',
+  bodyLimit: 128 * 1024,
+  refuses: credentialRefusals,
+  async perform(call) {
+    const { body, identity, principal, browsing, request } = call;
+    await identity.own.prove(principal.accountId, readCredentials(call));
+    const to = ownAddress(body.to);
+    const typed = isOwnForm(request, call.config.http.base_url) ? typedIn(body) : undefined;
+    if (typed === undefined) return to;
+    return renderInFrame(call, restoredView({ browsing, to, typed, headers: {} }));
+  },
+});
 
 /** Ends the former session of the browser: its cookie is replaced, so that the browser could not end it later. */
 const endSession = (
@@ -148,6 +183,6 @@ const ownAddress = (text = '/console'): string =>
   /^\/console(?:[/?][\w/.:?&=%~+-]*)?$/.test(text) ? text : '/console';
 
 /** The earlier form content, which our login page sends along. */
-function typedIn({ typed }: ConsoleLogIn): ConsoleFormContent | undefined {
+function typedIn({ typed }: Pick<ConsoleLogIn, 'typed'>): ConsoleFormContent | undefined {
   return typed === undefined ? undefined : readRestorableContent(readJson(typed));
 }

@@ -13,6 +13,19 @@ export const isOverTls = (baseUrl: string): boolean => new URL(baseUrl).protocol
 export const sessionCookie = (baseUrl: string): string =>
   isOverTls(baseUrl) ? '__Host-larder-session' : 'larder-session';
 
+/** The header that sets a session until the browser closes; other sites and scripts cannot use it. */
+export const sessionHeader = (session: string, baseUrl: string): Record<string, string> => ({
+  'set-cookie': `${sessionCookie(baseUrl)}=${session}; ${attributes(baseUrl)}`,
+});
+
+/** The header that removes the session. */
+export const removedSessionHeader = (baseUrl: string): Record<string, string> => ({
+  'set-cookie': `${sessionCookie(baseUrl)}=; Max-Age=0; ${attributes(baseUrl)}`,
+});
+
+const attributes = (baseUrl: string): string =>
+  `Path=/; HttpOnly; SameSite=Strict${isOverTls(baseUrl) ? '; Secure' : ''}`;
+
 /** Returns the session of the browser. Refuses if there is no valid session, or if it would cross a network in clear text. */
 export async function requireBrowserSession(
   { request, address }: { request: IncomingMessage; address: string },
@@ -76,8 +89,12 @@ export async function findBrowserSession(
   }
 }
 
+/** Whether the browser has sent a session, even an ended one. */
+export const hasSessionCookie = (request: IncomingMessage, baseUrl: string): boolean =>
+  cookieNamed(sessionCookie(baseUrl), request) !== undefined;
+
 /** The value of a cookie; undefined if it is absent, or sent twice, because one of the two is not ours. */
-function cookieNamed(name: string, { headers }: IncomingMessage): string | undefined {
+export function cookieNamed(name: string, { headers }: IncomingMessage): string | undefined {
   const values = (headers.cookie ?? '')
     .split(';')
     .map((pair) => pair.trim())

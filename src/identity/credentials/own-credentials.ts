@@ -8,7 +8,9 @@ import type {
   OwnCredentials,
   ProvenAccount,
 } from '#http/identity-provider.ts';
+import { minutes } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { ReauthenticationRequired } from '#domain/tokens/reauthentication.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import type { Account } from '#records/accounts/accounts.ts';
 import { totpPurpose, type LoginOptions } from '../login/logins.ts';
@@ -19,6 +21,8 @@ import { newTotpSecret, stepOf, totpAddress } from './totp.ts';
 interface OwnCredentialsOptions extends LoginOptions {
   logins: Pick<Logins, 'checkPassword' | 'finish'>;
   requiresTotp: () => boolean;
+  /** How long a repeated proof counts before acts. */
+  proofMinutes: () => number;
 }
 
 export function createOwnCredentials(options: OwnCredentialsOptions): OwnCredentials {
@@ -26,8 +30,13 @@ export function createOwnCredentials(options: OwnCredentialsOptions): OwnCredent
 
   const provePassword = async (accountId: string, again: RepeatedCredentials): Promise<ProvenAccount> => {
     const name = (await records.accounts.find(accountId))?.username ?? '';
-    const { account } = await logins.checkPassword({ ...again, name });
+    const { account } = await logins.checkPassword({ ...again, name, acknowledged: true });
     if (account.id !== accountId) throw new Refusal('conflict', 'Your account was renamed. Log in again.');
+    return account;
+  };
+  const prove = async (accountId: string, again: RepeatedCredentials): Promise<ProvenAccount> => {
+    const account = await provePassword(accountId, again);
+    await logins.finish(account, { ...again, name: account.username });
     return account;
   };
   const shown = (secret: Buffer, account: Account, about: SessionContext) => ({
@@ -37,12 +46,9 @@ export function createOwnCredentials(options: OwnCredentialsOptions): OwnCredent
 
   return {
     provePassword,
+    prove,
 
-    async prove(accountId, again) {
-      const account = await provePassword(accountId, again);
-      await logins.finish(account, { ...again, name: account.username });
-      return account;
-    },
+    proveBeforeAct: (accountId, again) => proveBeforeAct(options, prove, accountId, again),
 
     async changePassword(account, password, { endTokensAt, ...about }) {
       const problem = passwordProblem(password, account, host());
@@ -87,6 +93,24 @@ export function createOwnCredentials(options: OwnCredentialsOptions): OwnCredent
       await acts.do(switchOffTotp, { actor: account.id, ...about }, { id: account.id });
     },
   };
+}
+
+/** Demands the password of the account or, if it has none, a recent login with the OpenID provider. */
+async function proveBeforeAct(
+  { records, now, proofMinutes }: Pick<OwnCredentialsOptions, 'records' | 'now' | 'proofMinutes'>,
+  prove: OwnCredentials['prove'],
+  accountId: string,
+  again: RepeatedCredentials,
+): Promise<void> {
+  const hasPassword = (await records.passwords.find(accountId)) !== undefined;
+  if (hasPassword || (await records.openidIdentities.of(accountId)) === undefined) {
+    await prove(accountId, again);
+    return;
+  }
+  const { sessionId } = again;
+  const provenAt = sessionId && (await records.macaroons.provenAgainAt(sessionId));
+  const isRecent = provenAt && now().getTime() - Date.parse(provenAt) < minutes(proofMinutes());
+  if (isRecent !== true) throw new ReauthenticationRequired(proofMinutes());
 }
 
 /** A proposed secret is valid only in the session that received it and for the account that was logged in. */

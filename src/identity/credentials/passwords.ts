@@ -1,15 +1,13 @@
 // Hashes and verifies passwords, and checks their strength. A hash is a PHC string with its algorithm and parameters, so that the
 // parameters can grow: an old hash is still accepted, and is replaced at the next login.
 import {
-  argon2,
-  createHash,
+  createDigest,
+  hasArgon2,
+  hashWithArgon2,
+  hashWithScrypt,
   randomBytes,
-  scrypt,
   timingSafeEqual,
-  type Argon2Parameters,
-  type ScryptOptions,
-} from 'node:crypto';
-import { promisify } from 'node:util';
+} from '#domain/cryptography.ts';
 
 import { createConcurrencyLimit, type Turn } from '#domain/concurrency-limit.ts';
 import { isCommon } from './common-passwords.ts';
@@ -52,13 +50,13 @@ type Parameters = Record<string, number>;
 
 export function createPasswords(options: PasswordOptions = {}): Passwords {
   const { pepper } = options;
-  const algorithm = options.algorithm ?? (typeof argon2 === 'function' ? 'argon2id' : 'scrypt');
-  const pepperId = pepper && createHash('sha256').update('pepper id').update(pepper).digest('base64').slice(0, 8);
+  const algorithm = options.algorithm ?? (hasArgon2 ? 'argon2id' : 'scrypt');
+  const pepperId = pepper && createDigest('secret').update('pepper id').update(pepper).digest('base64').slice(0, 8);
   const inTurn = createConcurrencyLimit(hashing);
 
   /** The password with its pepper, as bytes of fixed length, after Unicode normalization. */
   const prepared = (password: string, peppered: boolean): Buffer => {
-    const text = createHash('sha512').update(password.normalize('NFKC'));
+    const text = createDigest('password').update(password.normalize('NFKC'));
     if (peppered && pepper !== undefined) text.update(pepper);
     return text.digest();
   };
@@ -121,19 +119,11 @@ function readPhc(text: string): Phc | undefined {
   return { name, cost, keyId, salt: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64') };
 }
 
-const argon2Async = promisify((parameters: Argon2Parameters, done: (error: Error | null, tag: Buffer) => void): void =>
-  argon2('argon2id', parameters, done),
-);
-const scryptAsync = promisify(
-  (message: Buffer, salt: Buffer, options: ScryptOptions, done: (error: Error | null, tag: Buffer) => void): void =>
-    scrypt(message, salt, tagLength, options, done),
-);
-
 const argon2Of = (message: Buffer, nonce: Buffer, { m = 0, t = 0, p = 0 }: Parameters): Promise<Buffer> =>
-  argon2Async({ message, nonce, memory: m, passes: t, parallelism: p, tagLength });
+  hashWithArgon2({ message, nonce, memory: m, passes: t, parallelism: p, tagLength });
 
 const scryptOf = (message: Buffer, salt: Buffer, { ln = 0, r = 0, p = 0 }: Parameters): Promise<Buffer> =>
-  scryptAsync(message, salt, { N: 2 ** ln, r, p, maxmem: 256 * 2 ** ln * r });
+  hashWithScrypt(message, { salt, length: tagLength, N: 2 ** ln, r, p, maxmem: 256 * 2 ** ln * r });
 
 const unpadded = (bytes: Buffer): string => bytes.toString('base64').replaceAll('=', '');
 

@@ -1,5 +1,5 @@
 // Recovery codes for an account that lost its authenticator. Each replaces a one-time password once.
-import { createHmac, randomInt } from 'node:crypto';
+import { createMac, randomInt } from '#domain/cryptography.ts';
 
 /** Letters and digits that are not easily confused. */
 const signs = 'abcdefghjkmnpqrstuvwxyz23456789';
@@ -30,7 +30,7 @@ const bare = (typed: string): string | undefined => {
 export function recoveryDigest(siteKey: Buffer, accountId: string, typed: string): string | undefined {
   const code = bare(typed);
   if (code === undefined) return undefined;
-  return createHmac('sha256', siteKey).update(`recovery code of ${accountId}\n${code}`).digest('base64url');
+  return createMac('recovery code', siteKey).update(`recovery code of ${accountId}\n${code}`).digest('base64url');
 }
 
 /** The digests of new codes. */

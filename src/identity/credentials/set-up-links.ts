@@ -1,6 +1,5 @@
 // Creates set-up links. An account sets its password once with such a link; only a digest of the link's secret is stored.
-import { randomBytes } from 'node:crypto';
-
+import { randomBytes } from '#domain/cryptography.ts';
 import { after, hours, timestamp, type Now } from '#domain/clock.ts';
 import { setUpDigest } from '../login/logins.ts';
 

@@ -1,6 +1,5 @@
 // Time-based one-time passwords (RFC 6238), with HMAC-SHA-1 and six digits, which every authenticator supports.
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-
+import { createMac, randomBytes, timingSafeEqual } from '#domain/cryptography.ts';
 import { seconds } from '#domain/clock.ts';
 
 const step = seconds(30);
@@ -25,7 +24,7 @@ export function stepOf(secret: Buffer, code: string, now: Date): number | undefi
 export function codeAt(secret: Buffer, at: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(at));
-  const mac = createHmac('sha1', secret).update(counter).digest();
+  const mac = createMac('one-time password', secret).update(counter).digest();
   const offset = mac.readUInt8(mac.length - 1) & 0xf;
   return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0');
 }

@@ -3,13 +3,14 @@
 import type { IncomingMessage } from 'node:http';
 
 import { anyone } from '#access/access-rules.ts';
-import type { StartedInteraction } from '#http/identity-provider.ts';
+import type { ProvenLogin, StartedInteraction } from '#http/identity-provider.ts';
 import { operation, type OperationResponse } from '#http/operation.ts';
 import type { Services } from '#http/services.ts';
 import type { DischargeParameters } from '#contract/wire.ts';
 import { after, minutes, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { bytesFromBase64, noSuchAgent, type AddressedCaveat, type DischargeJson } from '#macaroons/discharger.ts';
+import { certificateCondition } from '#macaroons/login.ts';
 import { bakeryError } from './bakery-errors.ts';
 import { declarations, readCondition, type AuthenticatedAccount } from './conditions.ts';
 
@@ -41,11 +42,11 @@ export const discharge = operation({
     readCondition(caveat.condition);
     const token = bytesOf(parameters.token, parameters.token64, 'token');
     if (token === undefined) return interactionRequired(caveat, call);
-    const accountId =
+    const login =
       parameters['token-kind'] === 'agent'
         ? await agentOf(token, caveat, call)
         : await call.identity.interactions.redeem(token.toString('latin1'), caveat);
-    return { Macaroon: await dischargeFor(caveat, accountId, call) };
+    return { Macaroon: await dischargeFor(caveat, login, call) };
   },
 });
 
@@ -55,12 +56,14 @@ const dischargeLife = minutes(10);
 /** The discharge for an account that has logged in. */
 export async function dischargeFor(
   caveat: AddressedCaveat,
-  accountId: string,
+  { accountId, provenBy }: ProvenLogin,
   { records, discharger, authority }: Pick<Services, 'records' | 'discharger' | 'authority'>,
 ): Promise<DischargeJson> {
   const person = await personOf(accountId, records);
   const declared = declarations(readCondition(caveat.condition), person);
   return discharger.discharge(caveat, [
+    // Other services would refuse a discharge with a condition that they do not know.
+    ...(provenBy === 'certificate' && caveat.purpose !== undefined ? [certificateCondition] : []),
     ...declared,
     `time-before ${timestamp(after(authority.latestTime(), dischargeLife))}`,
   ]);
@@ -104,7 +107,7 @@ async function agentOf(
   token: Buffer,
   caveat: AddressedCaveat,
   call: Pick<Services, 'records' | 'discharger' | 'identity'>,
-): Promise<string> {
+): Promise<ProvenLogin> {
   const { username, publicKey, login } = call.discharger.readAgentLogin(token);
   const agent = await call.records.agents.find(username);
   if (agent?.publicKey !== publicKey) throw noSuchAgent();

@@ -1,6 +1,17 @@
 // Login by a form that the client itself shows: on a terminal, without a browser.
 import { anyone } from '#access/access-rules.ts';
+import type { Config } from '#configuration/config.ts';
 import { operation } from '#http/operation.ts';
+import { requiresAcknowledgement } from '#http/pages/login-notices.ts';
+import { loginRefusals } from '../login/logins.ts';
+
+/** A client prompts for each field with its description, so a field shows the login banner. */
+function bannerFields(sessions: Config['sessions']): Record<string, unknown> {
+  const { banner } = sessions;
+  if (banner === undefined) return {};
+  const mandatory = requiresAcknowledgement(sessions);
+  return { acknowledged: { description: `${banner}\nType yes to accept this notice`, type: 'string', mandatory } };
+}
 
 export const form = operation({
   name: 'form',
@@ -15,13 +26,14 @@ export const form = operation({
   response: 'FormSchema',
   refuses: ['login-expired'],
 
-  async handle({ query, identity }) {
+  async handle({ query, identity, config }) {
     await identity.interactions.find(query.did);
     return {
       schema: {
         username: { description: 'user name or e-mail address', type: 'string', mandatory: true },
         password: { description: 'password', type: 'string', mandatory: true, secret: true },
         otp: { description: 'one-time password, if the account has one', type: 'string', secret: true },
+        ...bannerFields(config.sessions),
       },
     };
   },
@@ -39,15 +51,16 @@ export const submitForm = operation({
   query: 'InteractionQuery',
   body: 'FormRequest',
   response: 'TokenResponse',
-  refuses: ['invalid-credentials', 'twofactor-required', 'twofactor-failure', 'login-expired', 'too-many-requests'],
+  refuses: loginRefusals,
 
   async handle({ query, body, identity, address, requestId }) {
     const interaction = await identity.interactions.find(query.did);
-    const { username, password, otp } = body.form;
+    const { username, password, otp, acknowledged } = body.form;
     const account = await identity.logins.logIn({
       name: username,
       password,
       oneTimePassword: otp ?? undefined,
+      acknowledged: acknowledged === 'yes',
       address,
       requestId,
     });

@@ -27,7 +27,7 @@ export const loginLegacy = operation({
   async handle({ query, request, identity, config }) {
     const { base_url: baseUrl } = config.http;
     if (!/\bapplication\/json\b/i.test(request.headers.accept ?? '')) {
-      return withRefusalPage(baseUrl, async () => loginPage(await identity.interactions.find(query.did), baseUrl));
+      return withRefusalPage(baseUrl, async () => loginPage(await identity.interactions.find(query.did), config));
     }
     const { id } = await identity.interactions.find(query.did);
     const body = {

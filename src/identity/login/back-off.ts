@@ -1,7 +1,6 @@
 // Slows down password guessing: each further failure makes the client wait longer. No account is locked permanently, and guesses
 // from another address do not affect an account at an address where it has logged in before.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import { clientOf } from '#domain/client.ts';
 import { after, days, minutes, seconds, timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -113,6 +112,6 @@ const whoIn = ({ who }: LoginAttempt): string =>
 
 /** A digest, so that keys have one length. */
 const keyOf = (kind: string, ...parts: string[]): string =>
-  createHash('sha256')
+  createDigest('counter')
     .update(JSON.stringify([kind, ...parts]))
     .digest('base64url');

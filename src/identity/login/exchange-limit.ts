@@ -1,7 +1,6 @@
 // Limits guesses of the store administrator's credential per client, so that they cost the store little. The right credential is
 // never counted: it works even while other clients at the same address are refused.
-import { hash } from 'node:crypto';
-
+import { computeDigest } from '#domain/cryptography.ts';
 import type { ExchangeLimit } from '#http/identity-provider.ts';
 import { clientOf } from '#domain/client.ts';
 import { minutes, seconds, type Now } from '#domain/clock.ts';
@@ -22,7 +21,7 @@ export function createExchangeLimit({
   const failures = createFailureCounter({ records, kind: 'exchange', now, period });
   return {
     async failed(address) {
-      const client = hash('sha256', clientOf(address), 'base64url');
+      const client = computeDigest('counter', clientOf(address), 'base64url');
       const before = await failures.recent(client);
       if (before === undefined || before.count < allowed) await failures.add(client);
       else {

@@ -1,7 +1,6 @@
 // Manages pending logins: a client begins one, a person finishes it in a browser, and the client waits for it. Any process of the
 // store can serve each step. All counts are bounded.
-import { randomBytes } from 'node:crypto';
-
+import { randomBytes } from '#domain/cryptography.ts';
 import type { Interactions } from '#http/identity-provider.ts';
 import { clientOf } from '#domain/client.ts';
 import { after, minutes, timestamp, type Now } from '#domain/clock.ts';
@@ -81,7 +80,7 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
       if (!noted) throw loginExpired();
     },
 
-    async finish(id, account) {
+    async finish(id, account, provenBy) {
       const { waitId, about } = await unfinished(id);
       const { caveat } = openLoginDetails(siteKey, digestOf(id), about);
       const token = proofs.make();
@@ -89,7 +88,7 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
       await records.ephemeral(async (tx) => {
         const finished = { accountId: account.id, token: sealed, now: at() };
         if (!(await tx.loginsUnderWay.finish(digestOf(id), finished))) throw loginExpired();
-        await proofs.keep(tx, token, { accountId: account.id, caveat });
+        await proofs.keep(tx, token, { accountId: account.id, caveat, provenBy: provenBy ?? null });
       });
       waiting.tell(waitId);
       return token;

@@ -1,15 +1,18 @@
 // The login page: name and password, and the one-time password on a second page. It works without JavaScript.
 import { anyone } from '#access/access-rules.ts';
 import { refuseForeignForm } from '#http/request/browser-sessions.ts';
-import type { Interaction } from '#http/identity-provider.ts';
+import type { Interaction, Interactions } from '#http/identity-provider.ts';
 import { OperationResponse, operation } from '#http/operation.ts';
 import type { Services } from '#http/services.ts';
 import type { LoginForm } from '#contract/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { LoginProofKind } from '#records/tokens/macaroons.ts';
 import type { Account } from '#records/accounts/accounts.ts';
 import { codeContent, loginContent, type LoginPageSubject } from '../pages/login.ts';
 import { messageContent } from '../pages/message.ts';
+import { describeEarlierLogin } from '#http/pages/login-notices.ts';
 import { page, plainStyleSheet } from '#http/pages/plain-page.ts';
+import { loginRefusals } from './logins.ts';
 import { describePermissions } from './permission-words.ts';
 
 export const login = operation({
@@ -25,14 +28,14 @@ export const login = operation({
   refusesWithPages: true,
   refuses: ['login-expired'],
 
-  handle({ request, identity, config }) {
+  handle({ request, identity, config, records }) {
     const { base_url: baseUrl } = config.http;
     const did = /[?&]did=([0-9a-f]{64}ID)(?:&|$)/.exec(request.url ?? '')?.[1] ?? '';
     return withRefusalPage(baseUrl, async () => {
       const account = await identity.interactions.findFinishedAccount(did);
       return account === undefined
-        ? loginPage(await identity.interactions.find(did), baseUrl)
-        : finishedPage(account, baseUrl);
+        ? loginPage(await identity.interactions.find(did), config)
+        : finishedPage(account, baseUrl, await describeEarlierLogin(account.id, config.sessions, records));
     });
   },
 });
@@ -53,14 +56,7 @@ export const submitLogin = operation({
   also: { 303: 'Logged in; the browser continues to the application that sent it, or to the confirmation.' },
   headers: ['location'],
   refusesWithPages: true,
-  refuses: [
-    'invalid-credentials',
-    'twofactor-required',
-    'twofactor-failure',
-    'forbidden',
-    'login-expired',
-    'too-many-requests',
-  ],
+  refuses: loginRefusals,
 
   handle(call) {
     const { request, body, identity, config } = call;
@@ -75,7 +71,7 @@ export const submitLogin = operation({
         const { halfway } = await identity.interactions.find(body.did);
         // If the password changed between the two pages, the login starts again at the first.
         return halfway === undefined || refusal.code === 'invalid-credentials'
-          ? loginPage(interaction, baseUrl, { refusal, username: body.username })
+          ? loginPage(interaction, config, { refusal, username: body.username })
           : codePage(interaction, halfway, baseUrl, refusal);
       }
     });
@@ -103,7 +99,9 @@ async function logIn(interaction: Interaction, form: LoginForm, call: Logging): 
   let account = form.code === undefined ? undefined : interaction.halfway;
   if (account === undefined) {
     if (!form.username || !form.password) throw new Refusal('api-error', 'Enter your user name and your password.');
-    const checked = await logins.checkPassword({ name: form.username, password: form.password, address, requestId });
+    const { username: name, password } = form;
+    const acknowledged = form.acknowledged === 'yes';
+    const checked = await logins.checkPassword({ name, password, acknowledged, address, requestId });
     account = checked.account;
     if (checked.needsOneTimePassword) {
       await interactions.halfway(interaction.id, account);
@@ -111,31 +109,43 @@ async function logIn(interaction: Interaction, form: LoginForm, call: Logging): 
     }
   }
   await logins.finish(account, { name: account.username, oneTimePassword: form.code, address, requestId });
-  const token = await interactions.finish(interaction.id, account);
-  if (interaction.redirect !== undefined) return goBack(interaction.redirect, await interactions.codeFor(token));
-  // A separate page, so that reloading it does not send the password again.
-  return seeOther(`/identity/login?did=${interaction.id}`);
+  return finishedResponse(interaction, account, interactions);
 }
 
-const finishedPage = ({ username }: Account, baseUrl: string): OperationResponse =>
+/** Finishes a pending login for an account that has proven its identity. */
+export async function finishedResponse(
+  { id, redirect }: Interaction,
+  account: Account,
+  interactions: Interactions,
+  provenBy?: LoginProofKind,
+): Promise<OperationResponse> {
+  const token = await interactions.finish(id, account, provenBy);
+  if (redirect !== undefined) return goBack(redirect, await interactions.codeFor(token));
+  // A separate page, so that reloading it does not send the password again.
+  return seeOther(`/identity/login?did=${id}`);
+}
+
+const finishedPage = ({ username }: Account, baseUrl: string, earlier = ''): OperationResponse =>
   messagePage(
     baseUrl,
     200,
     'You are logged in',
-    `As ${username}. You can close this page and return to your application.`,
+    `As ${username}. You can close this page and return to your application. ${earlier}`.trim(),
   );
 
 /** The login page of a pending login; `failed` holds the error of the last attempt. */
 export function loginPage(
   interaction: Interaction,
-  baseUrl: string,
+  config: Pick<Services['config'], 'http' | 'sessions' | 'identity'>,
   failed?: { refusal: Refusal; username: string | undefined },
 ): OperationResponse {
+  const { base_url: baseUrl } = config.http;
   const content = loginContent({
     did: interaction.id,
     about: aboutOf(interaction),
     username: failed?.username?.slice(0, 320),
     problem: failed?.refusal.message,
+    config,
   });
   const title = failed === undefined ? 'Log in' : 'Not logged in';
   return page(title, content, { baseUrl, ...leadingTo(interaction), ...(failed && saying(failed.refusal)) });

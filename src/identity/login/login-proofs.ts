@@ -1,7 +1,7 @@
 // Tokens that prove a login, and the codes that browsers carry back to a web application in place of a token. Both are valid for a
 // short time and once, across all processes.
-import { createHash, randomBytes } from 'node:crypto';
-
+import { createDigest, randomBytes } from '#domain/cryptography.ts';
+import type { ProvenLogin } from '#http/identity-provider.ts';
 import { after, minutes, timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { AddressedCaveat } from '#macaroons/discharger.ts';
@@ -15,10 +15,10 @@ export interface LoginProofs {
   keep(
     tx: EphemeralRecords,
     token: string,
-    proves: { accountId: string; caveat: AddressedCaveat | undefined },
+    proves: ProvenLogin & { caveat: AddressedCaveat | undefined },
   ): Promise<void>;
-  /** Uses up a token. Returns the id of the account that logged in; refuses a used or expired token, and one for another caveat. */
-  redeem(token: string, caveat: AddressedCaveat): Promise<string>;
+  /** Uses up a token. Returns the login that it proves; refuses a used or expired token, and one for another caveat. */
+  redeem(token: string, caveat: AddressedCaveat): Promise<ProvenLogin>;
   /** Makes a code that a browser can carry in an address instead of the token. It is valid once, for one minute. */
   codeFor(token: string): Promise<string>;
   /** Exchanges a code for its token. Refuses a used or expired code. */
@@ -44,11 +44,12 @@ export function createLoginProofs({ records, siteKey, now, maxProofs = 5000 }: L
   return {
     make: newSecret,
 
-    async keep(tx, token, { accountId, caveat }) {
+    async keep(tx, token, { accountId, caveat, provenBy }) {
       await tx.loginsUnderWay.addProof({
         digest: digestOf(token),
         accountId,
         caveat: caveat === undefined ? null : caveatDigest(caveat),
+        provenBy,
         endsAt: ending(redeemable),
       });
       await tx.loginsUnderWay.boundProofs(maxProofs);
@@ -59,7 +60,7 @@ export function createLoginProofs({ records, siteKey, now, maxProofs = 5000 }: L
       if (proof === undefined) throw notAProof();
       if (proof.caveat !== null && proof.caveat !== caveatDigest(caveat)) throw notAProof();
       if (!(await records.ephemeral((tx) => tx.loginsUnderWay.useProof(proof.digest)))) throw notAProof();
-      return proof.accountId;
+      return { accountId: proof.accountId, provenBy: proof.provenBy };
     },
 
     async codeFor(token) {
@@ -84,14 +85,14 @@ export function createLoginProofs({ records, siteKey, now, maxProofs = 5000 }: L
 }
 
 /** Tokens and codes are stored as digests, so that records and logs reveal none. */
-export const digestOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+export const digestOf = (secret: string): string => createDigest('secret').update(secret).digest('base64url');
 
 const newSecret = (): string => randomBytes(32).toString('base64url');
 
 const sealedFor = (digest: string): string => `token of the code ${digest}`;
 
 const caveatDigest = ({ id, payload }: AddressedCaveat): string =>
-  createHash('sha256').update(id).update('\0').update(payload.rootKey).digest('base64url');
+  createDigest('secret').update(id).update('\0').update(payload.rootKey).digest('base64url');
 
 export const loginExpired = (): Refusal =>
   new Refusal('login-expired', 'This login has expired or is finished. Start again.');

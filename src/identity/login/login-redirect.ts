@@ -31,7 +31,7 @@ export const loginRedirect = operation({
         `The return address of this login is not allowed. An administrator can add it to identity.redirect_urls.`,
       );
     }
-    return loginPage(await identity.interactions.begin({ redirect: { to, state }, address }), baseUrl);
+    return loginPage(await identity.interactions.begin({ redirect: { to, state }, address }), config);
   },
 });
 

@@ -1,12 +1,12 @@
 // Logs accounts in with a password, and sets passwords with a set-up link.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import type { Acts } from '#acts/act.ts';
 import { expiredLinkRefusal, rehashPassword, setOwnPassword } from '#acts/accounts/credentials.ts';
 import { logIn, delayLogins, wrongCode, wrongCredentials } from '#acts/login/logins.ts';
 import type { LoginCredentials, Logins, ProvenAccount } from '#http/identity-provider.ts';
 import { clientOf } from '#domain/client.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
+import { demandsCertificate } from '#domain/accounts/role.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { unseal } from '#macaroons/sealing.ts';
 import type { Account } from '#records/accounts/accounts.ts';
@@ -24,6 +24,10 @@ export interface LoginOptions {
   now: Now;
   /** Whether the store requires one-time passwords of its administrators; by default it does not. */
   requiresTotp?: (() => boolean) | undefined;
+  /** Whether the login banner must be acknowledged; by default it need not be. */
+  requiresAcknowledgement?: (() => boolean) | undefined;
+  /** The roles that require a login with a client certificate; none by default. */
+  certificateRoles?: (() => readonly string[]) | undefined;
   /** The host name of the store. */
   host: () => string;
 }
@@ -32,7 +36,7 @@ export interface LoginOptions {
 export const totpPurpose = (accountId: string): string => `one-time passwords of ${accountId}`;
 
 /** The digest of the secret of a set-up link; only the digest is stored. */
-export const setUpDigest = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+export const setUpDigest = (secret: string): string => createDigest('secret').update(secret).digest('base64url');
 
 export function createLogins(options: LoginOptions): Logins {
   const { records, acts, passwords, now } = options;
@@ -51,12 +55,14 @@ export function createLogins(options: LoginOptions): Logins {
     },
 
     async logInWithBoth(credentials) {
-      const { account, needsOneTimePassword } = await logins.checkPassword(credentials);
+      const { account, needsOneTimePassword } = await logins.checkPassword({ ...credentials, acknowledged: true });
       if (!needsOneTimePassword) throw noOneTimePasswords();
       if (isRecoveryCode(credentials.oneTimePassword ?? '')) throw noRecoveryCode();
-      await logins.finish(account, credentials);
+      await logins.finish(account, { ...credentials, sessionId: undefined });
       return account;
     },
+
+    refuseWithoutCertificate: (account, furtherRoles = []) => refuseWithoutCertificate(options, account, furtherRoles),
 
     setUpLink: (secret) => records.setUpLinks.find(setUpDigest(secret), timestamp(now())),
 
@@ -88,6 +94,38 @@ const mustHaveOne = ({ id }: Account): Refusal =>
 const noRecoveryCode = (): Refusal =>
   new Refusal('twofactor-failure', 'This needs a code from your authenticator. A recovery code works only to log in.');
 
+export const unacknowledged = (): Refusal =>
+  new Refusal(
+    'forbidden',
+    'The notice of this store must be acknowledged before each login. Log in on the page of the store in a browser, and acknowledge it there.',
+  );
+
+/** Refuses an account if its roles require a login with a client certificate. */
+export async function refuseWithoutCertificate(
+  { records, certificateRoles = () => [] }: Pick<LoginOptions, 'records' | 'certificateRoles'>,
+  { id, username }: Pick<Account, 'id' | 'username'>,
+  furtherRoles: readonly string[],
+): Promise<void> {
+  if (certificateRoles().length === 0) return;
+  const roles = [...(await records.accounts.rolesOf(id)), ...furtherRoles];
+  if (!demandsCertificate(roles, certificateRoles())) return;
+  throw new Refusal(
+    'forbidden',
+    `The role of '${username}' requires a login with a client certificate. Choose 'Log in with a certificate' on the login ` +
+      'page of the store in a browser.',
+  );
+}
+
+/** The refusals of a login with a password. */
+export const loginRefusals = [
+  'invalid-credentials',
+  'twofactor-required',
+  'twofactor-failure',
+  'forbidden',
+  'login-expired',
+  'too-many-requests',
+] as const;
+
 type LoginContext = LoginOptions & { backOff: BackOff };
 type CredentialsWithout<Secret extends keyof LoginCredentials> = Omit<LoginCredentials, Secret>;
 
@@ -97,6 +135,7 @@ async function checkPassword(
 ): Promise<{ account: ProvenAccount; needsOneTimePassword: boolean }> {
   const { records, passwords, backOff } = parts;
   const { name, password, address } = credentials;
+  if (credentials.acknowledged !== true && parts.requiresAcknowledgement?.() === true) throw unacknowledged();
   const account = await records.accounts.logsInAs(name);
   const storedPassword = account && (await records.passwords.find(account.id));
   const attempt = attemptOf(account, name, address);
@@ -108,6 +147,8 @@ async function checkPassword(
     throw wrongCredentials();
   }
   if (stale) await rehash(parts, { account, before: storedPassword.hash }, credentials);
+  // Within a session its login has proven the certificate.
+  if (credentials.sessionId === undefined) await refuseWithoutCertificate(parts, account, []);
   const needsOneTimePassword = (await records.totpSecrets.find(account.id)) !== undefined;
   return { account: { ...account, passwordSetAt: storedPassword.changedAt }, needsOneTimePassword };
 }
@@ -117,13 +158,16 @@ async function finish(
   account: ProvenAccount,
   credentials: CredentialsWithout<'password'>,
 ): Promise<void> {
-  const { acts, backOff } = parts;
-  const { name, address, requestId } = credentials;
+  const { acts, backOff, records } = parts;
+  const { name, address, requestId, sessionId } = credentials;
   const attempt = attemptOf(account, name, address);
   try {
     const oneTimePassword = await proveOneTimePassword(parts, { account, attempt }, credentials);
-    const loginInput = { accountId: account.id, passwordSetAt: account.passwordSetAt, oneTimePassword, address };
-    await acts.do(logIn, { actor: account.id, requestId }, loginInput);
+    const { id: accountId, passwordSetAt } = account;
+    const loginInput = { accountId, passwordSetAt, oneTimePassword, address, provenSession: sessionId };
+    // The act reads the failures of the account from the records.
+    await records.writeCounters();
+    await acts.do(logIn, { actor: accountId, sessionId: sessionId ?? null, requestId }, loginInput);
   } catch (error) {
     // The code is wrong, or another request has just used it.
     if (error instanceof Refusal && error.code === 'twofactor-failure') await failed(parts, credentials, account);
@@ -163,10 +207,11 @@ type OneTimePasswordProof = { secret: string; step: number } | { secret: string;
  * attacker can neither fill the log nor find out by response time whether an account exists.
  */
 async function failed(
-  { acts, backOff }: LoginContext,
+  { acts, backOff, records, now }: LoginContext,
   { name, address, requestId }: CredentialsWithout<'password' | 'oneTimePassword'>,
   account: Account | undefined,
 ): Promise<void> {
+  if (account !== undefined) records.countEvent('login-failed', account.id, timestamp(now()));
   for (const limitReached of await backOff.failed(attemptOf(account, name, address))) {
     const accountId = limitReached === 'name' ? account?.id : undefined;
     await acts.do(delayLogins, { actor: 'unknown', requestId }, { accountId, address, putOff: limitReached });

@@ -1,5 +1,7 @@
 // The content of the invite page, with the form to accept or decline.
+import type { Config } from '#configuration/config.ts';
 import { html, type Html } from '#http/pages/html.ts';
+import { bannerField, bannerText } from '#http/pages/login-notices.ts';
 import { moment, passwordField, problemText, usernameField } from './parts.ts';
 
 export interface InviteWords {
@@ -14,6 +16,7 @@ export interface InviteWords {
   /** The user name that the form is filled in with: the last input, or the invited account. */
   username: string;
   problem: string | undefined;
+  sessions: Config['sessions'];
 }
 
 export const inviteContent = (words: InviteWords): Html =>
@@ -31,11 +34,12 @@ export const inviteContent = (words: InviteWords): Html =>
         </div>
       </dl>
     </section>
-    ${problemText(words.problem)}
+    ${problemText(words.problem)} ${bannerText(words.sessions)}
     <form method="post" action="/identity/invite">
       ${usernameField(words.username, { autofocus: false })} ${passwordField}
       <label for="code">One-time password, if your account asks for one</label>
       <input id="code" name="code" type="text" inputmode="numeric" autocomplete="one-time-code" maxlength="32" />
+      ${bannerField(words.sessions)}
       <button type="submit" name="answer" value="accept">Accept</button>
       <button type="submit" name="answer" value="reject">Decline</button>
     </form>

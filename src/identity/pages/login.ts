@@ -1,5 +1,8 @@
 // The content of the two login pages: the request, and the forms for the password and the one-time password.
+import type { Config } from '#configuration/config.ts';
 import { html, nothing, type Html } from '#http/pages/html.ts';
+import { bannerField, bannerText } from '#http/pages/login-notices.ts';
+import { loginButtons } from '#http/pages/login-buttons.ts';
 import { moment, passwordField, problemText, usernameField } from './parts.ts';
 
 /** The application that asks for the login, and its request. */
@@ -14,16 +17,18 @@ export interface LoginWords {
   about: LoginPageSubject;
   username: string | undefined;
   problem: string | undefined;
+  config: Pick<Config, 'sessions' | 'identity'>;
 }
 
-export const loginContent = ({ did, about, username, problem }: LoginWords): Html =>
+export const loginContent = ({ did, about, username, problem, config }: LoginWords): Html =>
   html`<h1>Log in</h1>
-    ${aboutText(about)} ${problemText(problem)}
+    ${aboutText(about)} ${problemText(problem)} ${bannerText(config.sessions)}
     <form method="post" action="/identity/login">
       <input type="hidden" name="did" value="${did}" />
-      ${usernameField(username, { autofocus: true })} ${passwordField}
+      ${usernameField(username, { autofocus: true })} ${passwordField} ${bannerField(config.sessions)}
       <button type="submit">Log in</button>
     </form>
+    ${loginButtons(config, { field: 'did', value: did })}
     <p class="hint">Continue only if you started this login yourself just now.</p>`;
 
 /** A login without a known purpose is shown as a warning, because it can be an attack. */

@@ -15,7 +15,7 @@ export const dischargeSsoToken = operation({
   prefixed: false,
   body: 'SsoDischargeRequest',
   response: 'SsoDischarge',
-  refuses: ['invalid-credentials', 'twofactor-required', 'twofactor-failure', 'too-many-requests'],
+  refuses: ['invalid-credentials', 'twofactor-required', 'twofactor-failure', 'forbidden', 'too-many-requests'],
 
   async handle({ body, discharger, identity, authority, address, requestId }) {
     const caveat = await readSsoCaveat(() => discharger.read(Buffer.from(body.caveat_id)));
@@ -42,9 +42,9 @@ export const refreshSsoToken = operation({
   prefixed: false,
   body: 'SsoDischarge',
   response: 'SsoDischarge',
-  refuses: ['invalid-credentials'],
+  refuses: ['invalid-credentials', 'forbidden'],
 
-  async handle({ body, discharger, records, authority }) {
+  async handle({ body, discharger, records, authority, identity }) {
     const { caveat, username, loggedInAt } = await discharger.readPlainDischarge(body.discharge_macaroon);
     const account = await records.accounts.logsInAs(username);
     const password = account && (await records.passwords.find(account.id));
@@ -52,6 +52,7 @@ export const refreshSsoToken = operation({
     if (account?.username !== username || password === undefined || new Date(password.changedAt) > loggedInAt) {
       throw new Refusal('invalid-credentials', 'This login has ended. Log in again.');
     }
+    await identity.logins.refuseWithoutCertificate(account);
     const now = authority.latestTime();
     return { discharge_macaroon: discharger.plainDischarge(caveat, ssoConditions(username, loggedInAt, now)) };
   },

@@ -1,6 +1,5 @@
 // The environment variables that let a tool use this store with a token, as the sources of the tools read them.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import { tokenVariable, toolAddresses } from '#domain/tokens/publishing-tools.ts';
 import type { Config } from '#configuration/config.ts';
 
@@ -69,7 +68,7 @@ const imageLines = ({ UBUNTU_STORE_AUTH: login = '', ...others }: Record<string,
  */
 function trust(tool: Tool, { config, authority }: ToolStoreSettings): string[] {
   if (authority === undefined) return [];
-  const sum = createHash('sha256').update(authority).digest('hex');
+  const sum = createDigest('content sha256').update(authority).digest('hex');
   const names = tool === 'curl' ? ['CURL_CA_BUNDLE'] : ['REQUESTS_CA_BUNDLE', 'SSL_CERT_FILE'];
   return [
     `curl --silent --show-error --insecure --output larder-ca.pem ${config.http.base_url.replace(/\/$/, '')}/ca.pem &&`,

@@ -140,7 +140,7 @@ t.test('a token is valid for its caveat, once, and the number of stored tokens i
   const denied = { code: 'permission-required' };
   const token = await finish('one');
   await t.rejects(interactions.redeem(token, caveat('two')), denied);
-  t.equal(await interactions.redeem(token, caveat('one')), 'ada');
+  t.strictSame(await interactions.redeem(token, caveat('one')), { accountId: 'ada', provenBy: null });
   await t.rejects(interactions.redeem(token, caveat('one')), denied);
   const late = await finish('one');
   clock.now = new Date(clock.now.getTime() + minutes(10));
@@ -185,9 +185,9 @@ t.test('a code is exchanged for its token within a minute, once', async (t) => {
   const code = await interactions.codeFor(token);
   t.equal(await interactions.tokenFor(code), token);
   await t.rejects(interactions.tokenFor(code), expired);
-  t.equal(
+  t.strictSame(
     await interactions.redeem(token, caveat('any')),
-    'ada',
+    { accountId: 'ada', provenBy: null },
     'a login by redirect is for whatever the application asks next',
   );
   const late = await interactions.codeFor(token);

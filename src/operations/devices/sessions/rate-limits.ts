@@ -1,7 +1,6 @@
 // Rate limits for nonces and device sessions. A whole fleet can share one address, and snapd does not retry after a 429. A device
 // that proved its serial is therefore counted on its own, and only requests without a proof count for the address.
-import { hash } from 'node:crypto';
-
+import { computeDigest } from '#domain/cryptography.ts';
 import { isInNetworks, toBlockList } from '#http/request/client-address.ts';
 import type { Services } from '#http/services.ts';
 import { clientOf } from '#domain/client.ts';
@@ -39,7 +38,7 @@ export const refundProof = ({ address, proofRates }: DeviceProofCall): void => p
 
 /** The key that a device is counted under, independent of its address. */
 export const deviceRateKey = ({ brandId, serial }: { brandId: string; serial: string }): string =>
-  hash('sha256', JSON.stringify([brandId, serial]), 'base64url');
+  computeDigest('counter', JSON.stringify([brandId, serial]), 'base64url');
 
 /** The refusal if the device has reached its session limit; else undefined. */
 export async function checkSessionLimit(

@@ -1,10 +1,10 @@
 // Verifies the chain of trust of uploaded assertions, up to the trusted roots that the administrator configured. Pure functions: known
 // assertions are arguments, accepted ones are results.
-import type { KeyObject } from 'node:crypto';
+import type { KeyObject } from '#domain/cryptography.ts';
 import { NameIndex } from '#domain/name-index.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { joined, parseStream, type Assertion } from './format/assertion.ts';
-import { constraintsAllow } from './format/constraints.ts';
+import { constraintsAllow, newestKeyFormat } from './format/constraints.ts';
 import { HeaderReader } from './format/headers.ts';
 import { decodePublicKey, decodeSignature, deviation, verifySignature } from './format/openpgp.ts';
 import type { AssertionsByName } from './spilled-assertions.ts';
@@ -144,6 +144,12 @@ export function checkSignedWith(assertion: Assertion, signer: Assertion, now: Da
   ) {
     throw no(assertion, 'its timestamp lies outside of the time for which the key that signed it is valid');
   }
+  if (signer.format > newestKeyFormat) {
+    throw no(
+      assertion,
+      `the account-key of the key that signed it is in format ${signer.format}, but this store knows the constraints of keys only up to format ${newestKeyFormat}`,
+    );
+  }
   if (!constraintsAllow(signer, assertion.headers))
     throw no(assertion, 'the constraints of the key that signed it do not allow it');
 }
@@ -235,6 +241,8 @@ class Chain {
 
   /** Returns whether only a trusted root account may sign this assertion. */
   #needsTrust({ type, headers }: Assertion): boolean {
+    // The schemas of `system` apply to the devices of every brand.
+    if (type === 'confdb-schema') return headers['account-id'] === 'system';
     if (revisionsOf.has(type)) return (headers['provenance'] ?? defaultProvenance) === defaultProvenance;
     return ['account', 'account-key', 'store', 'snap-declaration'].includes(type);
   }

@@ -1,17 +1,15 @@
 // Resolves lookups of assertions by type and primary key, as snapd writes them into URLs.
 import { Refusal } from '#domain/refusal.ts';
 import { quoted } from './format/assertion.ts';
-import { series, typeOf } from './format/types.ts';
+import { series, typeOf, whyUnserved } from './format/types.ts';
 
 /** The assertion that a device asks for: by its name, or the newest validation set of an account with this set name. */
 export type AssertionLookup = { readonly name: string } | { readonly accountId: string; readonly setName: string };
 
-/** Types that devices request but only the online store has, with the possible number of key values. Lookups find nothing. */
+/** Other types that devices request but only the online store has, with the possible number of key values. Lookups find nothing. */
 const keptElsewhere: Readonly<Record<string, readonly number[]>> = {
   'base-declaration': [1],
-  'confdb-schema': [2],
   'hardware-identity': [2],
-  repair: [2],
   'snap-developer': [2],
   validation: [4],
 };
@@ -25,9 +23,12 @@ const sequenceType = 'validation-set';
 /**
  * Resolves a type and its primary key values. Trailing values with a default may be omitted.
  *
- * @throws Refusal `api-error` for an unknown type or a wrong number of values
+ * @throws Refusal `api-error` for an unknown type or a wrong number of values; `not-found` for a type that is not served, which snapd
+ * takes for a missing assertion
  */
 export function resolveLookup(type: string, keys: readonly string[]): AssertionLookup {
+  const reason = whyUnserved(type);
+  if (reason !== undefined) throw new Refusal('not-found', reason);
   if (Object.hasOwn(keptElsewhere, type)) {
     if (!keptElsewhere[type]?.includes(keys.length)) throw wrongNumber(type, keys);
     return { name: [type, ...keys].join('/') };

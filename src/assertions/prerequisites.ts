@@ -4,7 +4,7 @@ import { parseAssertion, type Assertion } from './format/assertion.ts';
 import { nameOf, series } from './format/types.ts';
 
 /** Types that are useful without a package, so a transfer may contain them on their own. */
-export const standingTypes = ['account', 'account-key', 'model', 'store', 'validation-set'] as const;
+export const standingTypes = ['account', 'account-key', 'confdb-schema', 'model', 'store', 'validation-set'] as const;
 
 /**
  * Returns the names of the direct prerequisites: the account-key of the signer, and the accounts and declarations that the assertion

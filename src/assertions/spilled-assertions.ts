@@ -1,6 +1,5 @@
 // A collection of very many assertions, by name and in order of arrival. Their texts are in a spill file and are read on demand.
-import { hash } from 'node:crypto';
-
+import { computeDigest } from '#domain/cryptography.ts';
 import { BoundedMap } from '#domain/bounded-map.ts';
 import { NameIndex } from '#domain/name-index.ts';
 import type { Sequence } from '#domain/sequence.ts';
@@ -49,7 +48,7 @@ export class SpilledAssertions implements AssertionsByName, Sequence<Assertion> 
       this.#rows = Buffer.concat([this.#rows, Buffer.alloc(this.#rows.length)]);
     const text = joined(assertion);
     const at = number * row.size;
-    this.#rows.write(hash('sha256', text, 'binary'), at + row.digest, 'latin1');
+    this.#rows.write(computeDigest('row', text, 'binary'), at + row.digest, 'latin1');
     const { begin, length } = this.#spool.add(text);
     this.#rows.writeDoubleLE(begin, at + row.begin);
     this.#rows.writeDoubleLE(assertion.revision, at + row.revision);
@@ -81,7 +80,7 @@ export class SpilledAssertions implements AssertionsByName, Sequence<Assertion> 
     }
     const at = number * row.size;
     const text = this.#spool.read(this.#rows.readDoubleLE(at + row.begin), this.#rows.readUInt32LE(at + row.length));
-    if (hash('sha256', text, 'binary') !== this.#rows.toString('latin1', at, at + row.begin))
+    if (computeDigest('row', text, 'binary') !== this.#rows.toString('latin1', at, at + row.begin))
       throw new Error('cannot read an assertion in the spill file: its digest has changed');
     const assertion = parseAssertion(text);
     this.#recent.set(number, assertion);

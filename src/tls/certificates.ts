@@ -1,8 +1,14 @@
 // X.509 certificates: the store's own certificate authority and the server certificate. node-forge builds and encodes
 // them; node:crypto makes keys and signatures, because it is forty times as fast and runs in constant time.
-import { createPrivateKey, generateKeyPair, randomBytes, sign, X509Certificate, type KeyObject } from 'node:crypto';
+import {
+  createPrivateKey,
+  generateRsaKey,
+  randomBytes,
+  signFor,
+  X509Certificate,
+  type KeyObject,
+} from '#domain/cryptography.ts';
 import { isIP } from 'node:net';
-import { promisify } from 'node:util';
 
 import forge from 'node-forge';
 
@@ -14,8 +20,14 @@ export interface CertificateWithKey {
   key: string;
 }
 
-/** 128 bits of security: the minimum that is considered secure until well after the authority has expired. */
-const modulusLength = 3072;
+/** An authority that issues certificates. Its key is PEM, or a text for a key in a device. */
+export interface IssuingAuthority extends CertificateWithKey {
+  sign: CertificateSigner;
+}
+
+/** Signs the encoded certificate: RSA PKCS #1 v1.5 with SHA-256. */
+type CertificateSigner = (bytes: Uint8Array) => Buffer | Promise<Buffer>;
+
 const authorityDays = 3652;
 /** A board without a battery for its clock starts in the year of its image: the authority is already valid then. */
 const authorityBackdated = days(authorityDays);
@@ -26,54 +38,75 @@ const serverBackdated = days(300);
 /** The clock of a person's computer may be a little behind. */
 const signingBackdated = hours(1);
 
-const generate = promisify(generateKeyPair);
-
 /** Creates a certificate authority with this name. */
-export const makeAuthority = (name: string, now: Date): Promise<CertificateWithKey> =>
-  selfSigned(name, after(now, -authorityBackdated), after(now, days(authorityDays)), [
+export async function makeAuthority(name: string, now: Date): Promise<IssuingAuthority> {
+  const { publicKey, privateKey } = await generateRsaKey('certificate');
+  const sign = signsWith(privateKey);
+  return { certificate: await certifyAuthority(name, now, publicKey, sign), key: pem(privateKey), sign };
+}
+
+/** Creates the certificate of an authority that has a key already. */
+export const certifyAuthority = (
+  name: string,
+  now: Date,
+  publicKey: KeyObject,
+  sign: CertificateSigner,
+): Promise<string> =>
+  selfSigned(name, { publicKey, sign, from: after(now, -authorityBackdated), until: after(now, days(authorityDays)) }, [
     { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
     { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
     { name: 'subjectKeyIdentifier' },
   ]);
 
+const signsWith =
+  (key: KeyObject): CertificateSigner =>
+  (bytes) =>
+    signFor('certificate', bytes, key);
+
+/** The authority with this pair. */
+export const issuingAuthority = (pair: CertificateWithKey): IssuingAuthority => ({
+  ...pair,
+  sign: signsWith(createPrivateKey(pair.key)),
+});
+
 /** Creates a key that signs texts, with a self-signed certificate to verify them. */
-export const makeSigningCertificate = (name: string, now: Date): Promise<CertificateWithKey> =>
-  selfSigned(name, after(now, -signingBackdated), after(now, days(2 * authorityDays)), [
+export async function makeSigningCertificate(name: string, now: Date): Promise<CertificateWithKey> {
+  const { publicKey, privateKey } = await generateRsaKey('certificate');
+  const [from, until] = [after(now, -signingBackdated), after(now, days(2 * authorityDays))];
+  const certificate = await selfSigned(name, { publicKey, sign: signsWith(privateKey), from, until }, [
     { name: 'basicConstraints', cA: false, critical: true },
     { name: 'keyUsage', digitalSignature: true, critical: true },
     { name: 'subjectKeyIdentifier' },
   ]);
+  return { certificate, key: pem(privateKey) };
+}
 
-/** Creates a key with a self-signed certificate. */
-async function selfSigned(
+function selfSigned(
   name: string,
-  from: Date,
-  until: Date,
+  plan: Pick<CertificatePlan, 'publicKey' | 'sign' | 'from' | 'until'>,
   extensions: CertificatePlan['extensions'],
-): Promise<CertificateWithKey> {
-  const { publicKey, privateKey } = await generate('rsa', { modulusLength });
+): Promise<string> {
   const subject = [
     { name: 'organizationName', value: 'larder' },
     { name: 'commonName', value: name.slice(0, 64) },
   ];
-  const certificate = build({ publicKey, signer: privateKey, subject, issuer: subject, from, until, extensions });
-  return { certificate, key: pem(privateKey) };
+  return build({ ...plan, subject, issuer: subject, extensions });
 }
 
-/** Creates a server certificate of the authority for these names and addresses. */
+/** Creates a key, and a server certificate of the authority for these names and addresses. */
 export async function makeServerCertificate(
-  authority: CertificateWithKey,
+  authority: IssuingAuthority,
   hosts: readonly string[],
   now: Date,
 ): Promise<CertificateWithKey> {
-  const { publicKey, privateKey } = await generate('rsa', { modulusLength });
+  const { publicKey, privateKey } = await generateRsaKey('certificate');
   const issuer = forge.pki.certificateFromPem(authority.certificate);
   const end = new Date(authorityEnd(authority));
   const from = after(now, -serverBackdated);
   const desiredEnd = after(from, days(serverDays));
-  const certificate = build({
+  const certificate = await build({
     publicKey,
-    signer: createPrivateKey(authority.key),
+    sign: authority.sign,
     subject: [{ name: 'commonName', value: (hosts[0] ?? 'larder').slice(0, 64) }],
     issuer: issuer.subject.attributes,
     from,
@@ -110,11 +143,12 @@ export const comparable = (host: string): string =>
 /** SHA-256 of a certificate, as browsers and openssl show it. */
 export const fingerprint = (certificate: string): string => new X509Certificate(certificate).fingerprint256;
 
-const authorityEnd = ({ certificate }: CertificateWithKey): string => new X509Certificate(certificate).validTo;
+const authorityEnd = ({ certificate }: Pick<IssuingAuthority, 'certificate'>): string =>
+  new X509Certificate(certificate).validTo;
 
 interface CertificatePlan {
   publicKey: KeyObject;
-  signer: KeyObject;
+  sign: CertificateSigner;
   subject: forge.pki.CertificateField[];
   issuer: forge.pki.CertificateField[];
   from: Date;
@@ -122,7 +156,7 @@ interface CertificatePlan {
   extensions: object[];
 }
 
-function build({ publicKey, signer, subject, issuer, from, until, extensions }: CertificatePlan): string {
+async function build({ publicKey, sign, subject, issuer, from, until, extensions }: CertificatePlan): Promise<string> {
   const certificate = forge.pki.createCertificate();
   certificate.publicKey = forge.pki.publicKeyFromPem(publicKey.export({ type: 'spki', format: 'pem' }) as string);
   certificate.serialNumber = serial();
@@ -131,16 +165,13 @@ function build({ publicKey, signer, subject, issuer, from, until, extensions }: 
   certificate.setSubject(subject);
   certificate.setIssuer(issuer);
   certificate.setExtensions(extensions);
-  // The key as forge uses it: signs the encoded bytes with node:crypto.
-  const key = {
-    sign: () => sign('sha256', encoded(certificate), signer).toString('latin1'),
-  } as unknown as forge.pki.rsa.PrivateKey;
-  certificate.sign(key, forge.md.sha256.create());
+  // As certificate.sign of forge, which would need the key itself.
+  certificate.signatureOid = certificate.siginfo.algorithmOid = forge.pki.oids['sha256WithRSAEncryption']!;
+  certificate.tbsCertificate = tbsCertificate(certificate);
+  const bytes = Buffer.from(forge.asn1.toDer(certificate.tbsCertificate).getBytes(), 'latin1');
+  certificate.signature = (await sign(bytes)).toString('latin1');
   return forge.pki.certificateToPem(certificate).replaceAll('\r\n', '\n');
 }
-
-const encoded = (certificate: forge.pki.Certificate): Buffer =>
-  Buffer.from(forge.asn1.toDer(tbsCertificate(certificate)).getBytes(), 'latin1');
 
 /** The signed part of a certificate; the types of node-forge lack this function. */
 const { getTBSCertificate: tbsCertificate } = forge.pki as unknown as {

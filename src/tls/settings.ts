@@ -24,6 +24,8 @@ export interface TlsSettings {
   keyFile?: string | undefined;
   /** The authority of the site's certificate, for clients that download it. */
   authorityFile?: string | undefined;
+  /** The name of the key of the store's own authority in the key manager; undefined if it is in the data directory. */
+  authorityKey?: string | undefined;
 }
 
 /** TLS is on exactly when the base URL says https. */
@@ -35,6 +37,7 @@ export const tlsSettings = ({ http, tls }: Config): TlsSettings => ({
   certificateFile: tls.certificate_file,
   keyFile: tls.key_file,
   authorityFile: tls.authority_file,
+  authorityKey: tls.authority_key,
 });
 
 /** The options of a TLS server; undefined without TLS. */

@@ -1,6 +1,6 @@
 // Reads the certificate of the site: its chain, its key and optionally its authority. The three PEM files stay where
 // they are, so that existing tools continue to renew them.
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from '#domain/cryptography.ts';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { joined, parseAssertion, stream, type Assertion } from '#assertions/format/assertion.ts';
+import { joined, parseAssertion, stream, type Assertion, type Headers } from '#assertions/format/assertion.ts';
 import { acceptUpload, checkSignature, keyState, readRoots, type VerificationContext } from '#assertions/chain.ts';
 import { decodePublicKey } from '#assertions/format/openpgp.ts';
 import { canonicalRoots } from '#assertions/canonical-roots.ts';
@@ -13,15 +13,18 @@ import {
   adaKnown,
   adasAccount,
   adasKey,
+  confdbSchema,
   heldInVectors,
   keys,
   made,
+  madeElsewhere,
   nothingKnown,
   now,
   roots,
   signer,
   storeKey,
   timestamp,
+  type KeyName,
 } from './world.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
@@ -376,4 +379,85 @@ t.test('a request that this store made can be shown to itself', async (t) => {
   });
   t.equal(refused(text, adaKnown), undefined);
   t.match(refused(text, nothingKnown), /account assertion of 'ada' is neither/);
+});
+
+t.test(
+  'an assertion in a newer format is accepted once its signature holds and its known headers are valid',
+  async (t) => {
+    const headers = {
+      format: '99',
+      series: '16',
+      'snap-id': 'S'.repeat(32),
+      'snap-name': 'hello',
+      'publisher-id': 'ada',
+      plugs: { 'new-thing': { 'allow-installation': { 'new-rule': ['x'] } } },
+      timestamp,
+    };
+    const declaration = (more: Headers = {}, by: KeyName = 'store', authority = 'authority') =>
+      madeElsewhere(by, authority, 'snap-declaration', { ...headers, ...more });
+    const upload = async (...more: Parameters<typeof declaration>) =>
+      refused(joined(await declaration(...more)), adaKnown);
+    t.equal(await upload(), undefined);
+    t.match(await upload({ 'publisher-id': 'Ada' }), /'publisher-id' is "Ada", but must be an account id/);
+    t.match(await upload({ 'revision-authority': 'all' }), /'revision-authority' must be a list of maps/);
+    t.match(await upload({ timestamp: 'now' }), /'timestamp' is "now", but must be a time/);
+    t.match(await upload({ series: '17' }), /'series'/);
+    t.match(await upload({ 'publisher-id': 'bob' }), /account assertion of 'bob' is neither/);
+    t.match(await upload({}, 'ada', 'ada'), /'ada' is not an authority/);
+    const changed = joined(await declaration()).replace('hello', 'hallo');
+    t.match(refused(changed, adaKnown), /was changed after it was signed/);
+
+    const newer = await declaration({ revision: '4', format: '100' });
+    const known = { ...adaKnown, storedAssertions: [...adaKnown.storedAssertions, newer] };
+    t.match(refused(joined(await declaration({ revision: '3' })), known), /revision is 3, but revision 4 is already/);
+    t.equal(refused(joined(await declaration({ revision: '5', format: '7' })), known), undefined);
+
+    const request = await madeElsewhere('device', '', 'serial-request', { format: '1' });
+    t.match(refused(joined(request), adaKnown), /'format' is 1; the newest that is understood is 0/);
+    t.throws(() => checkAssertion({ ...adasKey, format: 2, headers: { ...adasKey.headers, since: 'x' } }), {
+      message: /'since' is "x"/,
+    });
+  },
+);
+
+t.test('an account-key in a newer format is accepted, and vouches for nothing', async (t) => {
+  const { headers, body } = await accountKey('second', 'ada', 'second');
+  const key = await madeElsewhere('store', 'authority', 'account-key', { ...headers, format: '2' }, body);
+  t.equal(refused(joined(key), adaKnown), undefined);
+  const schema = await confdbSchema({}, 'second');
+  const reason = /is in format 2, but this store knows the constraints of keys only up to format 1/;
+  t.match(refused(stream([key, schema]), adaKnown), reason);
+  t.match(refused(joined(schema), { ...adaKnown, storedAssertions: [...adaKnown.storedAssertions, key] }), reason);
+});
+
+t.test('a confdb-schema is signed by its account, and the schemas of system by a root', async (t) => {
+  t.equal(refused(joined(await confdbSchema()), adaKnown), undefined);
+  t.match(
+    refused(joined(await confdbSchema({}, 'second')), adaKnown),
+    /account-key \S+, with which 'ada' signed it, is/,
+  );
+  t.match(refused(joined(await confdbSchema({}, 'store')), adaKnown), /speaks for 'ada', but the key .* 'authority'/);
+  const schema = await confdbSchema({ revision: '2' });
+  const known = { ...adaKnown, storedAssertions: [...adaKnown.storedAssertions, schema] };
+  t.match(refused(joined(await confdbSchema({ revision: '1' })), known), /revision is 1, but revision 2 is already/);
+  t.match(refused(joined(schema).replace('"any"', '"all"'), adaKnown), /was changed after it was signed/);
+  const foreign = { 'authority-id': 'ada', 'account-id': 'bob' };
+  await t.rejects(confdbSchema(foreign), { message: /'account-id' must be the same as authority-id/ });
+
+  const chain = [await account('canonical'), await accountKey('second', 'canonical', 'default')];
+  const ofSystem = await confdbSchema({ 'account-id': 'system' }, 'second', 'canonical');
+  const open = { ...adaKnown, takesForeignKeys: true, held: [] };
+  t.match(refused(stream([...chain, ofSystem]), open), /'canonical' is not an authority that may say this/);
+  const accounts = new Set(['authority', 'canonical']);
+  t.equal(refused(stream([...chain, ofSystem]), { ...open, roots: { ...roots, accounts } }), undefined);
+});
+
+t.test('repairs and clusters are refused in a sentence', async (t) => {
+  for (const type of ['repair', 'cluster']) {
+    const assertion = await madeElsewhere('ada', 'ada', type, { 'brand-id': 'ada', 'cluster-id': 'x', sequence: '1' });
+    t.equal(
+      refused(joined(assertion), adaKnown),
+      `This store does not serve assertions of type '${type}'. Leave them out.`,
+    );
+  }
 });

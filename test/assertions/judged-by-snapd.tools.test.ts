@@ -5,10 +5,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { accountKeyRequest } from '#assertions/keys/account-key-request.ts';
 import { parseAssertion, stream, type Assertion } from '#assertions/format/assertion.ts';
 import { acceptUpload } from '#assertions/chain.ts';
+import { createKeyCustody } from '#assertions/keys/key-custody.ts';
+import { lockPin } from '#data/lock.ts';
+import { createKeyManager } from '#assertions/keys/key-manager.ts';
 import { generateKey } from '#assertions/keys/sealed-keys.ts';
 import { fingerprint, keyId } from '#assertions/format/openpgp.ts';
 import {
@@ -19,9 +22,11 @@ import {
   signSystemUser,
   signValidationSet,
 } from '#assertions/signing.ts';
-import { signAssertion } from '#assertions/keys/signer.ts';
+import { signAssertion, type Signer } from '#assertions/keys/signer.ts';
+import { managedKeyPrefix } from '#records/keys/signing-keys.ts';
 import { withoutPackages } from '#test/fixtures/programs.ts';
 import { buildJudge, snapdMissing } from './judge.ts';
+import { noSoftToken, pkcs11Manager, softToken } from './keys/soft-token.ts';
 import { signerOf, vectorKey } from './vectors.ts';
 import {
   account,
@@ -92,10 +97,40 @@ t.test('snapd takes every request this store makes', { skip }, async (t) => {
   }
 });
 
-t.test('snapd takes every assertion this store signs for a brand', { skip }, async (t) => {
+/** Signs with the key of ada in a token, through the key manager for PKCS #11, and with the other keys as usual. */
+function tokenSigner(t: Test): Signer {
+  const { env } = softToken(t, { "ada's serials": keys.ada.privateKey });
+  const custody = createKeyCustody({
+    find: () =>
+      Promise.resolve({
+        brandAccountId: 'ada',
+        publicKey: keys.ada.encoded,
+        sealed: `${managedKeyPrefix}ada's serials`,
+      }),
+    masterKey: () => undefined,
+    manager: createKeyManager({
+      settings: () => settings,
+      env,
+      refusedPinFile: join(folder, 'refused-pin'),
+      lockPin: lockPin(folder),
+    }),
+  });
+  const settings = { manager: pkcs11Manager, environment: Object.keys(env), timeout_seconds: 30, concurrent: 4 };
+  return {
+    publicKey: (id) => signer.publicKey(id),
+    sign: (id, content, at) => (id === keys.ada.id ? custody : signer).sign(id, content, at),
+  };
+}
+
+t.test('snapd takes every assertion this store signs for a brand', { skip }, (t) => signsForBrand(t, signer));
+t.test('snapd takes the same with the key of the brand in a token', { skip: skip || noSoftToken() }, (t) =>
+  signsForBrand(t, tokenSigner(t)),
+);
+
+async function signsForBrand(t: Test, brandSigner: Signer): Promise<void> {
   const rootsFile = join(folder, 'roots');
   writeFileSync(rootsFile, stream(roots.assertions));
-  const ada = { signer, keyId: keys.ada.id, accountId: 'ada', accountKey: adasKey };
+  const ada = { signer: brandSigner, keyId: keys.ada.id, accountId: 'ada', accountKey: adasKey };
   const at = new Date(timestamp);
   const hello = 'pYVQrBcKmBa0mZ4CCN7ExT6jH8rY1hza';
   const snaps = [
@@ -195,4 +230,8 @@ t.test('snapd takes every assertion this store signs for a brand', { skip }, asy
     'the configured roots themselves are passed over',
   );
   t.equal(judge(withRoots, '-trusted', rootsFile).status, 0, 'and so with snapd');
-});
+
+  const named = { accountId: 'ada', name: 'serials', since: at, signedAt: at };
+  const keyRequest = await accountKeyRequest({ signer: brandSigner, keyId: keys.ada.id, ...named });
+  t.equal(judge(keyRequest, '-strict', '-account', 'ada', '-name', 'serials').status, 0);
+}

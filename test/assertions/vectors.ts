@@ -2,6 +2,7 @@
 import { createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { encodeSignature, signedBytes } from '#assertions/format/openpgp.ts';
 import type { Signer } from '#assertions/keys/signer.ts';
 
 interface VectorKey {
@@ -83,7 +84,8 @@ export function signerOf(keys: readonly { id: string; privateKey: KeyObject }[])
   };
   return {
     publicKey: (id) => Promise.resolve(createPublicKey(find(id))),
-    sign: (id, bytes) => Promise.resolve(sign('sha512', bytes, find(id))),
+    sign: (id, content, at) =>
+      Promise.resolve(encodeSignature(content, at, sign('sha512', signedBytes(content, at), find(id)))),
   };
 }
 

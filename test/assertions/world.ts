@@ -1,5 +1,12 @@
 // A made-up world of trust: a root, the key of its store, and ada's brand, signed with the throw-away keys.
-import { parseAssertion, stream, type Assertion, type Headers } from '#assertions/format/assertion.ts';
+import {
+  contentOf,
+  joined,
+  parseAssertion,
+  stream,
+  type Assertion,
+  type Headers,
+} from '#assertions/format/assertion.ts';
 import { readRoots, type VerificationContext } from '#assertions/chain.ts';
 import { signAssertion } from '#assertions/keys/signer.ts';
 import { requests, vectorKey, vectorSigner } from './vectors.ts';
@@ -30,6 +37,36 @@ export async function made(
     await signAssertion(signer, keys[by].id, { type, headers: all, body, signedAt: new Date(timestamp) }),
   );
 }
+
+/** The same by a program that knows more types and formats than this store: nothing is checked. */
+export async function madeElsewhere(
+  by: KeyName,
+  authority: string,
+  type: string,
+  headers: Headers,
+  body = '',
+): Promise<Assertion> {
+  const content = contentOf(type, [], { 'authority-id': authority, ...headers }, body, keys[by].id);
+  const at = new Date(timestamp);
+  return parseAssertion(joined({ content, signature: await signer.sign(keys[by].id, content, at) }));
+}
+
+/** A confdb-schema of ada, and the JSON of its storage. */
+export const storageBody = '{\n  "storage": {\n    "schema": {\n      "wifi": "any"\n    }\n  }\n}';
+export const confdbSchema = (more: Headers = {}, by: KeyName = 'ada', authority = 'ada'): Promise<Assertion> =>
+  made(
+    by,
+    authority,
+    'confdb-schema',
+    {
+      'account-id': authority,
+      name: 'network',
+      views: { setup: { rules: [{ request: 'wifi', storage: 'wifi' }] } },
+      timestamp,
+      ...more,
+    },
+    storageBody,
+  );
 
 export const account = (
   id: string,

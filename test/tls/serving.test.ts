@@ -130,7 +130,7 @@ t.test("the site's own certificate is served, and a wrong one is refused with a 
   );
   writeFileSync(join(folder, 'ca.pem'), authority.certificate);
   const named = await startStore(t, (text) =>
-    files('server.key')(text).replace(/# authority_file = .*/, `authority_file = "${folder}/ca.pem"`),
+    files('server.key')(text).replace(/# authority_file = "\/etc\/larder\/ca.*/, `authority_file = "${folder}/ca.pem"`),
   );
   const fetched = await fetchPage(named, '/ca.pem', {
     ca: authority.certificate,

@@ -1,6 +1,5 @@
 // Stored assertions: imported and verified, signed by this store, or sent to it for registration.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import { joined, parseAssertion, parseStream, type Assertion } from '#assertions/format/assertion.ts';
 import { acceptAll, acceptEach, acceptUpload, checkSignature, type HeldKey, type Roots } from '#assertions/chain.ts';
 import { decodePublicKey } from '#assertions/format/openpgp.ts';
@@ -251,7 +250,7 @@ async function basisOf(
   tell?: (assertion: Assertion) => void,
 ): Promise<Basis> {
   const keys: Pick<Assertion, 'headers'>[] = [];
-  const digest = createHash('sha256');
+  const digest = createDigest('change');
   const seenNames = new NameIndex();
   const add = (assertion: Assertion): void => {
     const before = seenNames.size;

@@ -1,16 +1,19 @@
-// Assertions that publishers sign with their own keys and send to this store: validation sets and snap-builds.
+// Assertions that publishers sign with their own keys and send to this store: validation sets, confdb-schemas and snap-builds.
 import { joined, parseAssertion, type Assertion } from '#assertions/format/assertion.ts';
 import { checkSignedWith } from '#assertions/chain.ts';
 import { checkAssertion, nameOf } from '#assertions/format/types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ChangeRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
-import { act, DoneAlready } from '../act.ts';
+import { act, DoneAlready, type ActContext } from '../act.ts';
 import { toAssertionRecord } from './assertions.ts';
 import { requireCurrentPackage } from '../packages/package.ts';
 
+/** The types that publishers sign and send. */
+export type PublisherAssertionType = 'validation-set' | 'confdb-schema' | 'snap-build';
+
 /** Parses one signed assertion of a type. Its signature is verified when it is stored. */
-export function parseSignedAssertion(text: string | Uint8Array, type: 'validation-set' | 'snap-build'): Assertion {
+export function parseSignedAssertion(text: string | Uint8Array, type: PublisherAssertionType): Assertion {
   const signed = parseAssertion(text);
   if (signed.type !== type) {
     throw new Refusal('api-error', `This is an assertion of type ${signed.type}, not a ${type}.`);
@@ -25,18 +28,32 @@ export const postValidationSet = act({
   on: 'TYPE/PRIMARY-KEY',
   object: ({ signed }: { signed: Assertion }) => nameOf(signed),
   gate: { never: 'its brand signs it, and the next of its sequence takes its place' },
-
-  async perform(tx, { signed }: { signed: Assertion }, { at, actor, note }) {
-    await refuseUnlessSigned(tx, signed, new Date(at));
-    if (!(await tx.assertions.keep(toAssertionRecord(signed, 'imported', { at, actor })))) {
-      throw new Refusal(
-        'conflict',
-        `Revision ${signed.revision} of '${nameOf(signed)}' is not newer than the stored revision. Build it again and sign the result.`,
-      );
-    }
-    note({ revision: signed.revision, key: signed.signKeyId });
-  },
+  perform: storeNextRevision,
 });
+
+export const postConfdbSchema = act({
+  name: 'post_confdb_schema',
+  summary: 'Store a confdb-schema that a publisher or a brand has signed.',
+  on: 'TYPE/PRIMARY-KEY',
+  object: ({ signed }: { signed: Assertion }) => nameOf(signed),
+  gate: { never: 'its brand signs it, and the next revision takes its place' },
+  perform: storeNextRevision,
+});
+
+async function storeNextRevision(
+  tx: ChangeRecords,
+  { signed }: { signed: Assertion },
+  { at, actor, note }: ActContext,
+): Promise<void> {
+  await refuseUnlessSigned(tx, signed, new Date(at));
+  if (!(await tx.assertions.keep(toAssertionRecord(signed, 'imported', { at, actor })))) {
+    throw new Refusal(
+      'conflict',
+      `Revision ${signed.revision} of '${nameOf(signed)}' is not newer than the stored revision. Build it again and sign the result.`,
+    );
+  }
+  note({ revision: signed.revision, key: signed.signKeyId });
+}
 
 export const signBuild = act({
   name: 'sign_build',

@@ -1,9 +1,9 @@
 // Signing keys: the keys that brands sign with.
-import type { KeyCustody } from '#assertions/keys/key-custody.ts';
+import { managerKeyOf, type KeyCustody } from '#assertions/keys/key-custody.ts';
 import type { SealedKey } from '#assertions/keys/sealed-keys.ts';
 import { isKeyName } from '#assertions/format/types.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { StoreRecords } from '#records/index.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { SigningKey } from '#records/keys/signing-keys.ts';
 import { act, type Acts, type Actor } from '../act.ts';
 import { recordExport, measureText } from '../audit/exports.ts';
@@ -28,16 +28,18 @@ export interface NewSigningKey {
 
 export const createSigningKey = act({
   name: 'create_signing_key',
-  summary: 'Store a signing key that was made for a brand; its private half is stored sealed and is never shown.',
+  summary: 'Store a signing key of a brand; its private half is stored sealed, or stays in the key manager.',
   on: 'brand/ACCOUNT-ID/signing-key/SHA3-384',
   object: ({ brandAccountId, key }: NewSigningKey & { key: SealedKey }) => objectOf({ brandAccountId, ...key }),
   gate: { never: 'devices trust it only after the online store has registered it' },
 
   async perform(tx, { key, ...request }: NewSigningKey & { key: SealedKey }, { at, note }): Promise<SigningKey> {
     await refuseKeyName(request, tx);
+    await refuseHeldKey(key, tx);
     const signingKey = { ...key, ...request, createdAt: at, modifiedAt: null, modifiedBy: null, requestedAt: null };
     if (!(await tx.signingKeys.claim(signingKey))) throw taken(request.name);
-    note({ name: request.name });
+    const managerKey = managerKeyOf(key.sealed);
+    note({ name: request.name, ...(managerKey !== undefined && { 'manager-key': managerKey }) });
     return signingKey;
   },
 });
@@ -63,8 +65,7 @@ export const importSigningKey = act({
         `No account-key of ${request.brandAccountId} is stored here for the key ${key.sha3_384}. Import it with 'larder assertion import'.`,
       );
     }
-    if ((await tx.signingKeys.find(key.sha3_384)) !== undefined)
-      throw new Refusal('conflict', `The key ${key.sha3_384} is here already.`);
+    await refuseHeldKey(key, tx);
     await refuseKeyName(request, tx);
     const signingKey = { ...key, ...request, createdAt: at, modifiedAt: null, modifiedBy: null, requestedAt: null };
     if (!(await tx.signingKeys.claim(signingKey))) throw taken(request.name);
@@ -120,16 +121,18 @@ export const requestRegistration = act<
 });
 
 /**
- * Makes and stores a key of a brand. Checks the name twice: here, because making the key takes a second or two, and again in the
- * transaction.
+ * Makes and stores a key of a brand, or registers the key in the key manager that has the name `managerKey`. Checks the name twice: here,
+ * because making the key takes a second or two, and again in the transaction.
  */
 export async function makeSigningKey(
-  { records, acts, custody }: { records: HasNames; acts: Acts; custody: Pick<KeyCustody, 'make'> },
+  { records, acts, custody }: { records: HasNames; acts: Acts; custody: Pick<KeyCustody, 'make' | 'register'> },
   actor: Actor,
   request: NewSigningKey,
+  managerKey?: string,
 ): Promise<SigningKey> {
   await refuseKeyName(request, records);
-  return acts.do(createSigningKey, actor, { ...request, key: await custody.make(request.brandAccountId) });
+  const key = await (managerKey === undefined ? custody.make(request.brandAccountId) : custody.register(managerKey));
+  return acts.do(createSigningKey, actor, { ...request, key });
 }
 
 /** The error for a key that a brand does not have. */
@@ -144,6 +147,14 @@ async function refuseKeyName({ brandAccountId, name }: NewSigningKey, { signingK
     );
   }
   if (await signingKeys.hasName(brandAccountId, name)) throw taken(name);
+}
+
+async function refuseHeldKey(
+  { sha3_384 }: SealedKey,
+  { signingKeys }: Pick<ChangeRecords, 'signingKeys'>,
+): Promise<void> {
+  if ((await signingKeys.find(sha3_384)) !== undefined)
+    throw new Refusal('conflict', `The key ${sha3_384} is here already.`);
 }
 
 const taken = (name: string): Refusal => new Refusal('conflict', `The brand has a signing key '${name}' already.`);

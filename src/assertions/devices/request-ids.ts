@@ -1,5 +1,5 @@
 // Makes request ids and nonces. A device obtains one and signs it, so that an old signature cannot be replayed.
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '#domain/cryptography.ts';
 import { hours, minutes } from '#domain/clock.ts';
 import { signedMoments } from './signed-moments.ts';
 

@@ -1,5 +1,5 @@
 // Makes texts that contain a time and a subject with a code that only this store can compute. They need no record.
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createMac, deriveKey, timingSafeEqual } from '#domain/cryptography.ts';
 
 export interface SignedMoments {
   /** Returns the text in base64url: 24 bytes plus the subject. */
@@ -16,9 +16,8 @@ const codeLength = 16;
  * @param purpose a text made for one purpose is invalid for another
  */
 export function signedMoments(siteKey: Buffer, purpose: string): SignedMoments {
-  const key = Buffer.from(hkdfSync('sha256', siteKey, '', purpose, 32));
-  const codeOf = (content: Buffer): Buffer =>
-    createHmac('sha256', key).update(content).digest().subarray(0, codeLength);
+  const key = deriveKey(siteKey, purpose);
+  const codeOf = (content: Buffer): Buffer => createMac('moment', key).update(content).digest().subarray(0, codeLength);
   return {
     make(moment, about) {
       const content = Buffer.concat([Buffer.alloc(momentLength), about]);

@@ -5,6 +5,11 @@ import { Refusal } from '#domain/refusal.ts';
 
 /** Value of a header. All scalars are strings. */
 export type AssertionValue = string | readonly AssertionValue[] | { readonly [key: string]: AssertionValue };
+/** Returns whether all scalars in a value are strings. */
+export const isAssertionValue = (value: unknown): value is AssertionValue =>
+  typeof value === 'string' ||
+  (typeof value === 'object' && value !== null && Object.values(value).every(isAssertionValue));
+
 export interface Headers {
   readonly [name: string]: AssertionValue;
 }

@@ -1,15 +1,19 @@
 // Checks the constraints of account-keys. A key with constraints may sign only assertions that match one of them.
 import type { Assertion, Headers, AssertionValue } from './assertion.ts';
 
+/** The newest format of an account-key that this store knows all constraints of. */
+export const newestKeyFormat = 1;
+
 /**
  * Returns whether an account-key's constraints allow an assertion with these headers, including its type.
  *
  * snapd treats the values of a constraint as regular expressions that must match the whole value. This function supports the subset that
  * brands receive in practice: plain text, `.`, `.*`, escaped characters and alternatives with `|`. Any other expression matches nothing,
- * so an unsupported one can only refuse too much.
+ * so an unsupported one can only refuse too much. For the same reason a key in a newer format may sign nothing here.
  */
 export function constraintsAllow(accountKey: Pick<Assertion, 'headers'>, headers: Headers): boolean {
-  const constraints = accountKey.headers['constraints'];
+  const { constraints, format = '0' } = accountKey.headers;
+  if (Number(format) > newestKeyFormat) return false;
   if (constraints === undefined) return true;
   if (!isList(constraints)) return false;
   return constraints.some((constraint) => {

@@ -1,5 +1,5 @@
 // Encodes and decodes the two OpenPGP packets in assertions: RSA public keys and RSA signatures (RFC 4880, version 4).
-import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto';
+import { createDigest, createPublicKey, verifyFor, type KeyObject } from '#domain/cryptography.ts';
 import { BoundedMap } from '#domain/bounded-map.ts';
 import { Refusal } from '#domain/refusal.ts';
 
@@ -10,7 +10,13 @@ const publicKeyTag = 6;
 const signatureTag = 2;
 const rsa = 1;
 const sha512 = 10;
-const hashNames: Readonly<Record<number, string>> = { 2: 'sha1', 8: 'sha256', 9: 'sha384', 10: 'sha512', 11: 'sha224' };
+const hashNames: Readonly<Record<number, 'sha1' | 'sha224' | 'sha256' | 'sha384' | 'sha512'>> = {
+  2: 'sha1',
+  8: 'sha256',
+  9: 'sha384',
+  10: 'sha512',
+  11: 'sha224',
+};
 const lineLength = 76;
 const keyBits = { least: 2048, most: 16384 };
 
@@ -87,7 +93,7 @@ function readPublicKey(text: string): KeyObject {
 
 /** Returns the id of a key: the SHA3-384 of the encoded key, in base64url. Assertions refer to keys by this id. */
 export const keyId = (key: KeyObject): string =>
-  createHash('sha3-384')
+  createDigest('key id')
     .update(Buffer.from([formatVersion]))
     .update(packet(publicKeyTag, publicKeyBody(key)))
     .digest('base64url');
@@ -95,7 +101,7 @@ export const keyId = (key: KeyObject): string =>
 /** Returns the OpenPGP v4 fingerprint, as gpg shows it for the same key. */
 export function fingerprint(key: KeyObject): string {
   const body = publicKeyBody(key);
-  return createHash('sha1')
+  return createDigest('OpenPGP fingerprint')
     .update(Buffer.from([0x99]))
     .update(uint16(body.length))
     .update(body)
@@ -127,7 +133,7 @@ export const signedBytes = (content: string, signedAt: Date): Buffer =>
 
 /** Returns the signature text. `number` is the RSA signature of `signedBytes`. */
 export function encodeSignature(content: string, signedAt: Date, number: Uint8Array): string {
-  const digest = createHash('sha512').update(signedBytes(content, signedAt)).digest();
+  const digest = createDigest('OpenPGP sha512').update(signedBytes(content, signedAt)).digest();
   const body = Buffer.concat([
     hashedPart(signedAt),
     uint16(0), // no unhashed subpackets
@@ -136,6 +142,12 @@ export function encodeSignature(content: string, signedAt: Date, number: Uint8Ar
     number,
   ]);
   return armoured(packet(signatureTag, body));
+}
+
+/** Returns the text of a signature that another program made as an OpenPGP packet. */
+export function encodeSignaturePacket(bytes: Buffer): string {
+  const { tag, body } = readPacketBytes(bytes, 'signature');
+  return armoured(packet(tag, body));
 }
 
 /**
@@ -202,10 +214,10 @@ export function verifySignature(key: KeyObject, content: string, signature: Sign
   const hashName = hashNames[hash];
   if (hashName === undefined) throw new Error(`cannot judge a signature with the digest ${hash}`);
   const hashed = Buffer.concat([Buffer.from(content), signature.hashedTail]);
-  if (!createHash(hashName).update(hashed).digest().subarray(0, 2).equals(tag)) return 'changed';
+  if (!createDigest(`OpenPGP ${hashName}`).update(hashed).digest().subarray(0, 2).equals(tag)) return 'changed';
   if (key.asymmetricKeyType !== 'rsa' || number.length > size) return 'another key';
   const padded = Buffer.concat([Buffer.alloc(size - number.length), number]);
-  return verify(hashName, hashed, key, padded) ? 'valid' : 'another key';
+  return verifyFor(`OpenPGP ${hashName}`, hashed, key, padded) ? 'valid' : 'another key';
 }
 
 /** Returns the hashed part of a signature: version 4, document signature, RSA, SHA-512, and creation time. */
@@ -270,7 +282,11 @@ function readPacket(text: string, label: string): { tag: number; body: Buffer } 
   if (flat === '' || bytes.toString('base64') !== flat) throw no(label, 'it is not base64');
   if (bytes[0] !== formatVersion)
     throw no(label, `its format version is ${String(bytes[0])} instead of ${formatVersion}`);
-  const reader = new ByteReader(bytes.subarray(1), label);
+  return readPacketBytes(bytes.subarray(1), label);
+}
+
+function readPacketBytes(bytes: Buffer, label: string): { tag: number; body: Buffer } {
+  const reader = new ByteReader(bytes, label);
   const header = reader.byte();
   if ((header & 0x80) === 0) throw no(label, 'it is not an OpenPGP packet');
   const isNew = (header & 0x40) !== 0;

@@ -1,6 +1,8 @@
 // The types of assertions that this store supports: their primary keys, authorities and header checks.
 import { Refusal } from '#domain/refusal.ts';
+import { checkConfdbSchema } from './confdb-schema.ts';
 import { isKeyId, quoted, type Assertion, type AssertionValue } from './assertion.ts';
+import { newestKeyFormat } from './constraints.ts';
 import { HeaderReader } from './headers.ts';
 import { decodePublicKey, keyId } from './openpgp.ts';
 
@@ -11,7 +13,7 @@ export interface AssertionType {
   readonly defaults?: Readonly<Record<string, string>>;
   /** The assertion has no authority: the key that it contains signs it. */
   readonly withoutAuthority?: true;
-  /** The newest supported format. */
+  /** The newest known format. Assertions in newer formats are stored and served if `check` accepts the headers that this store uses. */
   readonly format: number;
   readonly check: (headers: HeaderReader, assertion: CheckableAssertion) => void;
 }
@@ -45,7 +47,7 @@ const types: Readonly<Record<string, AssertionType>> = {
 
   'account-key': {
     primaryKey: ['public-key-sha3-384'],
-    format: 1,
+    format: newestKeyFormat,
     check(headers, { body }) {
       headers.accountId('account-id');
       if (headers.has('name')) headers.matching('name', isKeyName, keyNameRule);
@@ -131,7 +133,7 @@ const types: Readonly<Record<string, AssertionType>> = {
 
   'snap-declaration': {
     primaryKey: ['series', 'snap-id'],
-    format: 6,
+    format: 7,
     check(headers) {
       headers.matching('snap-id', isSnapId, snapIdRule);
       headers.optionalText('snap-name');
@@ -219,6 +221,12 @@ const types: Readonly<Record<string, AssertionType>> = {
     check: checkSystemUser,
   },
 
+  'confdb-schema': {
+    primaryKey: ['account-id', 'name'],
+    format: 0,
+    check: checkConfdbSchema,
+  },
+
   preseed: {
     primaryKey: ['series', 'brand-id', 'model', 'system-label'],
     format: 0,
@@ -241,8 +249,14 @@ const types: Readonly<Record<string, AssertionType>> = {
   },
 };
 
+/** Returns why a type that snapd knows is not in this store; undefined for other types. */
+export const whyUnserved = (type: string): string | undefined =>
+  ['cluster', 'repair'].includes(type) ? `This store does not serve assertions of type '${type}'.` : undefined;
+
 /** Returns the type of an assertion. Refuses unknown types. */
 export function typeOf({ type }: Pick<Assertion, 'type'>): AssertionType {
+  const reason = whyUnserved(type);
+  if (reason !== undefined) throw new Refusal('api-error', `${reason} Leave them out.`);
   if (!Object.hasOwn(types, type))
     throw new Refusal('api-error', `Assertions of type ${quoted(type)} are not known here.`);
   return types[type] as AssertionType;
@@ -280,14 +294,24 @@ export const nameOf = (assertion: Pick<Assertion, 'type' | 'headers'>): string =
 /** Maximum bytes of one primary key value. PostgreSQL cannot index longer values. */
 const longestName = 1024;
 
+/** Refuses an assertion in a format that is newer than this store knows, because the store would sign it or act on it. */
+export function refuseNewerFormat({ type, headers, format }: Pick<Assertion, 'type' | 'headers' | 'format'>): void {
+  const newest = typeOf({ type }).format;
+  if (format > newest) {
+    throw new HeaderReader(`${type} assertion`, headers).no(
+      'format',
+      `is ${format}; the newest that is understood is ${newest}`,
+    );
+  }
+}
+
 /** Refuses an assertion if its headers or body are invalid for its type. Does not verify the signature. */
 export function checkAssertion(assertion: CheckableAssertion): void {
   const type = typeOf(assertion);
   const headers = new HeaderReader(`${assertion.type} assertion`, assertion.headers);
-  if (assertion.format > type.format) {
-    throw headers.no('format', `is ${assertion.format}; the newest that is understood is ${type.format}`);
-  }
   if (type.withoutAuthority) {
+    // A request is for this store, and no device reads it.
+    refuseNewerFormat(assertion);
     if (headers.has('authority-id'))
       throw headers.no('authority-id', 'must not be there, since the key it carries signs it');
   } else {

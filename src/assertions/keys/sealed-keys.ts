@@ -1,24 +1,21 @@
 // Creates private keys, seals them under the master key and opens them for signing.
 import {
-  createCipheriv,
-  createDecipheriv,
-  createHmac,
+  createCipher,
+  createDecipher,
+  createMac,
   createPrivateKey,
   createPublicKey,
-  generateKeyPair as generateKeyPairCallback,
+  generateRsaKey,
   randomBytes,
   type KeyObject,
-} from 'node:crypto';
-import { promisify } from 'node:util';
+} from '#domain/cryptography.ts';
 
 import { Refusal } from '#domain/refusal.ts';
 import { encodePublicKey, fingerprint, keyId } from '../format/openpgp.ts';
 
-const generateKeyPair = promisify(generateKeyPairCallback);
-
 /** Creates an RSA key of 4096 bits in the thread pool, which takes about a second. */
 export async function generateKey(): Promise<KeyObject> {
-  const { privateKey } = await generateKeyPair('rsa', { modulusLength: 4096, publicExponent: 65537 });
+  const { privateKey } = await generateRsaKey('assertion');
   return privateKey;
 }
 
@@ -142,14 +139,14 @@ function openDataKey(masterKey: KeyObject, owner: KeyOwner, { master, dataKey }:
 
 function encrypt(key: KeyObject | Buffer, owner: KeyOwner, role: string, plain: Buffer): Buffer {
   const nonce = randomBytes(nonceLength);
-  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: tagLength }).setAAD(boundTo(owner, role));
+  const cipher = createCipher('signing key', key, nonce).setAAD(boundTo(owner, role));
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
 function decrypt(key: KeyObject | Buffer, owner: KeyOwner, role: string, bytes: Buffer): Buffer {
   const tagStart = bytes.length - tagLength;
   if (tagStart < nonceLength) throw new Error('the ciphertext is too short');
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceLength), { authTagLength: tagLength })
+  const decipher = createDecipher('signing key', key, bytes.subarray(0, nonceLength))
     .setAAD(boundTo(owner, role))
     .setAuthTag(bytes.subarray(tagStart));
   const plain = decipher.update(bytes.subarray(nonceLength, tagStart));
@@ -170,7 +167,7 @@ const boundTo = ({ brandAccountId, keyId }: KeyOwner, role: string): Buffer =>
 function markOf(masterKey: KeyObject): string {
   if (masterKey.type !== 'secret' || masterKey.symmetricKeySize !== 32)
     throw new Error('cannot use a master key that is not 32 bytes long');
-  return createHmac('sha256', masterKey).update('larder master key').digest('hex').slice(0, 16);
+  return createMac('master key mark', masterKey).update('larder master key').digest('hex').slice(0, 16);
 }
 
 const cannotOpen = ({ brandAccountId, keyId }: KeyOwner, reason: string, cause?: unknown): Error =>

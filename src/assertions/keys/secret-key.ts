@@ -1,7 +1,6 @@
 // Reads imported private keys: PEM, or the output of gpg --export-secret-keys --armor. From OpenPGP (RFC 4880) it reads only an RSA secret
 // key packet without a passphrase.
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
-
+import { createPrivateKey, createPublicKey, type KeyObject } from '#domain/cryptography.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { ByteReader } from '../format/openpgp.ts';
 

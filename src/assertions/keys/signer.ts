@@ -1,14 +1,12 @@
 // The interface of signers, which sign bytes without exposing their private keys, and the signing of assertions.
-import type { KeyObject } from 'node:crypto';
-
+import type { KeyObject } from '#domain/cryptography.ts';
 import { contentOf, joined, type Headers, type AssertionValue } from '../format/assertion.ts';
-import { encodeSignature, signedBytes } from '../format/openpgp.ts';
-import { checkAssertion, typeOf } from '../format/types.ts';
+import { checkAssertion, refuseNewerFormat, typeOf } from '../format/types.ts';
 
 export interface Signer {
   publicKey(keyId: string): Promise<KeyObject>;
-  /** Signs bytes with RSASSA-PKCS1-v1_5 and SHA-512, off the event loop. */
-  sign(keyId: string, bytes: Uint8Array): Promise<Uint8Array>;
+  /** Returns the text of a signature (RSASSA-PKCS1-v1_5 with SHA-512) of this content, made off the event loop. */
+  sign(keyId: string, content: string, signedAt: Date): Promise<string>;
 }
 
 export interface AssertionStatement {
@@ -26,8 +24,9 @@ export async function signAssertion(signer: Signer, signKeyId: string, statement
   const isWritten = ([name, value]: [string, AssertionValue]) =>
     defaults?.[name] !== value && (typeof value === 'string' || Object.keys(value).length > 0);
   const headers: Headers = Object.fromEntries(Object.entries(statement.headers).filter(isWritten));
-  checkAssertion({ type, headers, body, format: Number(headers['format'] ?? 0), signKeyId });
+  const unsigned = { type, headers, body, format: Number(headers['format'] ?? 0), signKeyId };
+  refuseNewerFormat(unsigned);
+  checkAssertion(unsigned);
   const content = contentOf(type, primaryKey, headers, body, signKeyId);
-  const signature = await signer.sign(signKeyId, signedBytes(content, signedAt));
-  return joined({ content, signature: encodeSignature(content, signedAt, signature) });
+  return joined({ content, signature: await signer.sign(signKeyId, content, signedAt) });
 }

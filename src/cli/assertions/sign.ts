@@ -2,11 +2,11 @@
 import { storeSignedAssertion } from '#acts/assertions/assertions.ts';
 import { storeSerial } from '#acts/devices/serials.ts';
 import {
+  isAssertionValue,
   parseAssertion,
   stream,
   type Assertion,
   type Headers,
-  type AssertionValue,
 } from '#assertions/format/assertion.ts';
 import { withPrerequisites } from '#assertions/prerequisites.ts';
 import {
@@ -152,11 +152,8 @@ function headersIn(text: string, file: string): Headers {
   } catch (error) {
     throw new Failure(`${file} is not JSON: ${(error as Error).message}`, { cause: error });
   }
-  if (!isValue(value) || typeof value === 'string' || Array.isArray(value)) {
+  if (!isAssertionValue(value) || typeof value === 'string' || Array.isArray(value)) {
     throw new Failure(`${file} must hold a JSON object of headers with strings, lists and objects as values`);
   }
   return value as Headers;
 }
-
-const isValue = (value: unknown): value is AssertionValue =>
-  typeof value === 'string' || (typeof value === 'object' && value !== null && Object.values(value).every(isValue));

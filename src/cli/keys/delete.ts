@@ -1,5 +1,6 @@
 // larder key delete
 import { deleteSigningKey } from '#acts/keys/signing-keys.ts';
+import { managerKeyOf } from '#assertions/keys/key-custody.ts';
 import { command } from '../frame/command.ts';
 import { findBrand, custodyOf, findSigningKey } from './find-keys.ts';
 import { withStore } from '../frame/store.ts';
@@ -21,11 +22,15 @@ export const keyDelete = command({
   run: ({ positionals: { brand, key: nameOrId }, data, world }) =>
     withStore({ data, world }, async (store) => {
       const { accountId } = await findBrand(store, brand);
-      const { name, sha3_384 } = await findSigningKey(store, nameOrId, accountId);
+      const { name, sha3_384, sealed } = await findSigningKey(store, nameOrId, accountId);
       await store.acts.do(deleteSigningKey, store.person, { brandAccountId: accountId, sha3_384 });
       custodyOf(store, world).destroy(sha3_384);
       return {
-        text: `The key ${name} of the brand ${accountId} is deleted.`,
+        text:
+          `The key ${name} of the brand ${accountId} is deleted.` +
+          (managerKeyOf(sealed) === undefined
+            ? ''
+            : ' The key manager still has it: delete it with the tools of the device.'),
         json: { 'brand-account-id': accountId, name, 'sha3-384': sha3_384 },
       };
     }),

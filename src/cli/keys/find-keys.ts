@@ -1,13 +1,17 @@
 // Finds and uses the signing keys of brands, for commands on the host.
-import type { KeyObject } from 'node:crypto';
+import type { KeyObject } from '#domain/cryptography.ts';
+import { join } from 'node:path';
 
-import { softwareCustody, type KeyCustody } from '#assertions/keys/key-custody.ts';
+import { createKeyCustody, type KeyCustody } from '#assertions/keys/key-custody.ts';
+import { createKeyManager, refusedPinFile, type KeyManager } from '#assertions/keys/key-manager.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Brand } from '#records/brands/brands.ts';
 import type { SigningKey } from '#records/keys/signing-keys.ts';
 import type { Config } from '#configuration/config.ts';
 import { nearest } from '#domain/nearest.ts';
+import { lockPin } from '#data/lock.ts';
 import { readMasterKey } from '#data/secrets.ts';
+import type { SiteKeys } from '#transfers/site.ts';
 import { UsageError, type World } from '../frame/command.ts';
 import type { OpenStore } from '../frame/store.ts';
 
@@ -35,6 +39,10 @@ export const noteUnknownOnline = async (
 /** All brands, or the brand with this id. */
 export const findBrands = async (store: Pick<OpenStore, 'records'>, id: string | undefined): Promise<Brand[]> =>
   id === undefined ? store.records.brands.list() : [await findBrand(store, id)];
+
+/** Where a private key is. */
+export const describeKeyPlace = (managerKey: string | null | undefined): string =>
+  managerKey === null || managerKey === undefined ? 'in this store' : `in the key manager as '${managerKey}'`;
 
 /** Finds a key by name or id, of one brand or of any. */
 export async function findSigningKey(
@@ -77,8 +85,31 @@ export const masterKeyOf = (
 export function custodyOf(store: OpenStore, world: World): KeyCustody {
   let masterKey: KeyObject | undefined;
   const { records } = store;
-  return softwareCustody(
-    (id) => records.signingKeys.find(id),
-    () => (masterKey ??= masterKeyOf(store, world)),
-  );
+  return createKeyCustody({
+    find: (id) => records.signingKeys.find(id),
+    masterKey: () => (masterKey ??= masterKeyOf(store, world)),
+    manager: keyManagerOf(store, world),
+  });
 }
+
+/** The places of the key of the site. */
+export const siteKeysOf = (store: Pick<OpenStore, 'directory' | 'config' | 'siteKey'>, world: World): SiteKeys => ({
+  siteKey: store.siteKey,
+  manager: keyManagerOf(store, world),
+});
+
+/** The key manager of the store, with the environment of this command. */
+export const keyManagerOf = (
+  { directory, config }: { directory: string; config: Pick<Config, 'keys'> },
+  { env }: Pick<World, 'env'>,
+): KeyManager =>
+  createKeyManager({
+    settings: () => config.keys,
+    env,
+    refusedPinFile: join(directory, refusedPinFile),
+    lockPin: lockPin(directory),
+  });
+
+/** Whether this command has the variables of the key manager: systemd may give them to the serving process only. */
+export const hasManagerVariables = ({ keys }: Pick<Config, 'keys'>, { env }: Pick<World, 'env'>): boolean =>
+  keys.environment.every((name) => env[name] !== undefined);

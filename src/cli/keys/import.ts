@@ -1,5 +1,5 @@
 // larder key import
-import { createPublicKey } from 'node:crypto';
+import { createPublicKey } from '#domain/cryptography.ts';
 import { resolve } from 'node:path';
 
 import { importSigningKey } from '#acts/keys/signing-keys.ts';

@@ -2,12 +2,13 @@
 import { registrationOf } from '#assertions/keys/registration.ts';
 import { accountKeysOf } from '#operations/assertions/account-keys.ts';
 import { command } from '../frame/command.ts';
-import { findBrands } from './find-keys.ts';
+import { describeKeyPlace, findBrands } from './find-keys.ts';
 import { withStore } from '../frame/store.ts';
+import { visible } from '../frame/terminal.ts';
 
 export const keyList = command({
   name: 'key list',
-  summary: 'List signing keys with the state of their registration.',
+  summary: 'List signing keys with the state of their registration, and where the private key is.',
   description:
     'A key is new until a request for it is written, requested until its account-key is imported, and registered ' +
     'until the online store revokes it or it expires.',
@@ -27,6 +28,7 @@ export const keyList = command({
           name: key.name,
           'sha3-384': key.sha3_384,
           fingerprint: key.fingerprint,
+          'manager-key': key.managerKey,
           status: registrationOf(key.requestedAt, accountKey, store.now()),
           'requested-at': key.requestedAt,
           since: (accountKey?.headers['since'] ?? null) as string | null,
@@ -34,7 +36,9 @@ export const keyList = command({
         };
       });
       const lines = shown.map(
-        (key) => `${key['brand-account-id']}  ${key.name.padEnd(16)}  ${key.status.padEnd(10)}  ${key['sha3-384']}`,
+        (key) =>
+          `${key['brand-account-id']}  ${key.name.padEnd(16)}  ${key.status.padEnd(10)}  ${key['sha3-384']}  ` +
+          visible(describeKeyPlace(key['manager-key'])),
       );
       return { text: lines.length === 0 ? 'There are no signing keys.' : lines.join('\n'), json: { keys: shown } };
     }),

@@ -1,9 +1,10 @@
 // larder key show
 import { joined, type AssertionValue } from '#assertions/format/assertion.ts';
+import { managerKeyOf } from '#assertions/keys/key-custody.ts';
 import { registrationOf } from '#assertions/keys/registration.ts';
 import { accountKeysOf } from '#operations/assertions/account-keys.ts';
 import { command } from '../frame/command.ts';
-import { findSigningKey } from './find-keys.ts';
+import { describeKeyPlace, findSigningKey } from './find-keys.ts';
 import { withStore } from '../frame/store.ts';
 import { columns, visible } from '../frame/terminal.ts';
 
@@ -23,6 +24,7 @@ export const keyShow = command({
     withStore({ data, world }, async (store) => {
       const { records, now } = store;
       const key = await findSigningKey(store, positionals.key, options.brand);
+      const managerKey = managerKeyOf(key.sealed);
       const accountKey = (await accountKeysOf([key], records)).get(key.sha3_384);
       const header = (name: string): AssertionValue | null => accountKey?.headers[name] ?? null;
       const policies = await records.serialPolicies.ofKey(key.sha3_384);
@@ -31,6 +33,7 @@ export const keyShow = command({
         name: key.name,
         'sha3-384': key.sha3_384,
         fingerprint: key.fingerprint,
+        'manager-key': managerKey ?? null,
         status: registrationOf(key.requestedAt, accountKey, now()),
         'created-at': key.createdAt,
         'created-by': key.createdBy,
@@ -51,6 +54,7 @@ export const keyShow = command({
         ['Key', `${key.name} of the brand ${key.brandAccountId}`],
         ['Id', key.sha3_384],
         ['Fingerprint', key.fingerprint],
+        ['Private key', describeKeyPlace(managerKey)],
         ['Status', json.status],
         ['Made', `${key.createdAt} by ${key.createdBy}`],
         ['Requested', key.requestedAt ?? 'never'],

@@ -25,9 +25,14 @@ export const readSigningKeys = operation({
       const shown = presentSigningKey(key, people);
       const accountKey = registered.get(key.sha3_384);
       const status = registrationOf(key.requestedAt, accountKey, now());
-      const more = { ...shown, status, 'account-key': accountKey === undefined ? null : joined(accountKey) };
-      // `status` and `account-key` are not part of the published interface: include them only if `fields` names one of them.
-      const isAskedFor = !members.isAll && (members.has('status') || members.has('account-key'));
+      const more = {
+        ...shown,
+        status,
+        'manager-key': key.managerKey,
+        'account-key': accountKey === undefined ? null : joined(accountKey),
+      };
+      // `status`, `manager-key` and `account-key` are not part of the published interface: include them only if `fields` names one of them.
+      const isAskedFor = !members.isAll && ['status', 'manager-key', 'account-key'].some((name) => members.has(name));
       return pick(isAskedFor ? more : shown, members);
     });
   },

@@ -10,6 +10,8 @@ const allows = (wanted: AssertionValue, value: AssertionValue) =>
 t.test('a key without constraints may sign everything', (t) => {
   t.ok(constraintsAllow({ headers: {} }, { type: 'model' }));
   t.notOk(constraintsAllow({ headers: { constraints: 'all' } }, { type: 'model' }));
+  t.ok(constraintsAllow({ headers: { format: '1' } }, { type: 'model' }));
+  t.notOk(constraintsAllow({ headers: { format: '2' } }, { type: 'model' }), 'in a newer format they are not known');
   t.end();
 });
 

@@ -1,14 +1,17 @@
-import { createSecretKey, verify, type KeyObject } from 'node:crypto';
+import { createSecretKey, type KeyObject } from 'node:crypto';
 import t from 'tap';
 import { parseAssertion } from '#assertions/format/assertion.ts';
 import { checkSignature } from '#assertions/chain.ts';
-import { softwareCustody, type SigningKeyRecord } from '#assertions/keys/key-custody.ts';
+import { decodeSignature, verifySignature } from '#assertions/format/openpgp.ts';
+import { createKeyCustody, type SigningKeyRecord } from '#assertions/keys/key-custody.ts';
+import { createKeyManager } from '#assertions/keys/key-manager.ts';
 import { seal } from '#assertions/keys/sealed-keys.ts';
 import { signAssertion } from '#assertions/keys/signer.ts';
 import { vectorKey } from '../vectors.ts';
 
 const masterKey = createSecretKey(Buffer.alloc(32, 7));
-const bytes = Buffer.from('to be signed');
+const content = 'to be signed';
+const at = new Date('2024-01-02T03:04:05Z');
 const [one, two] = [vectorKey('rsa2048-a'), vectorKey('rsa3072-a')];
 
 const kept = (brandAccountId: string, { id, encoded, privateKey }: typeof one): SigningKeyRecord => ({
@@ -23,30 +26,36 @@ function store(openKeys?: number) {
     [two.id, kept('bob', two)],
   ]);
   const state: { keys: Map<string, SigningKeyRecord>; master: KeyObject | undefined } = { keys, master: masterKey };
-  const signer = softwareCustody(
-    (id) => Promise.resolve(state.keys.get(id)),
-    () => state.master,
-    openKeys,
-  );
+  const signer = createKeyCustody({
+    find: (id) => Promise.resolve(state.keys.get(id)),
+    masterKey: () => state.master,
+    manager: createKeyManager({
+      settings: () => ({ environment: [], timeout_seconds: 10, concurrent: 1 }),
+      env: {},
+      refusedPinFile: '/nonexistent/refused-pin',
+      lockPin: () => Promise.resolve({ close: () => undefined }),
+    }),
+    ...(openKeys !== undefined && { openKeys }),
+  });
   return { state, signer };
 }
 
 t.test('a sealed key signs, and its public key is known without opening it', async (t) => {
   const { signer, state } = store();
-  const signature = await signer.sign(one.id, bytes);
-  t.ok(verify('sha512', bytes, one.publicKey, signature));
-  t.same(await signer.sign(one.id, bytes), signature, 'the same from the key that is kept open');
+  const signature = await signer.sign(one.id, content, at);
+  t.equal(verifySignature(one.publicKey, content, decodeSignature(signature)), 'valid');
+  t.same(await signer.sign(one.id, content, at), signature, 'the same from the key that is kept open');
   state.master = undefined;
   t.ok((await signer.publicKey(one.id)).equals(one.publicKey));
 });
 
 t.test('of a key that is destroyed nothing is kept open', async (t) => {
   const { signer, state } = store();
-  for (const { id } of [one, two]) await signer.sign(id, bytes);
+  for (const { id } of [one, two]) await signer.sign(id, content, at);
   state.master = createSecretKey(Buffer.alloc(32, 8));
   signer.destroy(one.id);
-  await t.rejects(signer.sign(one.id, bytes), { message: /another master key/ }, 'it is opened anew');
-  t.ok(await signer.sign(two.id, bytes), 'and no other is');
+  await t.rejects(signer.sign(one.id, content, at), { message: /another master key/ }, 'it is opened again');
+  t.ok(await signer.sign(two.id, content, at), 'and no other is');
 });
 
 t.test('a sealed store makes no key', async (t) => {
@@ -57,35 +66,39 @@ t.test('a sealed store makes no key', async (t) => {
 
 t.test('a sealed store signs nothing, also with keys it had open', async (t) => {
   const { signer, state } = store();
-  await signer.sign(one.id, bytes);
+  await signer.sign(one.id, content, at);
   state.master = undefined;
-  await t.rejects(signer.sign(one.id, bytes), { name: 'Refusal', code: 'sealed', status: 503 });
+  await t.rejects(signer.sign(one.id, content, at), { name: 'Refusal', code: 'sealed', status: 503 });
   state.master = createSecretKey(Buffer.alloc(32, 8));
-  await t.rejects(signer.sign(one.id, bytes), { message: /another master key/ }, 'it forgot what it had open');
+  await t.rejects(signer.sign(one.id, content, at), { message: /another master key/ }, 'it forgot what it had open');
 });
 
 t.test('a removed key no longer signs', async (t) => {
   const { signer, state } = store();
-  await signer.sign(one.id, bytes);
+  await signer.sign(one.id, content, at);
   state.keys.delete(one.id);
-  await t.rejects(signer.sign(one.id, bytes), { name: 'Refusal', code: 'resource-not-found' });
+  await t.rejects(signer.sign(one.id, content, at), { name: 'Refusal', code: 'resource-not-found' });
   await t.rejects(signer.publicKey(one.id), { name: 'Refusal', code: 'resource-not-found' });
 });
 
 t.test('a key that was open for ada does not open for bob', async (t) => {
   const { signer, state } = store();
-  await signer.sign(one.id, bytes);
+  await signer.sign(one.id, content, at);
   state.keys.set(one.id, { ...kept('ada', one), sealed: state.keys.get(one.id)?.sealed ?? '', brandAccountId: 'bob' });
-  await t.rejects(signer.sign(one.id, bytes), { message: /another brand or key/ });
+  await t.rejects(signer.sign(one.id, content, at), { message: /another brand or key/ });
 });
 
 t.test('only so many keys stay open', async (t) => {
   const { signer, state } = store(1);
-  await signer.sign(one.id, bytes);
-  await signer.sign(two.id, bytes);
+  await signer.sign(one.id, content, at);
+  await signer.sign(two.id, content, at);
   state.master = createSecretKey(Buffer.alloc(32, 8));
-  t.ok(await signer.sign(two.id, bytes), 'the last one is open still');
-  await t.rejects(signer.sign(one.id, bytes), { message: /another master key/ }, 'the one before must be opened again');
+  t.ok(await signer.sign(two.id, content, at), 'the last one is open still');
+  await t.rejects(
+    signer.sign(one.id, content, at),
+    { message: /another master key/ },
+    'the one before must be opened again',
+  );
 });
 
 t.test('an assertion is checked before it is signed', async (t) => {

@@ -118,8 +118,13 @@ t.test('a stream with one bad part is refused whole, with the reason', async (t)
     ],
     ['a body that is shorter than it says', good.replace('body-length: 717', 'body-length: 900000'), /body/],
     ['a changed account', revision(good), /changed after it was signed/],
-    ['an unknown format', good.replace('type: account\n', 'type: account\nformat: 7\n'), /format/],
+    ['another format', good.replace('type: account\n', 'type: account\nformat: 7\n'), /changed after it was signed/],
     ['an unknown type', good.replace('type: account\n', 'type: acount\n'), /not known here/],
+    [
+      'a type that is not served',
+      good.replace('type: account\n', 'type: repair\n'),
+      /does not serve assertions of type/,
+    ],
     ['the account is missing', several('store-account-key', 'brand-account-key'), /account assertion of 'my-brand'/],
     [
       "the signer's key is missing",

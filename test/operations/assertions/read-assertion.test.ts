@@ -1,10 +1,20 @@
 // The stored assertions that devices read, and assertions for some devices only.
 import t from 'tap';
 
-import { joined, mediaType, parseStream, type Assertion } from '#assertions/format/assertion.ts';
+import { joined, mediaType, parseStream, type Assertion, type Headers } from '#assertions/format/assertion.ts';
 import { days } from '#domain/clock.ts';
 import { createDeviceSessions } from '#macaroons/device-sessions.ts';
-import { account, accountKey, keys, made, now, storeKey, timestamp } from '#test/assertions/world.ts';
+import {
+  account,
+  accountKey,
+  confdbSchema,
+  keys,
+  made,
+  madeElsewhere,
+  now,
+  storeKey,
+  timestamp,
+} from '#test/assertions/world.ts';
 import { bring, keep, modelOf, pumpDevice, serialOf, startForDevices } from '../devices/world.ts';
 
 t.setTimeout(600_000);
@@ -47,7 +57,9 @@ const revisionOf = (id: string, more: Record<string, string> = {}): Promise<Asse
 t.test('a device reads the exact chain of a snap, and a missing assertion is a normal response', async (t) => {
   const { store, anyone } = await startForDevices(t);
   const [declaration, revision, model] = [await declarationOf(snapId), await revisionOf(snapId), await modelOf()];
+  const schema = await confdbSchema({ revision: '2' }, 'ada', 'acme');
   await keep(store, declaration, revision, model);
+  await bring(store, [schema]);
   const accept = { accept: mediaType };
   for (const [path, assertion] of [
     ['account/acme', await account('acme')],
@@ -56,6 +68,7 @@ t.test('a device reads the exact chain of a snap, and a missing assertion is a n
     [`snap-revision/${digest}`, revision],
     [`snap-revision/${digest}/global-upload`, revision],
     ['model/16/acme/pump', model],
+    ['confdb-schema/acme/network', schema],
   ] as const) {
     const reply = await anyone.get(`/v2/assertions/${path}?max-format=6`, accept);
     t.match(reply, { status: 200, body: joined(assertion) }, path);
@@ -75,6 +88,7 @@ t.test('a device reads the exact chain of a snap, and a missing assertion is a n
     'model/16/acme/valve',
     'model/17/acme/pump',
     'validation/16/a/b/1',
+    'confdb-schema/acme/other',
     `snap-resource-pair/${snapId}/r/1/2`,
     'validation-set/16/acme/pumps?sequence=latest',
   ]) {
@@ -164,6 +178,45 @@ t.test('an assertion in a format that a device does not read is not there for it
     { status: 200, body: joined(newer) },
     'a newer one takes its place',
   );
+});
+
+t.test('an assertion in a format that this store does not know is for the devices that know it', async (t) => {
+  const { store, anyone } = await startForDevices(t);
+  const headers = {
+    format: '99',
+    series: '16',
+    'snap-id': snapId,
+    'snap-name': 'hello',
+    'publisher-id': 'acme',
+    timestamp,
+  };
+  const declaration = (more: Headers = {}) =>
+    madeElsewhere('store', 'authority', 'snap-declaration', { ...headers, ...more });
+  const path = `/v2/assertions/snap-declaration/16/${snapId}`;
+  await t.rejects(bring(store, [await declaration({ 'publisher-id': 'Acme' })]), { message: /'publisher-id' is/ });
+  t.match(await anyone.get(path), notFound, 'nothing was stored');
+  const newer = await declaration({ revision: '1' });
+  await bring(store, [newer]);
+  t.match(await anyone.get(`${path}?max-format=98`), notFound);
+  t.match(await anyone.get(`${path}?max-format=99`), { status: 200, body: joined(newer) });
+  await t.rejects(bring(store, [await declaration({ format: '7' })]), { message: /revision is 0, but revision 1 is/ });
+});
+
+t.test('repairs and clusters are missing for devices, and refused in an import', async (t) => {
+  const { store, anyone } = await startForDevices(t);
+  for (const [type, path] of [
+    ['repair', 'repair/canonical/1'],
+    ['repair', 'repair/canonical?sequence=latest'],
+    ['cluster', 'cluster/bc3c0a19/1?max-format=0'],
+    ['cluster', 'cluster/bc3c0a19?max-format=0&sequence=1'],
+  ] as const) {
+    const message = `This store does not serve assertions of type '${type}'.`;
+    const reply = await anyone.get(`/v2/assertions/${path}`);
+    t.match(reply, { status: 404, body: { 'error-list': [{ code: 'not-found', message }] } }, path);
+    t.equal(reply.headers.get('content-type'), 'application/json');
+    const assertion = await madeElsewhere('ada', 'acme', type, { sequence: '1' });
+    await t.rejects(bring(store, [assertion]), { message: /does not serve assertions .* Leave them out/ });
+  }
 });
 
 t.test('of validation sets a device reads the newest, or the one of a number', async (t) => {

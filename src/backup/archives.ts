@@ -28,10 +28,13 @@ export interface Archives {
 }
 
 /** Opens all archives, or none if one fails. */
-export async function openArchives(files: readonly string[]): Promise<OpenArchive[]> {
+export async function openArchives(
+  files: readonly string[],
+  openTar: (file: string) => Promise<TarReader> = readTar,
+): Promise<OpenArchive[]> {
   const open: OpenArchive[] = [];
   try {
-    for (const file of files) open.push({ file, tar: await readTar(file) });
+    for (const file of files) open.push({ file, tar: await openTar(file) });
     return open;
   } catch (error) {
     await closeArchives(open);
@@ -47,9 +50,11 @@ export async function closeArchives(open: readonly OpenArchive[]): Promise<void>
 export async function readArchives(open: readonly OpenArchive[], prover: ManifestVerifier): Promise<Archives> {
   const { file, tar } = open[0]!;
   const manifest = await readManifest(file, tar, prover);
-  const readers = new Map<string, TarReader>([[manifest.id, tar]]);
-  for (const base of open.slice(1)) readers.set((await readManifest(base.file, base.tar, prover)).id, base.tar);
-  const entries = new Map([...readers].map(([id, reader]) => [id, entriesByName(reader)]));
+  const backups = [{ archive: open[0]!, manifest }];
+  for (const base of open.slice(1))
+    backups.push({ archive: base, manifest: await readManifest(base.file, base.tar, prover) });
+  const readers = new Map([...mapHolders(backups)].map(([id, { archive }]) => [id, archive.tar]));
+  const entries = new Map(open.map(({ tar: reader }) => [reader, entriesByName(reader)]));
   return {
     file,
     tar,
@@ -58,11 +63,19 @@ export async function readArchives(open: readonly OpenArchive[], prover: Manifes
     find({ sha3_384, size, backup }) {
       const holder = readers.get(backup);
       if (holder === undefined) return undefined;
-      const entry = entries.get(backup)?.get(`blobs/${sha3_384}`);
+      const entry = entries.get(holder)?.get(`blobs/${sha3_384}`);
       if (!/^[0-9a-f]{96}$/.test(sha3_384) || entry?.size !== size) throw new NotWhole(file);
       return { tar: holder, entry };
     },
   };
+}
+
+/** The archive with the blobs of each backup: its own, or a merged one in its place. */
+export function mapHolders<Backup extends { manifest: Pick<Manifest, 'id' | 'merged'> }>(
+  backups: readonly Backup[],
+): Map<string, Backup> {
+  const merged = backups.flatMap((backup) => (backup.manifest.merged ?? []).map((id) => [id, backup] as const));
+  return new Map([...merged, ...backups.map((backup) => [backup.manifest.id, backup] as const)]);
 }
 
 /** Returns the entry of this name and size. Throws NotWhole. */

@@ -1,22 +1,29 @@
 // Encrypts the wrapping keys in a backup with a passphrase. scrypt makes guessing passphrases expensive.
-import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
+import {
+  createCipher,
+  createDecipher,
+  randomBytes,
+  passphraseCost,
+  deriveFromPassphrase,
+} from '#domain/cryptography.ts';
 
 /** The texts of the key files by their names, such as `site.key`. */
 export type KeyTexts = Record<string, string>;
 
 export const keysName = 'keys.json';
-const cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 256 * 1024 * 1024 };
 
 export function lockKeys(keys: KeyTexts, passphrase: string): Buffer {
   const [salt, nonce] = [randomBytes(16), randomBytes(12)];
-  const cipher = createCipheriv('aes-256-gcm', keyOf(passphrase, salt), nonce).setAAD(Buffer.from(keysName));
+  const cipher = createCipher('backup keys', deriveFromPassphrase(passphrase, salt), nonce).setAAD(
+    Buffer.from(keysName),
+  );
   const sealed = Buffer.concat([cipher.update(JSON.stringify(keys)), cipher.final()]);
   const parts = {
     format: 1,
     kdf: 'scrypt',
-    n: cost.N,
-    r: cost.r,
-    p: cost.p,
+    n: passphraseCost.N,
+    r: passphraseCost.r,
+    p: passphraseCost.p,
     salt,
     nonce,
     tag: cipher.getAuthTag(),
@@ -34,9 +41,7 @@ export function unlockKeys(locked: Buffer, passphrase: string): KeyTexts | undef
   const parts = JSON.parse(locked.toString('utf8')) as Record<'salt' | 'nonce' | 'tag' | 'sealed', string>;
   const bytes = (name: keyof typeof parts): Buffer => Buffer.from(parts[name], 'base64');
   try {
-    const decipher = createDecipheriv('aes-256-gcm', keyOf(passphrase, bytes('salt')), bytes('nonce'), {
-      authTagLength: 16,
-    })
+    const decipher = createDecipher('backup keys', deriveFromPassphrase(passphrase, bytes('salt')), bytes('nonce'))
       .setAAD(Buffer.from(keysName))
       .setAuthTag(bytes('tag'));
     return JSON.parse(Buffer.concat([decipher.update(bytes('sealed')), decipher.final()]).toString('utf8')) as KeyTexts;
@@ -44,8 +49,6 @@ export function unlockKeys(locked: Buffer, passphrase: string): KeyTexts | undef
     return undefined;
   }
 }
-
-const keyOf = (passphrase: string, salt: Buffer): Buffer => scryptSync(passphrase.normalize('NFC'), salt, 32, cost);
 
 const isBuffer = (value: unknown): value is { type: 'Buffer'; data: number[] } =>
   typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer';

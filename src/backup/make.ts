@@ -12,23 +12,16 @@ import { timestamp, type Now } from '#domain/clock.ts';
 import { isEngineUnavailable } from '#domain/refusal.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
 import { checkDatabase, type SqliteFileOptions } from '#engine/sqlite/check.ts';
-import { closeArchives, openArchives, readArchives, type OpenArchive } from './archives.ts';
+import { closeArchives, openArchives, readArchives } from './archives.ts';
 import { checkArchives } from './check.ts';
-import { onDisk, type Files } from '#files/durable-streams.ts';
+import { listParts, type FolderBackup } from './folder.ts';
 import { listNames } from '#files/read.ts';
 import { keysName, lockKeys, type KeyTexts } from './keys.ts';
-import { readManifest, signedManifest, type BackedUpBlob, type BackedUpFile } from './manifest.ts';
+import { signedManifest, type BackedUpBlob, type BackedUpFile } from './manifest.ts';
 import type { MissingBackupBlob, Manifest, ManifestSignature } from './manifest.ts';
+import { placeOfFile, type BackupPlace } from './place.ts';
 import { CannotReadSource, writeTar, type TarWriter } from './tar.ts';
-import {
-  mebibytes,
-  NoRoom,
-  openTarget,
-  requireRoom,
-  roomIn,
-  type FileSystemSpace,
-  type BackupTarget,
-} from './target.ts';
+import { mebibytes, NoRoom, requireRoom, roomIn, type FileSystemSpace, type BackupTarget } from './target.ts';
 
 export interface BackupOptions extends SqliteFileOptions {
   /** The data directory. */
@@ -45,9 +38,9 @@ export interface BackupOptions extends SqliteFileOptions {
   blobs: Pick<Blobs, 'list' | 'stat' | 'makeLocalCopy'>;
   siteKey: Buffer;
   /** Signs the manifest with the key that other sites trust, if the site has one. */
-  sign?: ((text: string) => ManifestSignature) | undefined;
+  sign?: ((text: string) => Promise<ManifestSignature | undefined>) | undefined;
   /** An earlier backup. Its blobs are left out. */
-  since?: OpenArchive | undefined;
+  since?: FolderBackup | undefined;
   keys?: { texts: KeyTexts; passphrase: string } | undefined;
   /** Whether to back up a corrupt database as well. */
   evenSo: boolean;
@@ -56,15 +49,14 @@ export interface BackupOptions extends SqliteFileOptions {
   needed: (folder: string) => Promise<string[]>;
   /** Returns whether the store itself still needs a blob. */
   stillNeeded: (sha3_384: string) => Promise<boolean>;
-  /** Runs work on the archive's folder with the rights of the caller who asked for the backup. */
-  asCaller: <Result>(work: () => Promise<Result>) => Promise<Result>;
+  /** The place of the file; default: its folder, with the rights of this process. */
+  place?: Pick<BackupPlace, 'asCaller' | 'begin' | 'roomFor'>;
   id: string;
   now: Now;
   version: string;
   progress: (step: string, done: number, total: number) => void;
   /** Aborts the backup before the archive has its name. The backup then throws the signal's reason. */
   signal?: AbortSignal | undefined;
-  files?: Files;
   room?: (folder: string) => FileSystemSpace;
 }
 
@@ -100,17 +92,19 @@ export class NotAsWritten extends Error {
 }
 
 export async function makeBackup(options: BackupOptions): Promise<BackupResult> {
-  const { file, siteKey, files = onDisk, asCaller, signal } = options;
-  const base = options.since === undefined ? undefined : await baseOf(options.since, siteKey);
+  const { file, siteKey, workspace, signal, since: base, place = placeOfFile(file, {}) } = options;
+  const { asCaller } = place;
   // Read the head before the copy, so that the copy contains at least this head.
   const auditHead = (await options.auditHead()) ?? null;
   const copy = await copyOf(options);
   const stored: StoredBlob[] = [];
   for await (const blob of listBlobs(options.blobs, copy.needed)) stored.push(blob);
-  const { unchanged, fresh } = await splitBlobs(stored, base, options.blobs);
-  requireRoom(dirname(file), await estimated(copy.file, fresh, stored.length), (options.room ?? roomIn)(dirname(file)));
+  const earlier = base && new Map(base.manifest.blobs.map((blob) => [blob.sha3_384, blob]));
+  const { unchanged, fresh } = await splitBlobs(stored, earlier, options.blobs);
+  const folder = place.roomFor(workspace);
+  requireRoom(folder, await estimated(copy.file, fresh, stored.length), (options.room ?? roomIn)(folder));
 
-  const target = await asCaller(() => openTarget(file, siteKey, files));
+  const target = await asCaller(() => place.begin(file, { workspace, siteKey, signal }));
   try {
     const tar = writeTar(target.handle, options.now(), signal);
     const addedFiles = await addFiles(tar, copy.file, options);
@@ -123,18 +117,21 @@ export async function makeBackup(options: BackupOptions): Promise<BackupResult> 
       id: options.id,
       madeAt: timestamp(options.now()),
       version: options.version,
-      since: base?.id ?? null,
+      since: base?.manifest.id ?? null,
       auditHead,
       siteKeyFingerprint: fingerprintOf(siteKey),
       keys: options.keys !== undefined,
       files: addedFiles,
       blobs,
       lacking,
+      ...(base !== undefined && dirname(base.file) === dirname(file)
+        ? { builtOn: listParts({ id: options.id, blobs }, base) }
+        : {}),
     };
-    const { name, content } = signedManifest(manifest, siteKey, options.sign);
+    const { name, content } = await signedManifest(manifest, siteKey, options.sign);
     await tar.add(name, content.length, Readable.from([content]));
     const sha256 = await tar.finish();
-    await readBack(target, options);
+    await readBack(target, options, asCaller);
     const { size } = await target.handle.stat();
     signal?.throwIfAborted();
     await asCaller(() => target.place());
@@ -278,7 +275,8 @@ async function listMissingBlobs(
 /** Reads the archive as a restore would. Throws NotAsWritten. */
 async function readBack(
   { partial }: BackupTarget,
-  { file, siteKey, progress, asCaller, signal }: BackupOptions,
+  { file, siteKey, progress, signal }: BackupOptions,
+  asCaller: BackupPlace['asCaller'],
 ): Promise<void> {
   const open = await asCaller(() => openArchives([partial]));
   try {
@@ -313,15 +311,6 @@ async function splitBlobs(
     }
   }
   return { unchanged, fresh };
-}
-
-/** Returns the blobs of an earlier backup, including the backups that it builds on. */
-async function baseOf(
-  { file, tar }: OpenArchive,
-  siteKey: Buffer,
-): Promise<Map<string, BackedUpBlob> & { id: string }> {
-  const { id, blobs } = await readManifest(file, tar, siteKey);
-  return Object.assign(new Map(blobs.map((blob) => [blob.sha3_384, blob])), { id });
 }
 
 const certificates = (directory: string): string[] =>

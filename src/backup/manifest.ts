@@ -1,7 +1,6 @@
 // The manifest: the last file of a backup. It lists the content and has a code that only a holder of the site key can compute. A backup
 // without a valid manifest is invalid.
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-
+import { createMac, deriveKey, timingSafeEqual } from '#domain/cryptography.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
 import { NotWhole, type TarEntry, type TarReader } from './tar.ts';
 
@@ -33,6 +32,13 @@ export interface Manifest {
   keys: boolean;
   files: BackedUpFile[];
   blobs: BackedUpBlob[];
+  /**
+   * The earlier backups that it builds on, and the last full one, with their files in the same folder; absent in backups of earlier
+   * releases, and if the base is elsewhere.
+   */
+  builtOn?: { id: string; file: string; madeAt: string; isFull: boolean }[];
+  /** The earlier backups that this archive has taken the place of: it has their blobs that later ones build on. */
+  merged?: string[];
   /** Blobs that records of the copied database need and the backup does not have; absent in backups of the first release. */
   lacking?: MissingBackupBlob[];
 }
@@ -59,14 +65,14 @@ const manifestName = 'manifest.json';
 const maxManifestBytes = 1024 ** 3;
 
 /** Returns the manifest as the last file of a backup: name and content, with its code and signature. */
-export function signedManifest(
+export async function signedManifest(
   manifest: Manifest,
   siteKey: Buffer,
-  sign?: (text: string) => ManifestSignature,
-): { name: string; content: Buffer } {
+  sign?: (text: string) => Promise<ManifestSignature | undefined>,
+): Promise<{ name: string; content: Buffer }> {
   const text = JSON.stringify(manifest);
   // Releases that do not know signatures ignore this member.
-  const signature = sign?.(text);
+  const signature = await sign?.(text);
   return {
     name: manifestName,
     content: Buffer.from(`${JSON.stringify({ manifest: text, mac: macOf(text, siteKey), signature })}\n`),
@@ -142,6 +148,4 @@ function fingerprintIn(text: string): string | undefined {
 }
 
 const macOf = (text: string, siteKey: Buffer): string =>
-  createHmac('sha256', Buffer.from(hkdfSync('sha256', siteKey, '', 'backup manifest', 32)))
-    .update(text)
-    .digest('hex');
+  createMac('backup manifest', deriveKey(siteKey, 'backup manifest')).update(text).digest('hex');

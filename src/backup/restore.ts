@@ -1,6 +1,6 @@
 // Restores a backup into an empty directory. Everything is written below `DIRECTORY/.restoring` and verified there, the keys last. Then it
 // moves into place, the configuration last: without it the directory is not a store.
-import { createHash } from 'node:crypto';
+import { createDigest, type ContentDigest } from '#domain/cryptography.ts';
 import { dirname, join } from 'node:path';
 
 import { checkDatabase, type SqliteFileOptions } from '#engine/sqlite/check.ts';
@@ -77,7 +77,7 @@ async function fill(target: string, archives: Archives, options: RestoreOptions,
     if (name === keysName) continue;
     if (!/^(?:larder\.(?:db|toml)|tls\/(?:ca|server)\.(?:pem|key))$/.test(name)) throw new NotWhole(file);
     const entry = entryOf(file, tar, name, size);
-    const item = { tar, entry, file, algorithm: 'sha256', digest: sha256, signal };
+    const item = { tar, entry, file, algorithm: 'sha256' as const, digest: sha256, signal };
     await extract(item, join(target, name), modeOf(name), files);
   }
   await extractBlobs(archives, target, options, files);
@@ -147,7 +147,7 @@ async function extractBlobs(
     if (source === undefined) throw new NotWhole(file);
     const folder = join(content, sha3_384.slice(0, 2));
     folders.add(folder);
-    const item = { ...source, file, algorithm: 'sha3-384', digest: sha3_384, signal };
+    const item = { ...source, file, algorithm: 'sha3-384' as const, digest: sha3_384, signal };
     await extract(item, join(folder, sha3_384), 0o600, files);
     bytes += size;
     progress('blobs', bytes, total);
@@ -172,7 +172,7 @@ export interface ArchiveItem {
   tar: TarReader;
   entry: TarEntry;
   file: string;
-  algorithm: string;
+  algorithm: ContentDigest;
   digest: string;
   signal?: AbortSignal | undefined;
 }
@@ -186,7 +186,7 @@ export async function* readVerified({
   digest,
   signal,
 }: ArchiveItem): AsyncGenerator<Buffer> {
-  const hash = createHash(algorithm);
+  const hash = createDigest(`content ${algorithm}`);
   for await (const bytes of tar.read(entry)) {
     signal?.throwIfAborted();
     hash.update(bytes);

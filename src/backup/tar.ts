@@ -1,11 +1,11 @@
 // Writes and reads backups as plain tar archives, so that any tar of the last thirty years can open one without larder. Only a part of the
 // format is needed: regular files, written in order and found by their headers.
-import { createHash } from 'node:crypto';
+import { createDigest } from '#domain/cryptography.ts';
 import type { FileHandle } from 'node:fs/promises';
 
-import { TarArchive, type ArchiveErrors } from '#files/tar-archive.ts';
+import { TarArchive, type ArchiveErrors, type ArchiveSource } from '#files/tar-archive.ts';
 import { toAppendOnlyFile } from '#files/durable-streams.ts';
-import { InvalidTarHeader, block, padding, tarHeader, type TarHeader } from '#files/tar-header.ts';
+import { InvalidTarHeader, block, padding, readHeader, tarHeader, type TarHeader } from '#files/tar-header.ts';
 
 export interface TarWriter {
   /**
@@ -42,7 +42,7 @@ export class CannotReadSource extends Error {
 export function writeTar(handle: FileHandle, modified: Date, signal?: AbortSignal): TarWriter {
   const file = toAppendOnlyFile(handle, { sendOn: true });
   let last = 0;
-  let whole = createHash('sha256');
+  let whole = createDigest('content sha256');
   let wholeBefore = whole.copy();
   const append = (bytes: Uint8Array): Promise<void> => {
     whole.update(bytes);
@@ -56,7 +56,7 @@ export function writeTar(handle: FileHandle, modified: Date, signal?: AbortSigna
     async add(name, size, source, { sha3 = false } = {}) {
       last = file.end;
       wholeBefore = whole.copy();
-      const [sha256, sha3_384] = [createHash('sha256'), createHash('sha3-384')];
+      const [sha256, sha3_384] = [createDigest('content sha256'), createDigest('content sha3-384')];
       try {
         await append(tarHeader(name, size, modified));
         let written = 0;
@@ -118,19 +118,70 @@ export class NotWhole extends Error {
   }
 }
 
+/** The entries to find: all of them, or only the last one, which takes few reads for an archive of any size. */
+export type TarPart = 'whole' | 'end';
+
+const errorsOf = (file: string): ArchiveErrors => ({
+  cutOff: () => new NotWhole(file),
+  // The error that the system gives when a program reads a folder.
+  noFile: (isFolder) =>
+    isFolder ? Object.assign(new Error(`${file} is a folder`), { code: 'EISDIR', path: file }) : new NotWhole(file),
+});
+
 /** Opens an archive and finds its entries from header to header. Throws NotWhole. */
-export function readTar(file: string): Promise<TarReader> {
-  const faults: ArchiveErrors = {
-    cutOff: () => new NotWhole(file),
-    // The error that the system gives when a program reads a folder.
-    noFile: (isFolder) =>
-      isFolder ? Object.assign(new Error(`${file} is a folder`), { code: 'EISDIR', path: file }) : new NotWhole(file),
-  };
-  return TarArchive.open(file, faults, async (archive) => ({
-    entries: await entriesOf(archive),
-    read: ({ offset, size }) => archive.chunks(offset, size),
-    close: () => archive.close(),
-  }));
+export const readTar = (file: string, part: TarPart = 'whole'): Promise<TarReader> =>
+  TarArchive.open(file, errorsOf(file), (archive) => readerOf(archive, part));
+
+/** The same for an archive that is no file. Closes the source if it fails. */
+export async function readTarFrom(
+  source: ArchiveSource,
+  { file, size }: { file: string; size: number },
+  part: TarPart,
+): Promise<TarReader> {
+  try {
+    return await readerOf(new TarArchive(source, file, size, errorsOf(file)), part);
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
+const readerOf = async (archive: TarArchive, part: TarPart): Promise<TarReader> => ({
+  entries: part === 'whole' ? await entriesOf(archive) : [await lastEntryOf(archive)],
+  read: ({ offset, size }) => archive.chunks(offset, size),
+  close: () => archive.close(),
+});
+
+/** How much of the end is searched for the header of the last entry; if it is not there, 16 times as much. */
+const firstEndBytes = 64 * 1024;
+
+/** The entry that ends where the archive ends. Its header is the last one, so no content can imitate it. */
+async function lastEntryOf(archive: TarArchive): Promise<TarEntry> {
+  const { file, size } = archive;
+  const end = size - 2 * block;
+  if (size % block !== 0 || end < block || !(await archive.isEmpty(end, 2 * block))) throw new NotWhole(file);
+  for (let length = firstEndBytes; ; length *= 16) {
+    const from = Math.max(0, end - length);
+    const bytes = await archive.read(from, end - from);
+    for (let at = bytes.length - block; at >= 0; at -= block) {
+      const entry = entryAt(bytes.subarray(at, at + block), from + at + block);
+      if (entry !== undefined && entry.offset + entry.size + padding(entry.size) === end) return entry;
+    }
+    if (from === 0 || length > maxEndBytes) throw new NotWhole(file);
+  }
+}
+
+const maxEndBytes = 1024 ** 3;
+
+/** The entry of a header; undefined for other bytes. */
+function entryAt(bytes: Buffer, offset: number): TarEntry | undefined {
+  try {
+    const header = readHeader(bytes);
+    return header?.type === '0' ? { name: header.name, size: header.size, offset } : undefined;
+  } catch (error) {
+    if (error instanceof InvalidTarHeader) return undefined;
+    throw error;
+  }
 }
 
 async function entriesOf(archive: TarArchive): Promise<TarEntry[]> {

@@ -1,6 +1,6 @@
 // The file that a backup is written to. It gets its name only when it is complete, verified and durable. Until then it has a temporary
 // name, the same for all backups of a store in a folder, so that killed backups do not accumulate.
-import { createHmac } from 'node:crypto';
+import { createMac } from '#domain/cryptography.ts';
 import { statfsSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -38,7 +38,7 @@ export async function openTarget(file: string, siteKey: Buffer, files: Files): P
 
 /** Differs between stores, which may share a folder. */
 const partialName = (siteKey: Buffer): string =>
-  `larder-${createHmac('sha256', siteKey).update('name of a partial backup').digest('hex').slice(0, 8)}.partial`;
+  `larder-${createMac('backup name', siteKey).update('name of a partial backup').digest('hex').slice(0, 8)}.partial`;
 
 /** Thrown if there is no space for a backup. The message is for the person who makes it. */
 export class NoRoom extends Error {

@@ -1,6 +1,7 @@
 // Signs backups with the transfer key of the site, so that they can be verified without the site key.
-import { createPublicKey, verify } from 'node:crypto';
-
+import { findProblems } from '#contract/schema.ts';
+import { Refusal } from '#domain/refusal.ts';
+import { isSignedBy } from './statement/site-keys.ts';
 import { encodePae } from './statement/signatures.ts';
 import { fingerprintOf, type Site } from './site.ts';
 
@@ -8,25 +9,39 @@ const payloadType = 'application/vnd.larder.backup.v1+json';
 
 interface SiteSignature {
   site: string;
-  /** Ed25519, base64url. */
   publicKey: string;
   /** Base64. */
   sig: string;
 }
 
-/** Returns a function that signs the list of a backup's contents. */
-export const signsBackups =
-  ({ name, seed }: Site) =>
-  (text: string): SiteSignature => {
-    const sig = seed.sign(encodePae(Buffer.from(text), payloadType)).toString('base64');
-    return { site: name, publicKey: seed.publicKey, sig };
+/**
+ * Signs the list of a backup's contents. If the device with the key of the site is away, the backup is made without the signature, and
+ * `notes` says so.
+ */
+export function signsBackups({ name, key }: Site): {
+  sign(text: string): Promise<SiteSignature | undefined>;
+  notes: string[];
+} {
+  const notes: string[] = [];
+  return {
+    notes,
+    async sign(text) {
+      try {
+        const sig = await key.sign(encodePae(Buffer.from(text), payloadType));
+        return { site: name, publicKey: key.publicKey, sig: sig.toString('base64') };
+      } catch (error) {
+        if (!(error instanceof Refusal && error.code === 'sealed')) throw error;
+        notes.push(`The site has not signed it. ${error.message}`);
+        return undefined;
+      }
+    },
   };
+}
 
 /** Returns a function that checks whether a list was signed with the key that has this fingerprint. */
 export const signedWith =
   (fingerprint: string) =>
-  (text: string, { publicKey, sig }: SiteSignature): boolean => {
-    if (!/^[\w-]{43}$/.test(publicKey) || fingerprintOf([publicKey]).join() !== fingerprint.toLowerCase()) return false;
-    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
-    return verify(null, encodePae(Buffer.from(text), payloadType), key, Buffer.from(sig, 'base64'));
-  };
+  (text: string, { publicKey, sig }: SiteSignature): boolean =>
+    findProblems('SitePublicKey', publicKey).length === 0 &&
+    fingerprintOf([publicKey]).join() === fingerprint.toLowerCase() &&
+    isSignedBy(publicKey, encodePae(Buffer.from(text), payloadType), sig);

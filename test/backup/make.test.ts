@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { onDisk, type Files } from '#files/durable-streams.ts';
+import { placeOfFile } from '#backup/place.ts';
 import { makeBackup, type BackupOptions, type BackupResult } from '#backup/make.ts';
 import { largeTest } from '#test/fixtures/large.ts';
 import { lendCopies } from '#test/fixtures/packages/lent-copies.ts';
@@ -31,15 +32,20 @@ import { watchedDisk } from '#test/files/watched-disk.ts';
 t.setTimeout(600_000);
 
 /** Makes a backup of this store like the command, with the given options. */
-async function make({ store, folder }: Saved, given: Partial<BackupOptions>): Promise<BackupResult> {
+async function make(
+  { store, folder }: Saved,
+  { files = onDisk, ...given }: Partial<BackupOptions> & { files?: Files },
+): Promise<BackupResult> {
   const { beside } = store;
+  const file = given.file ?? join(folder, 'full.tar');
   const workspace = join(folder, 'workspace');
   mkdirSync(workspace, { recursive: true });
   return withBlobs(beside, ({ blobs }) =>
     makeBackup({
       database: { size: 0, copyTo: copyForBackup({ file: join(store.directory, 'larder.db') }) },
       directory: store.directory,
-      file: join(folder, 'full.tar'),
+      file,
+      place: placeOfFile(file, { files }),
       workspace,
       blobs,
       siteKey: beside.siteKey,
@@ -50,7 +56,6 @@ async function make({ store, folder }: Saved, given: Partial<BackupOptions>): Pr
       needed: () => beside.records.neededContents.list('', 1000),
       stillNeeded: (sha3_384) => beside.records.neededContents.has(sha3_384),
       auditHead: () => beside.records.audit.head(),
-      asCaller: (work) => work(),
       progress: () => undefined,
       ...given,
     }),

@@ -260,7 +260,7 @@ t.test('a problem of a restore is reported with the file and the remedy', async 
   });
   t.match(await larder(`restore ${folder} --data ${data} --keys ${keys}`), {
     code: 1,
-    err: / is a folder, not a file; name a file/,
+    err: / has no backup that this site key made/,
   });
   t.match(await larder(`restore ${file} --data ${file}/data --keys ${keys}`), {
     code: 1,

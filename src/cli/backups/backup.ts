@@ -1,25 +1,34 @@
 // larder backup
 import { formatCount } from '#domain/quantities.ts';
-import type { KeyObject } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import type { KeyObject } from '#domain/cryptography.ts';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { failBackup, makeBackup as enterBackup } from '#acts/store/appliance.ts';
-import { closeArchives } from '#backup/archives.ts';
+import { latestTimeSetting } from '#acts/store/clock.ts';
+import { CannotRestore, closeArchives } from '#backup/archives.ts';
+import type { FolderBackup } from '#backup/folder.ts';
 import type { KeyTexts } from '#backup/keys.ts';
 import { DamagedDatabase, makeBackup, NotAsWritten, type BackupResult } from '#backup/make.ts';
+import { readManifest } from '#backup/manifest.ts';
+import type { MergeOptions } from '#backup/merge.ts';
+import { PlaceUnavailable, placeOfFile, type BackupPlace } from '#backup/place.ts';
 import { NoRoom } from '#backup/target.ts';
 import type { Blobs } from '#blobs/blobs.ts';
+import { lastBackups } from '#examinations/records.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { copyForBackup } from '#data/copies.ts';
+import { doubtOf } from '#jobs/store/remember-time.ts';
 import { keepHeapSmall } from '#platform/small-heap.ts';
 import { inOneSentence } from '#platform/system-errors.ts';
 import { version } from '#platform/version.ts';
 import { checkBackup } from './check.ts';
-import { backupFileAt, removeOldBackups } from './folder.ts';
+import { keepNewest, keepThinned, newBackupFile, removeOldBackups } from './folder.ts';
+import { describeUnchanged, planIncrement } from './increment.ts';
 import { listNeededContents, withWorkspace } from './workspace.ts';
 import { command, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
-import { masterKeyOf } from '../keys/find-keys.ts';
-import { lackingText, openBackupArchives } from './messages.ts';
+import { masterKeyOf, siteKeysOf } from '../keys/find-keys.ts';
+import { lackingText, openBackupArchives, toArchiveFailure } from './messages.ts';
+import { bucketIn, openPlace } from './place.ts';
 import { interruptible } from '../frame/interruption.ts';
 import { signsBackups } from '#transfers/backup-signatures.ts';
 import { siteOf } from '#transfers/site.ts';
@@ -31,6 +40,11 @@ import { withStore, type OpenStore } from '../frame/store.ts';
 
 const options = {
   since: { type: 'string', value: 'FILE', summary: 'An earlier backup; this one leaves out the blobs that it has.' },
+  increment: {
+    type: 'boolean',
+    summary:
+      'If FILE is a folder: leave out the blobs that are in the backups there, make a full one each week, and none if nothing has changed.',
+  },
   'include-keys': {
     type: 'boolean',
     summary: 'Include the site key and the signing master key, encrypted with a passphrase.',
@@ -50,6 +64,11 @@ const options = {
     minimum: 1,
     maximum: 10_000,
     summary: 'If FILE is a folder: remove all but the newest N backups in it, after a successful one.',
+  },
+  thin: {
+    type: 'boolean',
+    summary:
+      'If FILE is a folder: keep every backup of the last day, one per hour of a week and one per day of 92 days, and what they build on.',
   },
   check: {
     type: 'boolean',
@@ -94,43 +113,59 @@ export const backup = command({
     'larder backup /media/usb/larder-tuesday.tar --since /media/usb/larder-monday.tar',
     'larder backup /media/usb/larder-wednesday.tar --check',
     'larder backup --check /media/usb/larder-tuesday.tar --base /media/usb/larder-monday.tar',
-    'larder backup /srv/backups --keep 7',
+    'larder backup /srv/backups --increment --keep 7',
     'larder backup ./moving.tar --include-keys --passphrase-file ./passphrase',
   ],
 
   async run(call) {
     const { options: callOptions, world } = call;
-    const path = resolve(call.positionals.file);
-    const makesNone = callOptions.check && (existsSync(backupFileAt(path, new Date()).file) || isOfExisting(call));
+    const bucket = bucketIn(call.positionals.file);
+    const path = bucket === undefined ? resolve(call.positionals.file) : call.positionals.file;
+    if (bucket !== undefined && callOptions.check)
+      throw new UsageError("--check reads a file; 'larder backup drill' proves the backups in a bucket");
+    const isFile = statSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
+    const makesNone = callOptions.check && (isFile || isOfExisting(call));
     refuseContradictions(call, makesNone);
     if (makesNone) return checkBackup(call, { ...callOptions, file: path });
-    const { file, folder } = await destinationOf(call, path);
+    if (bucket === undefined) await prepareDestination(call, path, isFile);
     const passphraseFile = callOptions['passphrase-file'];
     const typed = callOptions['include-keys'] && passphraseFile === undefined ? await newPassphrase(world) : undefined;
     const passphrase = passphraseFile === undefined ? typed : passphraseIn(resolve(passphraseFile));
     return withStore(
       call,
-      (store) =>
-        backUp(call, store, { file, folder, passphrase }).catch(async (error: unknown) => {
+      async (store) => {
+        let place: BackupPlace | undefined;
+        try {
+          place = await openPlace(path, store);
+          const file = place === undefined ? path : await newBackupFile(place, store.now());
+          return await backUp(call, store, { file, place, passphrase, isSent: bucket !== undefined });
+        } catch (error) {
           await noteFailure(call, store, error);
-          throw error;
-        }),
+          throw error instanceof PlaceUnavailable ? toArchiveFailure(error, path) : error;
+        } finally {
+          place?.close();
+        }
+      },
       { writesOutside: true },
     );
   },
 });
 
-/** The file to write. With `--keep`, creates a missing folder, so that the first nightly backup succeeds. */
-async function destinationOf(call: BackupCall, path: string): Promise<ReturnType<typeof backupFileAt>> {
+/** Refuses a file that is there already. With `--keep`, creates a missing folder, so that the first nightly backup succeeds. */
+async function prepareDestination(call: BackupCall, path: string, isFile: boolean): Promise<void> {
   try {
+    if (isFile) throw new Failure(`${path} is there already; a backup overwrites nothing`);
     if (call.options.keep !== undefined && !existsSync(path) && !path.endsWith('.tar'))
       mkdirSync(path, { mode: 0o700 });
-    const destination = backupFileAt(path, new Date());
-    if (call.options.keep !== undefined && destination.folder === undefined)
-      throw new UsageError('--keep needs a folder in the place of FILE');
-    if (existsSync(destination.file))
-      throw new Failure(`${destination.file} is there already; a backup overwrites nothing`);
-    return destination;
+    if (existsSync(path)) return;
+    for (const name of ['keep', 'increment', 'thin'] as const) {
+      if (call.options[name] === undefined || call.options[name] === false) continue;
+      if (name !== 'keep' && !path.endsWith('.tar'))
+        throw new Failure(`there is no folder ${path}; mount it or make it, or name another one`, {
+          code: 'no-folder',
+        });
+      throw new UsageError(`--${name} needs a folder in the place of FILE`);
+    }
   } catch (thrown) {
     const error = thrown instanceof Failure || thrown instanceof UsageError ? thrown : cannotWrite(path, thrown);
     await withStore(call, (store) => noteFailure(call, store, error), { writesOutside: true }).catch(() => undefined);
@@ -142,9 +177,17 @@ const cannotWrite = (path: string, cause: unknown): Failure =>
   new Failure(`cannot make the folder ${path}: ${inOneSentence(cause)}`, { code: 'cannot-write', cause });
 
 /** Records a failed backup, which /readyz and 'larder doctor' then report; not at a terminal, where the person sees the error. */
-async function noteFailure({ world, data }: BackupCall, { acts, person }: OpenStore, error: unknown): Promise<void> {
-  if (canAsk(world)) return;
+async function noteFailure(
+  { world, data, options: { increment } }: BackupCall,
+  { acts, person, records }: OpenStore,
+  error: unknown,
+): Promise<void> {
+  // A drill or another backup holds the lock for backups; the next increment follows.
+  if (canAsk(world) || (increment && error instanceof Failure && error.code === 'backup-under-way')) return;
   const because = (error instanceof Failure ? error.message : inOneSentence(error, { data })).slice(0, 500);
+  // Increments that fail every few minutes for one reason need one entry.
+  const { failed } = increment ? await lastBackups(records) : {};
+  if (failed !== undefined && (JSON.parse(failed.details) as { because?: string }).because === because) return;
   // A full disk or a corrupt database is reported as a fault of its own.
   await acts.do(failBackup, person, { because }).catch(() => undefined);
 }
@@ -155,13 +198,17 @@ const isOfExisting = ({ options: callOptions }: BackupCall): boolean =>
 
 function refuseContradictions(call: BackupCall, makesNone: boolean): void {
   const { options: callOptions, world } = call;
-  const making = ['since', 'include-keys', 'even-so', 'keep'] as const;
+  const making = ['since', 'increment', 'include-keys', 'even-so', 'keep', 'thin'] as const;
   const wrong = making.find((name) => callOptions[name] !== undefined && callOptions[name] !== false);
   if (makesNone && wrong !== undefined) {
     throw new UsageError(`--${wrong} has no effect when --check reads a backup that exists`);
   }
   if (makesNone) return;
   if (isOfExisting(call)) throw new UsageError('--base, --keys and --signed-by have an effect only with --check');
+  if (callOptions.increment && callOptions.since !== undefined)
+    throw new UsageError('--increment finds the earlier backup in the folder; leave --since out');
+  if (callOptions.thin && callOptions.keep !== undefined)
+    throw new UsageError('--thin and --keep are two rules for the same folder; leave one out');
   if (callOptions['passphrase-file'] !== undefined && !callOptions['include-keys'])
     throw new UsageError('--passphrase-file is of use only with --include-keys');
   if (callOptions['include-keys'] && callOptions['passphrase-file'] === undefined && !canAsk(world))
@@ -170,44 +217,76 @@ function refuseContradictions(call: BackupCall, makesNone: boolean): void {
 
 interface BackupDestination {
   file: string;
-  /** The folder of backups that the file is created in, if any. */
-  folder: string | undefined;
+  /** The folder or bucket that the file is created in; undefined if the file was named. */
+  place: BackupPlace | undefined;
   passphrase: string | undefined;
+  /** Whether the place is a bucket. */
+  isSent: boolean;
 }
 
-async function backUp(
+async function backUp(call: BackupCall, store: OpenStore, destination: BackupDestination): Promise<CommandResult> {
+  const { records, siteKey, asCaller } = store;
+  const { file, place } = destination;
+  const { 'even-so': evenSo } = call.options;
+  const plan = call.options.increment && place !== undefined ? await planIncrement(place, store) : undefined;
+  if (plan?.base !== undefined && plan.isUnchanged) return describeUnchanged(plan.base);
+  const since = plan?.base ?? (await readEarlier(call.options.since, store));
+  const site = await siteOf(records, siteKeysOf(store, call.world));
+  const signing = site && signsBackups(site);
+  const sign = signing?.sign;
+  const made = await makeArchive(call, store, { ...destination, since, sign });
+  const good = made.lacking.length + made.problems.length === 0;
+  const noted = await note(store, made);
+  const checked = call.options.check ? await checkBackup(call, { file }, { siteKey, asCaller }) : undefined;
+  const isRestorable = good && (checked?.exitCode ?? 0) === 0;
+  const removed =
+    isRestorable && place !== undefined ? await removeByRule(call, store, { ...destination, place, sign }) : [];
+  const answer = answered(file, made, {
+    exitCode: good || evenSo ? 0 : 1,
+    notes: [
+      ...(await lackingText(records, made)),
+      ...(signing?.notes ?? []),
+      ...noted,
+      ...removed.map((old) => `${old} was removed.`),
+    ],
+    removed,
+  });
+  return checked === undefined ? answer : withCheck(answer, checked, evenSo);
+}
+
+async function makeArchive(
   call: BackupCall,
   store: OpenStore,
-  { file, folder, passphrase }: BackupDestination,
-): Promise<CommandResult> {
+  {
+    file,
+    place,
+    passphrase,
+    isSent,
+    ...building
+  }: BackupDestination & Pick<Parameters<typeof makeBackup>[0], 'since' | 'sign'>,
+): Promise<BackupResult> {
   const { records, siteKey, newId, asCaller } = store;
-  const { since, keep, 'even-so': evenSo } = call.options;
   const texts = keyTexts(siteKey, passphrase === undefined ? undefined : masterKeyOf(store, call.world));
   call.world.yieldToOthers?.();
   const progress = createProgress(call);
-  const id = newId.uuid();
-  const site = await siteOf(records, siteKey);
   if (store.database.server !== undefined) keepHeapSmall();
-  const { bytes, logBytes = 0 } = await store.database.size();
-  const database = { size: bytes + logBytes, copyTo: copyForBackup(store.database.place) };
-  const base = since === undefined ? [] : await openBackupArchives([resolve(since)], asCaller);
+  const database = await databaseToCopy(store);
   const make = (workspace: string, signal: AbortSignal) =>
     withBlobs(store, ({ blobs, nativeBinding }) =>
       makeBackup({
+        ...building,
         directory: store.directory,
         database,
         file,
+        place: place ?? placeOfFile(file, { asCaller }),
         workspace,
         blobs: withoutDeltas(blobs, records),
         siteKey,
-        sign: site && signsBackups(site),
-        id,
+        id: newId.uuid(),
         now: store.now,
         version,
         nativeBinding,
-        since: base[0],
-        evenSo,
-        asCaller,
+        evenSo: call.options['even-so'],
         needed: listNeededContents,
         progress: progress.at,
         signal,
@@ -216,24 +295,55 @@ async function backUp(
         stillNeeded: (sha3_384) => records.neededContents.has(sha3_384),
       }),
     );
-  const made = await interruptible((signal) =>
-    withWorkspace(store, { file, size: database.size }, (workspace) => make(workspace, signal)),
+  return interruptible((signal) =>
+    withWorkspace(store, { file: isSent ? undefined : file, size: database.size }, (workspace) =>
+      make(workspace, signal),
+    ),
   )
     .catch((error: unknown) => withWriteErrors(file, () => Promise.reject(toBackupFailure(error) as Error)))
-    .finally(progress.end)
-    .finally(() => closeArchives(base));
-  const good = made.lacking.length + made.problems.length === 0;
-  const noted = await note(store, made);
-  const checked = call.options.check ? await checkBackup(call, { file }, { siteKey, asCaller }) : undefined;
-  const isRestorable = good && (checked?.exitCode ?? 0) === 0;
-  const removed =
-    keep === undefined || folder === undefined || !isRestorable ? [] : await removeOldBackups(folder, keep, store);
-  const answer = answered(file, made, {
-    exitCode: good || evenSo ? 0 : 1,
-    notes: [...(await lackingText(records, made)), ...noted, ...removed.map((old) => `${old} was removed.`)],
-    removed,
+    .finally(progress.end);
+}
+
+async function databaseToCopy({ database }: OpenStore) {
+  const { bytes, logBytes = 0 } = await database.size();
+  return { size: bytes + logBytes, copyTo: copyForBackup(database.place) };
+}
+
+/** The manifest of an earlier backup that the caller names. */
+async function readEarlier(
+  since: string | undefined,
+  { siteKey, asCaller }: OpenStore,
+): Promise<FolderBackup | undefined> {
+  if (since === undefined) return undefined;
+  const file = resolve(since);
+  const archives = await openBackupArchives([file], { asCaller });
+  try {
+    return { file, manifest: await readManifest(file, archives[0]!.tar, siteKey) };
+  } finally {
+    await closeArchives(archives);
+  }
+}
+
+/** Removes old backups; with --thin, merges the ones that kept ones build on. */
+async function removeByRule(
+  { options: { keep, thin } }: BackupCall,
+  store: OpenStore,
+  { file, place, sign, isSent }: BackupDestination & { place: BackupPlace; sign: MergeOptions['sign'] },
+): Promise<string[]> {
+  const { siteKey, now, records } = store;
+  if (keep !== undefined) return removeOldBackups(place, keepNewest(keep), { siteKey });
+  const latestTime = thin ? await records.appliance.find(latestTimeSetting) : undefined;
+  // By a wrong clock, every backup may be too old.
+  if (!thin || (latestTime !== undefined && doubtOf(now(), latestTime) !== undefined)) return [];
+  return interruptible((signal) =>
+    withWorkspace(store, { file: isSent ? undefined : file, size: 0 }, (workspace) =>
+      removeOldBackups(place, keepThinned(now()), { siteKey, merges: { workspace, sign, signal } }),
+    ),
+  ).catch((error: unknown) => {
+    // Another backup was begun, which thins the same folder.
+    if (error instanceof Failure && error.code === 'backup-under-way') return [];
+    throw toBackupFailure(error);
   });
-  return checked === undefined ? answer : withCheck(answer, checked, evenSo);
 }
 
 /** The answer for a backup that was made and then checked. */
@@ -291,6 +401,7 @@ function toBackupFailure(error: unknown): unknown {
       cause: error,
     });
   }
+  if (error instanceof CannotRestore || error instanceof PlaceUnavailable) return toArchiveFailure(error, '');
   return error instanceof NoRoom ? new Failure(error.message, { code: 'no-room', cause: error }) : error;
 }
 

@@ -18,9 +18,8 @@ import type { OpenStore } from '../frame/store.ts';
 import { suspendRoot } from '../frame/owner.ts';
 import { passphraseIn } from '../frame/passphrase.ts';
 import { createProgress } from '../frame/progress.ts';
+import { maxListed, otherItems } from '../frame/terminal.ts';
 import { keyTextsIn } from './restore.ts';
-
-const shown = 20;
 
 export interface BackupCheckOptions {
   file: string;
@@ -45,7 +44,7 @@ export async function checkBackup(
   own?: OwnStore,
 ): Promise<CommandResult> {
   const files = [checking.file, ...(checking.base ?? [])].map((file) => resolve(file));
-  const open = await openBackupArchives(files, own?.asCaller);
+  const open = await openBackupArchives(files, { asCaller: own?.asCaller });
   const progress = createProgress(call);
   try {
     const signer = checking['signed-by'];
@@ -118,7 +117,6 @@ function answered(
     ...lacking.map(({ sha3_384, why: reason }) => `the blob ${sha3_384} is not in it (${reason} when it was made)`),
   ];
   const good = lines.length === 0;
-  const more = lines.length > shown ? [`  and ${String(lines.length - shown)} more; --json lists them all`] : [];
   const others =
     elsewhere === 0
       ? ''
@@ -128,8 +126,8 @@ function answered(
       ? `The backup of ${manifest.madeAt} in ${file} is intact: ${formatCount(read, 'file')}, each verified against its digest, and its database. ${proof}${others}`
       : [
           `The backup of ${manifest.madeAt} in ${file} is damaged:`,
-          ...lines.slice(0, shown).map((line) => `  ${line}`),
-          ...more,
+          ...lines.slice(0, maxListed).map((line) => `  ${line}`),
+          ...otherItems(lines.length),
           'Keep it until you have an intact one: everything that is not listed here can be restored from it.',
         ].join('\n'),
     json: {

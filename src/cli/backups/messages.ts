@@ -2,21 +2,24 @@
 import { formatCount } from '#domain/quantities.ts';
 import { CannotRestore, openArchives, type OpenArchive } from '#backup/archives.ts';
 import { NotOurs, NotSigned, type MissingBackupBlob } from '#backup/manifest.ts';
+import { PlaceUnavailable, type BackupPlace } from '#backup/place.ts';
 import { NotWhole } from '#backup/tar.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { Failure } from '../frame/command.ts';
 import { toReadFailure } from '../frame/outside-files.ts';
 import type { AsCaller } from '../frame/owner.ts';
-
-const shown = 20;
+import { maxListed, otherItems } from '../frame/terminal.ts';
 
 /** Opens a backup and the earlier backups that it builds on, with the rights of the caller. */
 export async function openBackupArchives(
   files: readonly string[],
-  asCaller: AsCaller = async (work) => work(),
+  {
+    asCaller = async (work) => work(),
+    open,
+  }: { asCaller?: AsCaller | undefined; open?: BackupPlace['open'] | undefined } = {},
 ): Promise<OpenArchive[]> {
   try {
-    return await asCaller(() => openArchives(files));
+    return await asCaller(() => openArchives(files, open));
   } catch (error) {
     throw toArchiveFailure(error, (error as NodeJS.ErrnoException).path ?? files[0]!);
   }
@@ -24,6 +27,7 @@ export async function openBackupArchives(
 
 /** Turns an error into a Failure for a backup that cannot be used. */
 export function toArchiveFailure(error: unknown, file: string): unknown {
+  if (error instanceof PlaceUnavailable) return new Failure(error.message, { code: 'place-unavailable', cause: error });
   if (
     error instanceof NotWhole ||
     error instanceof NotOurs ||
@@ -50,10 +54,10 @@ export async function lackingText(
   const lines = problems.slice(0, 1).map((line) => `The database in it is damaged: ${line}. It cannot be restored.`);
   if (lacking.length === 0) return lines;
   lines.push(`${formatCount(lacking.length, 'blob is', 'blobs are')} not in it:`);
-  for (const { sha3_384, why: reason } of lacking.slice(0, shown)) {
+  for (const { sha3_384, why: reason } of lacking.slice(0, maxListed)) {
     lines.push(`  ${await nameOf(records, sha3_384)} ${words[reason]}`);
   }
-  if (lacking.length > shown) lines.push(`  and ${String(lacking.length - shown)} more; --json lists them all`);
+  lines.push(...otherItems(lacking.length));
   lines.push("Upload the same files again, or fetch them from an earlier backup: 'larder restore FILE --missing'.");
   return lines;
 }

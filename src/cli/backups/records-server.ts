@@ -75,6 +75,7 @@ export function configurePlaces(directory: string, server: NamedServer | undefin
     'blobs.credentials_file': undefined,
     'blobs.authority_file': undefined,
     'blobs.redirect_downloads': undefined,
+    'backup.bucket': undefined,
   });
   const isElsewhere = postgres !== undefined && postgres !== server?.postgres;
   return { records: isElsewhere ? describeAddressText(postgres) : undefined, blobs: blobs.s3 };

@@ -11,8 +11,7 @@ import { nameOf, openBackupArchives, toArchiveFailure } from './messages.ts';
 import type { CommandResult, CommandCall } from '../frame/command.ts';
 import { createProgress, type ProgressReporter } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
-
-const shown = 20;
+import { maxListed, otherItems } from '../frame/terminal.ts';
 
 interface FetchedBlobs {
   /** The restored contents, and the contents that no archive has. */
@@ -87,9 +86,8 @@ async function answered(
 ): Promise<CommandResult> {
   const listNames = async (contents: readonly string[]): Promise<string[]> => {
     const lines: string[] = [];
-    for (const sha3_384 of contents.slice(0, shown)) lines.push(`  ${await nameOf(records, sha3_384)}`);
-    if (contents.length > shown) lines.push(`  and ${String(contents.length - shown)} more; --json lists them all`);
-    return lines;
+    for (const sha3_384 of contents.slice(0, maxListed)) lines.push(`  ${await nameOf(records, sha3_384)}`);
+    return [...lines, ...otherItems(contents.length)];
   };
   if (back.length + lacking.length === 0) return { text: 'Nothing is missing.', json: { back, lacking } };
   const text = [

@@ -3,8 +3,11 @@ import { formatCount } from '#domain/quantities.ts';
 import { existsSync, readFileSync, rmdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { restore as enterRestore } from '#acts/store/appliance.ts';
-import { CannotRestore, closeArchives, keysIn, type OpenArchive } from '#backup/archives.ts';
+import { CannotRestore, closeArchives, keysIn, siteKeyOf, type OpenArchive } from '#backup/archives.ts';
+import type { FolderBackup } from '#backup/folder.ts';
 import type { KeyTexts } from '#backup/keys.ts';
+import { readManifest } from '#backup/manifest.ts';
+import type { BackupPlace } from '#backup/place.ts';
 import { attemptIn, restoreBackup } from '#backup/restore.ts';
 import { confirmRecordsCopy, removeRecordsCopy } from '#data/copies.ts';
 import { randomIds } from '#domain/ids.ts';
@@ -30,16 +33,18 @@ import {
   type NamedServer,
 } from './records-server.ts';
 import { nameOf, openBackupArchives, toArchiveFailure } from './messages.ts';
+import { bucketOptions, openPlaceToRestore } from './place.ts';
 import { toWriteFailure, withWriteErrors } from '../frame/outside-files.ts';
 import { interruptible } from '../frame/interruption.ts';
 import { howToServe, makeForOwner } from '../frame/owner.ts';
 import { restoreMissing } from './restore-missing.ts';
+import { chooseArchives, describeLostChanges, listLostChanges } from './state.ts';
 import { askPassphrase, passphraseIn } from '../frame/passphrase.ts';
 import { createProgress, type ProgressReporter } from '../frame/progress.ts';
 import { canAsk } from '../frame/questions.ts';
 import { actorOf } from '../frame/store.ts';
+import { maxListed, otherItems } from '../frame/terminal.ts';
 
-const shown = 20;
 /** The default data directory. */
 const standard = '/var/lib/larder';
 
@@ -57,11 +62,17 @@ export const restore = command({
     "that were revoked after the backup are valid again: revoke them again; 'larder audit list' of the old store " +
     'lists them. A restore that fails, or that Ctrl-C or SIGTERM ends, leaves no files. Content that the backup ' +
     'lacks is listed, with exit code 1.',
-  positionals: [{ name: 'file', summary: 'The backup.' }],
+  positionals: [{ name: 'file', summary: 'The backup; or a folder or bucket of backups, for the newest one there.' }],
   options: {
     missing: {
       type: 'boolean',
       summary: 'Restore no store: fetch missing blobs of the store in the data directory from the backup.',
+    },
+    at: {
+      type: 'string',
+      value: 'TIME',
+      summary:
+        'If FILE is a folder or bucket: the newest state that is not after this time in UTC, such as "2026-11-25 14:05".',
     },
     base: { type: 'string', value: 'FILE', repeated: true, summary: 'An earlier backup that this one builds on.' },
     keys: { type: 'string', value: 'DIR', summary: 'The folder with the copies of site.key and master.key.' },
@@ -71,12 +82,15 @@ export const restore = command({
       summary:
         'The file with the passphrase of the keys in the backup in its first line. Default: ask at the terminal.',
     },
+    ...bucketOptions,
     ...serverOptions,
   },
   examples: [
     'larder restore /media/usb/larder-monday.tar --data /var/lib/larder --keys /media/safe',
     'larder restore ./monday.tar --data ./data --keys ./keys --postgres postgres://larder@db.internal/larder',
     'larder restore ./tuesday.tar --base ./monday.tar --data ./data --passphrase-file ./passphrase',
+    'larder restore /srv/backups --at "2026-11-25 14:05" --data ./data --keys /media/safe',
+    'larder restore https://s3.internal:8080/larder-backups --data ./data --keys ./keys --s3-credentials ./s3-credentials.toml',
     'larder restore /media/usb/larder-monday.tar --missing',
   ],
 
@@ -87,26 +101,36 @@ export const restore = command({
         throw new UsageError('--missing takes no keys: the store has its own');
       if (call.options.postgres !== undefined)
         throw new UsageError('--missing takes no --postgres: the store has its records');
+      if (call.options.at !== undefined) throw new UsageError('--missing takes no --at: it restores no state');
       return restoreMissing(call, [call.positionals.file, ...call.options.base]);
     }
     const actor = actorOf(world);
     const server = namedServer(call.options, world);
     if (server !== undefined) keepHeapSmall();
-    const archives = await openBackupArchives(
-      [call.positionals.file, ...call.options.base].map((file) => resolve(file)),
+    const { keys: folder } = call.options;
+    const { file: path } = call.positionals;
+    const place = await openPlaceToRestore(path, call.options);
+    const { files, newest } = await chooseArchives(path, { ...call.options, place }, () =>
+      folder === undefined ? undefined : siteKeyOf(keyTextsIn(resolve(folder))),
     );
+    const archives = await openBackupArchives(files, { open: place?.open });
     try {
       const keys = await keysFor(call, archives[0]!);
       const progress = createProgress(call);
-      return await interruptible((signal) => restoreInto(data, { archives, keys, actor, progress, signal, server }));
+      const restoring = { archives, place, newest, keys, actor, progress, server };
+      return await interruptible((signal) => restoreInto(data, { ...restoring, signal }));
     } finally {
       await closeArchives(archives);
+      place?.close();
     }
   },
 });
 
 interface RestoreContext {
   archives: readonly OpenArchive[];
+  /** The folder or bucket of the archives; undefined if they were named. */
+  place?: BackupPlace | undefined;
+  newest: FolderBackup | undefined;
   keys: KeyTexts;
   actor: string;
   progress: ProgressReporter;
@@ -115,9 +139,11 @@ interface RestoreContext {
   server: NamedServer | undefined;
 }
 
-async function restoreInto(data: string, restoring: RestoreContext): Promise<CommandResult> {
-  const { archives, keys, progress, signal, server } = restoring;
+export async function restoreInto(data: string, restoring: RestoreContext): Promise<CommandResult> {
+  const { archives, place, newest, keys, progress, signal, server } = restoring;
   // The files to read are open by now; from here on, everything belongs to the user that will serve the store.
+  const chosen = newest && (await readManifest(archives[0]!.file, archives[0]!.tar, siteKeyOf(keys)));
+  const lost = chosen && (await listLostChanges(newest, chosen, place).catch(() => undefined));
   const made = await withWriteErrors(data, () => makeForOwner(data));
   const attempt = server && (attemptIn(data) ?? randomIds.uuid());
   if (server && attempt !== undefined) {
@@ -153,6 +179,7 @@ async function restoreInto(data: string, restoring: RestoreContext): Promise<Com
       `The store of ${manifest.madeAt} is restored in ${data}: ${String(count)} blobs, everything verified against its digest.\n` +
       placesText(server, before) +
       lackingText(lacking) +
+      (newest === undefined ? '' : describeLostChanges(lost, newest)) +
       `${howToServe(data)} serves it. 'larder admin-macaroon${data === standard ? '' : ` --data ${shellWord(data)}`}' makes a credential ` +
       `for the store administrator: no backup holds one.`,
     json: {
@@ -163,6 +190,7 @@ async function restoreInto(data: string, restoring: RestoreContext): Promise<Com
       'audit-head': manifest.auditHead,
       postgres: server?.postgres ?? null,
       lacking,
+      ...(lost && { lost }),
     },
     exitCode: lacking.length === 0 ? 0 : 1,
   };
@@ -182,16 +210,12 @@ function placesText(server: NamedServer | undefined, { records, blobs }: FormerP
 
 function lackingText(names: readonly string[]): string {
   if (names.length === 0) return '';
-  const more = names.length > shown ? `  and ${String(names.length - shown)} more; --json lists them all\n` : '';
-  return (
-    `${formatCount(names.length, 'item is', 'items are')} not in the backup and missing from here on:\n` +
-    names
-      .slice(0, shown)
-      .map((name) => `  ${name}\n`)
-      .join('') +
-    more +
-    "Upload the same files again, or fetch them from an earlier backup: 'larder restore FILE --missing'.\n"
-  );
+  return [
+    `${formatCount(names.length, 'item is', 'items are')} not in the backup and missing from here on:`,
+    ...names.slice(0, maxListed).map((name) => `  ${name}`),
+    ...otherItems(names.length),
+    "Upload the same files again, or fetch them from an earlier backup: 'larder restore FILE --missing'.\n",
+  ].join('\n');
 }
 
 /** Removes the directory that this command created, if its owner may. */

@@ -26,11 +26,12 @@ const batch = 1000;
 
 /**
  * Runs work with the store's lock for backups and a folder for the copy of its database, which takes `size` bytes. The folder
- * is in the data directory, or beside the archive if the data directory has no room. Removes the remains of killed backups.
+ * is in the data directory, or beside the archive if the data directory has no room. Removes the remains of killed backups. Without
+ * a file, such as for a bucket, it is in the data directory.
  */
 export async function withWorkspace<Result>(
   { directory, asCaller }: Pick<OpenStore, 'directory' | 'asCaller'>,
-  { file, size }: { file: string; size: number },
+  { file, size }: { file: string | undefined; size: number },
   work: (workspace: string) => Promise<Result>,
 ): Promise<Result> {
   const lock = held(directory);
@@ -39,8 +40,10 @@ export async function withWorkspace<Result>(
   let adjacentFolder: string | undefined;
   try {
     rmSync(localFolder, { recursive: true, force: true });
-    for (const left of await asCaller(() => findLeftFolders(file, owner.uid))) await removeWorkspace(left, asCaller);
-    if (hasRoom(directory, size)) {
+    const left = file === undefined ? [] : await asCaller(() => findLeftFolders(file, owner.uid));
+    for (const folder of left) await removeWorkspace(folder, asCaller);
+    if (file === undefined) requireRoomFor(directory, size);
+    if (file === undefined || hasRoom(directory, size)) {
       mkdirSync(localFolder, { mode: 0o700 });
       return await work(localFolder);
     }

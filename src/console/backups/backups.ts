@@ -3,11 +3,12 @@ import { storeAdministrator } from '#access/access-rules.ts';
 import { lastBackups } from '#examinations/records.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import { html, type Html } from '#http/pages/html.ts';
-import { timestamp } from '#domain/clock.ts';
+import type { Config } from '#configuration/config.ts';
+import { hours, minutes, timestamp } from '#domain/clock.ts';
 import type { Export } from '#records/store/exports.ts';
 import { toCard } from '../store/store-state.ts';
 import { card } from '../parts/notice.ts';
-import { pageSize, table } from '../parts/table.ts';
+import { facts, pageSize, table } from '../parts/table.ts';
 import { formatCount, distance, size, time } from '../parts/values.ts';
 import { readRecordsProof } from '../store/records-proof.ts';
 import { screen } from '../screen.ts';
@@ -24,30 +25,58 @@ export const consoleBackups = screen({
   summary: 'Show the backups of the store, and the last verification of its data.',
   access: storeAdministrator('store-view'),
 
-  async show({ records, examined, now }) {
+  async show({ records, examined, config, now }) {
     const left = await records.exports.list('', timestamp(now()), Number.MAX_SAFE_INTEGER, maxSearchedExports);
     const backups = left.filter(({ what: kind }) => kind === 'backup').slice(0, pageSize);
-    const last = (await lastBackups(records)).last?.at;
+    const { last, drill } = await lastBackups(records);
+    const { folder = '/mnt/backups/larder' } = config.backup;
     return {
       title: 'Backups and integrity',
       lead:
-        last === undefined ? 'No backup has been made yet.' : html`The last backup was made ${distance(last, now())}.`,
+        last === undefined
+          ? 'No backup has been made yet.'
+          : html`The last backup was made ${distance(last.at, now())}, and
+            ${drill === undefined ? 'none was restored in a drill.' : html`the last drill was ${distance(drill.at, now())}.`}`,
       content: html`<div class="cards">
-          ${(await examined()).filter(({ what: name }) => about.has(name)).map((examination) => card(toCard(examination)))}
+          ${(await examined()).filter(({ what: name }) => about.has(name)).map((examination) => card({ ...toCard(examination), action: undefined }))}
         </div>
         <h2>Integrity</h2>
         ${await proof(records, now())} ${await damaged(records)}
         <h2>Backups</h2>
+        ${facts([
+          ['Last backup', last === undefined ? 'never' : time(last.at)],
+          ['Next increment', nextIncrement(config.backup, last?.at, now())],
+          ['Last drill', drill === undefined ? 'never' : time(drill.at)],
+          config.backup.drill_days === undefined
+            ? undefined
+            : ['Drills', `expected every ${formatCount(config.backup.drill_days, 'day')}`],
+        ])}
         ${tableOf(backups)}
+        <h2>Commands on the host</h2>
+        <p>
+          A backup is a file of the host, so no browser makes one. Make a backup while the store runs, prove that it can
+          be restored, and restore it:
+        </p>
+        <pre tabindex="0">larder backup ${folder} --increment</pre>
+        <pre tabindex="0">larder backup drill ${folder}</pre>
+        <pre tabindex="0">larder restore ${folder} --keys /media/safe</pre>
         <p class="hint">
-          <code>larder backup FILE</code> on the host makes a backup while the store runs;
-          <code>larder backup --check FILE</code> verifies a backup, also on another machine; and
-          <code>larder restore FILE</code> restores the store from it. A backup contains neither
-          <code>site.key</code> nor <code>master.key</code>: keep copies of both elsewhere.
+          A backup contains neither <code>site.key</code> nor <code>master.key</code>: keep copies of both elsewhere.
         </p>`,
     };
   },
 });
+
+/** When the server adds the next increment, if the store has changed. */
+function nextIncrement({ folder, bucket, every }: Config['backup'], last: string | undefined, now: Date): Html {
+  const place = folder ?? bucket;
+  if (place === undefined)
+    return html`none: <a href="/console/settings?q=backup.">backup.folder or backup.bucket</a> makes the server add
+      increments by itself`;
+  const lengthMs = (every.endsWith('h') ? hours : minutes)(parseInt(every, 10));
+  const due = last === undefined ? now.getTime() : Math.max(now.getTime(), Date.parse(last) + lengthMs);
+  return html`${time(timestamp(new Date(due)))} if the store has changed, every ${every} in <code>${place}</code>`;
+}
 
 async function proof(records: Pick<HandlerRecords, 'appliance'>, now: Date): Promise<Html> {
   const proven = await readRecordsProof(records);

@@ -1,5 +1,6 @@
 // Issues the tokens of the store, and finds the account behind a token.
 import { days } from '#domain/clock.ts';
+import type { SessionRules } from '#domain/tokens/session-rules.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { createBrowserSessions, type BrowserSessions } from './browser-sessions.ts';
 import { createTokenChecker, type TokenChecker } from './token-checker.ts';
@@ -16,6 +17,10 @@ export interface AuthorityOptions extends Omit<TokenIssuerOptions, 'sessions'> {
   records: StoreRecords;
   /** Whether the current configuration requires one-time passwords of administrators. */
   requiresTotp: () => boolean;
+  /** The roles that require a login with a client certificate. */
+  certificateRoles: () => readonly string[];
+  /** The current rules for sessions of the console. */
+  sessionRules: () => SessionRules;
 }
 
 export interface Authority extends TokenIssuer, TokenChecker, TokenRotator, TokenUses {

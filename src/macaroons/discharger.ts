@@ -1,7 +1,6 @@
 // The discharger: reads third-party caveats for the identity provider and writes their discharges. It also gives agents
 // the macaroon that proves possession of their key.
-import { hkdfSync, randomBytes } from 'node:crypto';
-
+import { deriveKey, randomBytes } from '#domain/cryptography.ts';
 import { after, seconds, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { bakeryMacaroon, bakeryToJson, dischargeFor, withLocalCaveat, type BakeryMacaroon } from './codec/bakery.ts';
@@ -128,7 +127,7 @@ function agentLogins({
   siteKey,
   clock,
 }: DischargerOptions): Pick<Discharger, 'startAgentLogin' | 'readAgentLogin'> {
-  const rootKey = Buffer.from(hkdfSync('sha256', siteKey, '', 'agent logins', 32));
+  const rootKey = deriveKey(siteKey, 'agent logins');
   return {
     async startAgentLogin(agent, version) {
       const publicKey = readKeyText(agent.publicKey);

@@ -1,7 +1,6 @@
 // The identifiers of the store's own macaroons: their kind, and the root key that signed them. Signed like everything
 // else, and opaque to the bearer.
-import { randomBytes } from 'node:crypto';
-
+import { randomBytes } from '#domain/cryptography.ts';
 import { isUuid } from '#domain/ids.ts';
 
 /** A token authenticates its bearer; a login is exchanged for a token after the identity provider has discharged it. */

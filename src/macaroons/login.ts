@@ -65,6 +65,8 @@ export interface Discharge {
   until: number;
   /** When the person entered the password; only in discharges that may be renewed without it. */
   loggedInAt: number | undefined;
+  /** Whether the person logged in with a client certificate. */
+  byCertificate: boolean;
 }
 
 /** Verifies a login with its discharges, without regard to time; undefined if anything is invalid. */
@@ -106,6 +108,9 @@ export function readLogin(
   };
 }
 
+/** The first condition of a discharge after a login with a client certificate. */
+export const certificateCondition = 'logged-in-with certificate';
+
 /**
  * Combines the conditions of a discharge. The bearer may have added some: they restrict, or the discharge is invalid. A
  * second, different name is never accepted.
@@ -113,6 +118,7 @@ export function readLogin(
 export function readDischarge(conditions: string[]): Discharge | undefined {
   let username: string | undefined;
   let loggedInAt: number | undefined;
+  let byCertificate = false;
   let [since, until] = [-Infinity, Infinity];
   for (const [place, statement] of conditions.entries()) {
     const [name, value] = parted(statement);
@@ -135,13 +141,18 @@ export function readDischarge(conditions: string[]): Discharge | undefined {
         if (place !== 0) return undefined;
         loggedInAt = moment(value);
         break;
+      case 'logged-in-with':
+        // Likewise the store's own, or forged.
+        if (place !== 0 || value !== 'certificate') return undefined;
+        byCertificate = true;
+        break;
       default:
         return undefined;
     }
   }
   if (username === undefined || until === Infinity) return undefined;
   if (Number.isNaN(since) || Number.isNaN(until) || Number.isNaN(loggedInAt)) return undefined;
-  return { username, since, until, loggedInAt };
+  return { username, since, until, loggedInAt, byCertificate };
 }
 
 function parted(text: string): [string, string] {

@@ -1,7 +1,6 @@
 // Root keys sign the store's tokens. They are sealed under the site key and rotated every few days; an old key verifies
 // until the last token that it signed has expired.
-import { randomBytes } from 'node:crypto';
-
+import { randomBytes } from '#domain/cryptography.ts';
 import { itself, type Acts, type Actor } from '#acts/act.ts';
 import { rotateRootKey } from '#acts/tokens/token-keys.ts';
 import { BoundedMap } from '#domain/bounded-map.ts';

@@ -1,10 +1,10 @@
 // Seals secrets with AES-256-GCM under the site key, bound to their purpose.
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { createCipher, createDecipher, randomBytes } from '#domain/cryptography.ts';
 
 /** Seals a secret; the text is `1.<nonce>.<tag and ciphertext>`, base64url. `purpose` must be given again to open it. */
 export function seal(siteKey: Buffer, secret: Buffer, purpose: string): string {
   const nonce = randomBytes(12);
-  const cipher = createCipheriv('aes-256-gcm', siteKey, nonce).setAAD(Buffer.from(purpose));
+  const cipher = createCipher('secret', siteKey, nonce).setAAD(Buffer.from(purpose));
   const sealed = Buffer.concat([cipher.update(secret), cipher.final()]);
   return `1.${nonce.toString('base64url')}.${Buffer.concat([cipher.getAuthTag(), sealed]).toString('base64url')}`;
 }
@@ -15,7 +15,7 @@ export function unseal(siteKey: Buffer, text: string, purpose: string): Buffer {
   if (version !== '1') throw new Error(`cannot open the ${purpose}: it was sealed by a newer release`);
   const bytes = Buffer.from(rest, 'base64url');
   try {
-    const decipher = createDecipheriv('aes-256-gcm', siteKey, Buffer.from(nonce, 'base64url'), { authTagLength: 16 })
+    const decipher = createDecipher('secret', siteKey, Buffer.from(nonce, 'base64url'))
       .setAAD(Buffer.from(purpose))
       .setAuthTag(bytes.subarray(0, 16));
     return Buffer.concat([decipher.update(bytes.subarray(16)), decipher.final()]);

@@ -1,7 +1,6 @@
 // Checks that the site key belongs to the records: the key of another store cannot open their secrets, and every token
 // check would fail without a reason. A value sealed under the right key is stored for this, with its fingerprint.
-import { createHmac } from 'node:crypto';
-
+import { createMac } from '#domain/cryptography.ts';
 import { itself, type Acts } from '#acts/act.ts';
 import { rememberSiteKey, siteKeyCheckName } from '#acts/keys/site-key.ts';
 import type { StoreRecords } from '#records/index.ts';
@@ -25,7 +24,7 @@ export class ForeignSiteKey extends Error {
 
 /** A fingerprint for people to compare keys by; it reveals nothing of the key. */
 export const fingerprintOf = (siteKey: Buffer): string =>
-  createHmac('sha256', siteKey)
+  createMac('site key fingerprint', siteKey)
     .update('fingerprint of the site key')
     .digest('hex')
     .slice(0, 16)

@@ -1,8 +1,7 @@
 // Checks tokens and logins: finds their account, and whether they are valid now.
-import { hash } from 'node:crypto';
-
+import { computeDigest } from '#domain/cryptography.ts';
 import { BoundedMap } from '#domain/bounded-map.ts';
-import { minutes } from '#domain/clock.ts';
+import { maxHostClockDifferenceMs, minutes } from '#domain/clock.ts';
 import type { Principal } from '#domain/tokens/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
@@ -73,7 +72,8 @@ export function createTokenChecker({ rootKeys, latestTime, sessions }: TokenChec
       const moment = latestTime.now().getTime();
       refuseExpired(login.terms, moment);
       const { since, until } = login.discharge;
-      if (moment < since) throw new Refusal('macaroon-authorization-required', 'The discharge is not valid yet.');
+      if (moment < since - maxHostClockDifferenceMs)
+        throw new Refusal('macaroon-authorization-required', 'The discharge is not valid yet.');
       if (moment >= Math.min(until, since === -Infinity ? until : since + exchangeWindow)) {
         throw new Refusal('exchange-window-expired', 'Exchange window expired');
       }
@@ -89,7 +89,8 @@ export function createTokenChecker({ rootKeys, latestTime, sessions }: TokenChec
         return whenReady(sessionOf(token), (session) => {
           const principal = principalOf(token, session);
           // A token that was rotated expires earlier than its caveats say.
-          refuseExpired({ since: token.terms.since, until: principal.until }, moment);
+          const { issued, since } = token.terms;
+          refuseExpired({ issued, since, until: principal.until }, moment);
           return principal;
         });
       });
@@ -150,7 +151,7 @@ interface Verified {
 const isLogin = (token: Verified): token is DischargedLogin => token.discharge !== undefined;
 
 const digestOf = (tokens: string[]): string =>
-  hash('sha256', tokens.length === 1 ? (tokens[0] as string) : JSON.stringify(tokens), 'base64');
+  computeDigest('secret', tokens.length === 1 ? (tokens[0] as string) : JSON.stringify(tokens), 'base64');
 
 const unknownCaveat = { met: false, reason: 'unknown caveat' } as const;
 
@@ -180,13 +181,15 @@ function readConditions(
     : undefined;
 }
 
-function refuseExpired({ since, until }: Pick<TokenTerms, 'since' | 'until'>, moment: number): void {
-  if (moment < until && moment >= since) return;
+/** The host that issued the token may have a clock ahead of this one. A later `time-since`, which a client added, is exact. */
+function refuseExpired({ issued, since, until }: Pick<TokenTerms, 'issued' | 'since' | 'until'>, moment: number): void {
+  const begins = since === issued ? since - maxHostClockDifferenceMs : since;
+  if (moment < until && moment >= begins) return;
   throw new Refusal('macaroon-authorization-required', 'The macaroon has expired or is not valid yet; log in again.');
 }
 
 function refuseExpiredDischarge({ since, until, loggedInAt }: Discharge, moment: number): void {
-  if (moment < until && moment >= since) return;
+  if (moment < until && moment >= since - maxHostClockDifferenceMs) return;
   if (moment >= until && loggedInAt !== undefined) {
     throw new Refusal('macaroon-needs-refresh', 'The discharge has expired; refresh it.');
   }

@@ -3,6 +3,7 @@ import type { Acts, Actor } from '#acts/act.ts';
 import { exchangeCredential, issueToken, notThisAccount, type NewSession } from '#acts/tokens/tokens.ts';
 import { after, timestamp } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
+import type { LoginProofKind } from '#records/tokens/macaroons.ts';
 import { caveatsFor, restrictingCaveats, type Attenuation, type SessionTerms, type Version } from './caveats.ts';
 import { mint, withFirstPartyCaveat } from './codec/macaroon.ts';
 import { writeToken } from './codec/text.ts';
@@ -23,6 +24,7 @@ export interface LoginRequest extends Attenuation {
 /** The request for a token. */
 export interface TokenRequest extends LoginRequest {
   accountId: string;
+  provenBy?: LoginProofKind | null | undefined;
 }
 
 export interface IssuedToken {
@@ -71,6 +73,7 @@ export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
       validSince: terms.since,
       validUntil: terms.until,
       conditions: JSON.stringify(restrictingCaveats(caveats)),
+      provenBy: request.provenBy ?? null,
     });
     const token = tokenFor(root, { version: '2', caveats, location: location() });
     return { token, sessionId: terms.id, validUntil: terms.until };
@@ -80,7 +83,7 @@ export function createTokenIssuer(options: TokenIssuerOptions): TokenIssuer {
     issue: (request, actor) => issue(request, (session) => acts.do(issueToken, actor, { session })),
 
     exchangeCredential: (request, { address, requestId }) =>
-      issue(request, (session) =>
+      issue({ ...request, provenBy: 'host' }, (session) =>
         acts.do(exchangeCredential, { actor: request.accountId, requestId }, { session, address }),
       ),
 

@@ -51,6 +51,7 @@ export function createTokenRotator(options: TokenRotatorOptions): TokenRotator {
         validSince: terms.since,
         validUntil: terms.until,
         conditions: old.conditions,
+        provenBy: 'host' as const,
       };
       await acts.do(rotateToken, actor, { sessionId, session, moment: terms.since, endsAt });
       const caveats = [...sessionCaveats(terms), ...(JSON.parse(old.conditions) as string[])];

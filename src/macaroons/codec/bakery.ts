@@ -1,6 +1,6 @@
 // Macaroons of the bakery: third-party caveats encrypted to a discharger's key, their discharges, and the JSON form
 // that has the payloads of caveats beside the macaroon.
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '#domain/cryptography.ts';
 import { bytesFromBase64, isJsonObject, member, uvarint } from './encoding.ts';
 import { toJson1, toJson2, versionedFromJson, type JsonMacaroon1, type JsonMacaroon2 } from './json.ts';
 import type { KeyPair } from './keys.ts';

@@ -1,5 +1,5 @@
 // The Curve25519 keys of the bakery: of a discharger, a gateway or an agent.
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '#domain/cryptography.ts';
 import nacl from 'tweetnacl';
 import { bytesFromBase64 } from './encoding.ts';
 

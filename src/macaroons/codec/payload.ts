@@ -1,7 +1,7 @@
 // The payload of a third-party caveat of the bakery: the caveat's root key and its condition, in a NaCl box that only
 // the third party can open. Versions 1 to 3; in the first two these bytes are the caveat's identifier, in the third
 // they are sent beside it.
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '#domain/cryptography.ts';
 import nacl from 'tweetnacl';
 import {
   bytesFromBase64,

@@ -1,0 +1,106 @@
+// A store of several hosts: records on a PostgreSQL server, and files in a bucket.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { changeConfig } from '#configuration/config.ts';
+import { startHosts, type Hosts } from '#test/fixtures/processes/hosts.ts';
+import { startProxy, type Proxy } from '#test/fixtures/servers/postgres-proxy.ts';
+import { until } from '#test/fixtures/until.ts';
+import { logQuery, pauseLength, shiftClocks, toEntry } from './one-host.ts';
+import type { Disturbance, StoreSetUp } from './run.ts';
+
+type Test = Parameters<typeof startHosts>[0];
+
+/** Puts a proxy between each host and its database server. */
+async function startProxies(t: Test, { hosts, server, database }: Hosts): Promise<Proxy[]> {
+  const proxies: Proxy[] = [];
+  for (const host of hosts) {
+    const proxy = await startProxy(server.folder);
+    t.teardown(() => proxy.end());
+    const address = server.address().replace('/postgres?', `/${database}?`);
+    const through = address.replace(encodeURIComponent(server.folder), encodeURIComponent(proxy.folder));
+    changeConfig(join(host.data, 'larder.toml'), { 'records.postgres': through });
+    await host.stop();
+    await host.start();
+    proxies.push(proxy);
+  }
+  return proxies;
+}
+
+/** Disturbs the connections of a host to its database server. */
+function disturbNetwork(proxies: readonly Proxy[]): Record<string, Disturbance> {
+  return {
+    async 'cut network'(choices) {
+      choices.pick(proxies).breakAll();
+    },
+    async 'lost commit'(choices) {
+      choices.pick(proxies).next = choices.pick(['is cut before', 'is cut behind']);
+    },
+    async 'slow network'(choices) {
+      const proxy = choices.pick(proxies);
+      proxy.lag = choices.between(20, 400);
+      await sleep(choices.between(500, 3000));
+      proxy.lag = 0;
+    },
+    async 'half-open network'(choices) {
+      const proxy = choices.pick(proxies);
+      proxy.isSilent = true;
+      await sleep(choices.between(500, 8000));
+      // Bytes were lost, so these connections are of no use.
+      proxy.breakAll();
+      proxy.isSilent = false;
+    },
+  };
+}
+
+/** Starts a store that so many hosts serve. */
+export async function startSeveralHosts(t: Test, size: number): Promise<StoreSetUp> {
+  const shiftClock = shiftClocks(t);
+  const store = await startHosts(t, size);
+  const { hosts, server, swift, database } = store;
+  const credential = readFileSync(join(hosts[0]!.data, 'admin.macaroon'), 'utf8');
+  const proxies = await startProxies(t, store);
+  return {
+    urls: hosts.map(({ url }) => url),
+    credential,
+    async readLog() {
+      await until(async () => (await Promise.all(hosts.map((host) => host.isReady()))).every(Boolean));
+      const { rows } = await server.ask(logQuery, database);
+      return rows.map((row) => toEntry(row as Parameters<typeof toEntry>[0]));
+    },
+    disturbances: {
+      ...disturbNetwork(proxies),
+      clock: (choices) => shiftClock(choices.pick(hosts).name)(choices),
+      async kill(choices) {
+        const host = choices.pick(hosts);
+        await host.fail();
+        await sleep(choices.between(0, 1000));
+        await host.start();
+      },
+      async pause(choices) {
+        const host = choices.pick(hosts);
+        await host.pause(pauseLength(choices)).catch(() => undefined);
+        if (await host.isReady()) return;
+        // A host that was away for too long ends itself.
+        await host.fail();
+        await host.start();
+      },
+      async database(choices) {
+        await server.stop(choices.pick(['crash', 'order']));
+        await sleep(choices.between(0, 1500));
+        await server.start();
+      },
+      async bucket(choices) {
+        if (choices.below(2) === 0) {
+          swift.freeze();
+          await sleep(choices.between(200, 4000));
+          swift.goOn();
+        } else {
+          await swift.stop();
+          await swift.start();
+        }
+      },
+    },
+  };
+}

@@ -1,4 +1,4 @@
-// Serves the files that pages load: the style sheet, our script, and htmx as its package ships it.
+// Serves the files that pages load: the style sheet, our script, htmx, the fonts and the icons.
 import { anyone } from '#access/access-rules.ts';
 import { OperationResponse, operation } from '#http/operation.ts';
 import { Refusal } from '#domain/refusal.ts';
@@ -9,18 +9,18 @@ export const consoleAsset = operation({
   method: 'GET',
   path: '/console/assets/:file',
   since: 0,
-  summary: 'Give the style sheet or a script of the console.',
+  summary: 'Give the style sheet, a script, a font or the icons of the console.',
   access: anyone,
   prefixed: false,
   enabledBy: 'http.console',
   query: 'ConsoleAssetQuery',
-  produces: ['text/css', 'text/javascript'],
+  produces: ['text/css', 'text/javascript', 'font/woff2', 'image/svg+xml'],
   handle({ params, query }) {
     if (!isAssetName(params.file)) throw new Refusal('resource-not-found', 'The console has no such file.');
     const { type, body, digest } = assetFile(params.file);
     return new OperationResponse({
       headers: {
-        'content-type': `${type}; charset=utf-8`,
+        'content-type': type.startsWith('text/') ? `${type}; charset=utf-8` : type,
         // A page of another release requests another digest.
         'cache-control': `public, max-age=${query.digest === digest ? '31536000, immutable' : '60'}`,
         'x-content-type-options': 'nosniff',

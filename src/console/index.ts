@@ -1,9 +1,11 @@
 // All pages of the console.
 import type { OperationSection } from '#http/operation.ts';
+import { isCheckout } from '#platform/embedded.ts';
 import { consoleAsset } from './assets.ts';
 import { consoleAudit } from './audit/audit.ts';
 import { consoleFront } from './store/front-page.ts';
 import { consoleCarry } from './transfers/overview.ts';
+import { consoleExportReceipt, consoleReceipt } from './transfers/receipt.ts';
 import { consoleRequests } from './sites/requests.ts';
 import {
   consoleAcceptTransfer,
@@ -15,7 +17,7 @@ import { consoleAnswerInvite, consoleAnswerOffer } from './packages/invite-answe
 import { consoleJudgeProposal, consoleProposal } from './approvals/proposal.ts';
 import { consoleApproveUpload, consoleRejectUpload, consoleUpload } from './uploads/upload.ts';
 import { consoleWaiting } from './approvals/pending.ts';
-import { consoleLogIn, consoleLogOut, consoleSubmitLogIn } from './login/log-in.ts';
+import { consoleLogIn, consoleLogOut, consoleReauthenticate, consoleSubmitLogIn } from './login/log-in.ts';
 import { consoleReleaseHistory } from './releases/history.ts';
 import {
   consoleAskEndOwnToken,
@@ -42,7 +44,17 @@ import {
 import { consoleAskDescribe, consoleDescribe } from './packages/describe.ts';
 import { consolePackages } from './packages/list.ts';
 import { consolePackage } from './packages/package.ts';
+import { consoleUsage } from './packages/usage.ts';
+import { consoleResources } from './resources/resources.ts';
+import { consolePackageVulnerabilities } from './vulnerabilities/package-findings.ts';
 import { consolePreviewRelease, consoleRelease } from './releases/release.ts';
+import {
+  consolePauseRollout,
+  consoleResumeRollout,
+  consoleRollBackRollout,
+  consoleRollout,
+  consoleRollouts,
+} from './releases/rollouts.ts';
 import { consoleRevision } from './revisions/revision.ts';
 import { consoleRevisions } from './revisions/revisions.ts';
 import {
@@ -70,19 +82,45 @@ import { consoleAskEndToken, consoleEndToken, consoleTokens } from './tokens/tok
 import { consoleBackups } from './backups/backups.ts';
 import { consoleBrand, consoleBrands } from './brands/brands.ts';
 import { consoleDevice, consoleDevices } from './fleets/devices.ts';
+import {
+  consoleFleet,
+  consoleFleets,
+  consoleSetFleetChannel,
+  consoleSetFleetWindow,
+  consoleSnapFleets,
+} from './fleets/fleets.ts';
+import { consoleSetUp } from './store/first-steps.ts';
+import { consoleSearch } from './store/search.ts';
 import { consoleSettings } from './store/settings.ts';
 import { consoleStorage } from './store/storage.ts';
+import { consoleStyles } from './store/styles.ts';
+import { consoleVulnerabilities } from './vulnerabilities/vulnerabilities.ts';
+import {
+  consoleAcceptFinding,
+  consoleVulnerability,
+  consoleWithdrawAcceptedFinding,
+} from './vulnerabilities/vulnerability.ts';
 
 export const consoleSection: OperationSection = {
   title: 'Console',
   about: 'Pages for people. Each runs the same acts as the matching operation or command.',
   operations: [
     consoleFront,
+    consoleSetUp,
+    consoleSearch,
     consolePackages,
     consolePackage,
     consolePreviewRelease,
     consoleRelease,
     consoleReleaseHistory,
+    consoleResources,
+    consolePackageVulnerabilities,
+    consoleUsage,
+    consoleRollouts,
+    consoleRollout,
+    consolePauseRollout,
+    consoleResumeRollout,
+    consoleRollBackRollout,
     consoleAskDescribe,
     consoleDescribe,
     consoleTracks,
@@ -98,6 +136,9 @@ export const consoleSection: OperationSection = {
     consoleRemoveCollaborator,
     consoleRevisions,
     consoleRevision,
+    consoleVulnerability,
+    consoleAcceptFinding,
+    consoleWithdrawAcceptedFinding,
     consoleAskWithdraw,
     consoleWithdraw,
     consoleRestore,
@@ -126,13 +167,20 @@ export const consoleSection: OperationSection = {
     consoleJudgeProposal,
     consoleAnswerInvite,
     consoleAnswerOffer,
+    consoleVulnerabilities,
     consoleBrands,
     consoleBrand,
     consoleDevices,
+    consoleFleets,
+    consoleFleet,
+    consoleSetFleetWindow,
+    consoleSnapFleets,
+    consoleSetFleetChannel,
     consoleDevice,
     consoleBackups,
     consoleStorage,
     consoleSettings,
+    ...(isCheckout() ? [consoleStyles] : []),
     consoleMyself,
     consoleUpdateMyself,
     consolePassword,
@@ -149,11 +197,14 @@ export const consoleSection: OperationSection = {
     consoleCarry,
     consoleRequests,
     consoleTransfer,
+    consoleReceipt,
+    consoleExportReceipt,
     consoleAcceptTransfer,
     consoleWithdrawTransfer,
     consoleDiscardTransfer,
     consoleLogIn,
     consoleSubmitLogIn,
+    consoleReauthenticate,
     consoleLogOut,
     consoleAsset,
   ],

@@ -1,17 +1,23 @@
 // The page for a refusal. It keeps the content of one of our forms, so that it can be sent again.
-import { requireBrowserSession, isOwnForm } from '#http/request/browser-sessions.ts';
+import { hasSessionCookie, isOwnForm, requireBrowserSession } from '#http/request/browser-sessions.ts';
 import type { OperationResponse, RefusedRequest } from '#http/operation.ts';
-import { html, nothing } from '#http/pages/html.ts';
+import { html, nothing, type Html } from '#http/pages/html.ts';
+import { loginButtons } from '#http/pages/login-buttons.ts';
+import { providerName } from '#configuration/config.ts';
 import { isEngineUnavailable, type Refusal } from '#domain/refusal.ts';
+import { ReauthenticationRequired } from '#domain/tokens/reauthentication.ts';
 import { textOf, type Fault } from '#platform/faults.ts';
-import { renderInFrame } from './frame.ts';
+import { credentialFields, findOwnProof, type OwnProof } from './accounts/credential-fields.ts';
+import type { BrowserEvidence } from './browser-access.ts';
+import { renderInFrame, type View } from './frame.ts';
 import { logInPage } from './login/log-in-page.ts';
 import { pageOf } from './page.ts';
+import { formOf } from './parts/form.ts';
 import { notice } from './parts/notice.ts';
-import { renderRestoredForm, readRestorableContent } from './restored-form.ts';
+import { renderRestoredForm, readRestorableContent, type ConsoleFormContent } from './restored-form.ts';
 
 export async function renderRefusal(refusal: Refusal, call: RefusedRequest): Promise<OperationResponse> {
-  const { request, config, records, version, principal } = call;
+  const { request, config, records, version, principal, now } = call;
   const [address = ''] = (request.url ?? '').split('?');
   const isForm = request.method === 'POST';
   // Console pages need the records. The faults are not secret (GET /readyz).
@@ -25,12 +31,26 @@ export async function renderRefusal(refusal: Refusal, call: RefusedRequest): Pro
       to: isForm ? address : (request.url ?? address),
       typed,
       status: 401,
-      says: refusal.message,
+      // The first visit is no failure.
+      says: hasSessionCookie(request, config.http.base_url) || isForm ? refusal.message : undefined,
       // A browser that follows a link from another site sends no cookie with the first request, but with the next one.
       fromElsewhere: request.headers['sec-fetch-site'] === 'cross-site',
     });
   }
   const browsing = await requireBrowserSession(call, call);
+  if (refusal instanceof ReauthenticationRequired) {
+    const form = { to: address, typed };
+    const proof = await findOwnProof(browsing.principal, records);
+    const view =
+      proof === 'provider'
+        ? reauthenticationAtProvider(browsing, form, { config, maxAgeMinutes: refusal.maxAgeMinutes })
+        : {
+            title: 'Enter your password again',
+            lead: refusal.message,
+            content: reauthenticationForm(browsing, form, proof),
+          };
+    return renderInFrame({ request, config, records, version, now, browsing }, { ...view, status: refusal.status });
+  }
   const names = isForm && typeof call.typed === 'object' ? Object.keys(call.typed ?? {}) : [];
   const view = {
     title: titles[refusal.status] ?? 'The request failed',
@@ -38,9 +58,45 @@ export async function renderRefusal(refusal: Refusal, call: RefusedRequest): Pro
     headers: retrying(refusal),
     content: html`${notice('warn', refusal.message)}
       ${typed === undefined ? nothing : renderRestoredForm(browsing, address, typed, names)}
-      <p><a href="/console">Back to the front page</a></p>`,
+      <p><a href="/console">Back to the overview</a></p>`,
   };
-  return renderInFrame({ request, config, records, version, browsing }, view);
+  return renderInFrame({ request, config, records, version, now, browsing }, view);
+}
+
+/** The form that proves the credentials again, and then returns to the input of the refused form. */
+function reauthenticationForm(
+  browsing: BrowserEvidence['browsing'],
+  { to, typed }: RefusedForm,
+  proof: OwnProof,
+): Html {
+  const hidden = typed === undefined ? { to } : { to, typed: JSON.stringify(typed) };
+  return formOf(
+    browsing,
+    '/console/reauthenticate',
+    html`${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+      ${credentialFields(browsing, proof)} <button>Continue</button>`,
+  );
+}
+
+/** The provider opens in another window, so that the input of the refused form stays here. */
+function reauthenticationAtProvider(
+  browsing: BrowserEvidence['browsing'],
+  { to, typed }: RefusedForm,
+  { config, maxAgeMinutes }: Pick<RefusedRequest, 'config'> & { maxAgeMinutes: number },
+): Pick<View, 'title' | 'lead' | 'content'> {
+  const name = providerName(config) ?? 'the OpenID provider';
+  return {
+    title: `Log in with ${name} again`,
+    lead: `This needs a login with ${name} within the last ${String(maxAgeMinutes)} minutes.`,
+    content: html`${loginButtons(config, { field: 'again', value: 'yes' })}
+      <p>The login opens in another window. Then send your input again; it has not been carried out yet.</p>
+      ${typed === undefined ? nothing : renderRestoredForm(browsing, to, typed, [])}`,
+  };
+}
+
+interface RefusedForm {
+  to: string;
+  typed: ConsoleFormContent | undefined;
 }
 
 /** A known account needs no login: a missing right is 403. */

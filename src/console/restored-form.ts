@@ -11,7 +11,7 @@ export type ConsoleFormContent = Readonly<Record<string, string>>;
 const secrets = new Set(['form-token', 'password', 'new-password', 'again', 'code', 'fingerprint']);
 
 /** Hidden fields that a page sends along. */
-const unseen = new Set(['shown']);
+const unseen = new Set(['shown', 'to', 'typed']);
 
 /** The content of a form that may be shown again. */
 export function readRestorableContent(form: unknown): ConsoleFormContent | undefined {

@@ -33,6 +33,8 @@ interface ScreenDeclaration<
   Query extends ShapeName | undefined,
 > extends ConsoleOperation<Path, Evidence> {
   query?: Query;
+  /** The members of the query that may be repeated; their values are joined with spaces. */
+  repeated?: string[];
   show(call: OperationCall<Path, Evidence & BrowserEvidence, Query, undefined>): Promise<View> | View;
 }
 
@@ -63,6 +65,8 @@ interface FormHandlerDeclaration<Path extends string, Evidence, Body extends For
   body: Body;
   /** In bytes; 64 KiB by default. */
   bodyLimit?: number;
+  /** The media type of the file that it returns; undefined if it returns pages only. */
+  file?: string;
   /** Runs the action. Returns the next address of the browser in the console, or a response to show at once, such as a secret. */
   perform(call: OperationCall<Path, Evidence & BrowserEvidence, undefined, Body>): Promise<string | OperationResponse>;
 }
@@ -73,6 +77,7 @@ export const formHandler = <const Path extends string, Evidence, const Body exte
   access,
   refuses = [],
   bodyLimit = 64 * 1024,
+  file,
   ...record
 }: FormHandlerDeclaration<Path, Evidence, Body>): Operation => {
   declareFormHandler(record.path, record.summary);
@@ -84,7 +89,8 @@ export const formHandler = <const Path extends string, Evidence, const Body exte
     consumes: 'application/x-www-form-urlencoded',
     bodyLimit,
     also: { 303: 'Done; the browser continues to a page that shows the result.' },
-    headers: ['location'],
+    ...(file !== undefined && { produces: ['text/html', file] }),
+    headers: file === undefined ? ['location'] : ['location', 'content-disposition'],
     refuses: ['forbidden', ...refuses],
     async handle(call: OperationCall<Path, Evidence & BrowserEvidence, undefined, Body>) {
       refuseForged(call);

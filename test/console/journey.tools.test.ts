@@ -58,7 +58,7 @@ const enter = async (page: Page, what: Locator): Promise<void> => {
 };
 
 const go = async (page: Page, words: string): Promise<void> => {
-  await enter(page, page.getByRole('link', { name: words, exact: true }).first());
+  await enter(page, page.locator('header nav a', { hasText: words }));
   await page.locator('nav a[aria-current=page]', { hasText: words }).waitFor();
 };
 
@@ -102,7 +102,7 @@ for (const scripts of [true, false]) {
       const { page: root } = await sitDown(browser, scripts);
       await logIn(root, store, 'root', password);
 
-      await go(root, 'People and tokens');
+      await go(root, 'Users and tokens');
       await root.locator('[name=username]').fill('carol');
       await root.locator('[name="display-name"]').fill('Carol');
       await root.locator('[name=email]').fill('carol@example.com');
@@ -133,15 +133,15 @@ for (const scripts of [true, false]) {
       });
       t.match(JSON.parse(told), { account: { username: 'carol' } }, 'the lines for scripts do what they say');
 
-      await go(root, 'What waits');
+      await go(root, 'Pending');
       t.match(await root.locator('main').textContent(), /tiny-app/, 'it waits for the administrator');
       await root.goto(`${store.url}/console/waiting/uploads/${upload}`);
       await press(root, 'Approve');
       await isDone(root);
 
       await root.goto(`${store.url}/console/packages/snap/tiny-app/release`);
-      await root.locator('[name=revision]').fill('1');
-      await root.locator('[name=channels]').fill('latest/stable');
+      await root.locator('[name=revision][value="1"]').check();
+      await root.locator('[name=stable]').check();
       await press(root, 'Preview');
       await root.locator('form[method=post] button').last().waitFor();
       await enter(root, root.locator('main form[method=post] button').last());
@@ -158,7 +158,7 @@ for (const scripts of [true, false]) {
       await isDone(root);
       t.equal((await store.with(token).get('/v1/tokens/whoami')).status, 401, 'and her pipeline is out');
 
-      await go(root, 'Audit');
+      await go(root, 'Audit log');
       const log = (await root.locator('main').textContent()) ?? '';
       for (const act of ['create_account', 'push_revision', 'push_releases', 'revoke_token']) {
         t.match(log, act, `the log tells of ${act}`);
@@ -189,7 +189,7 @@ for (const scripts of [true, false]) {
       const browser = await openBrowser(t);
       const { page: root } = await sitDown(browser, scripts);
       await logIn(root, store, 'root', password);
-      await go(root, 'Carry');
+      await go(root, 'Transfers');
       await root.goto(store.url + address);
       t.match(await root.locator('main').textContent(), /hello-on/, 'what it would change is shown');
       await press(root, 'Accept');

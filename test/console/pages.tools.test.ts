@@ -24,6 +24,7 @@ async function furnish(store: ConsoleStore): Promise<Record<string, string>> {
   await ada.post('/v1/snap', { name: 'tiny-app' });
   await ada.push('snap', 'tiny-app', await snapFixture('app-xz'));
   await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'stable', revision: 1 }]);
+  await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'beta', revision: 1, rollout: { steps: [1, 50, 100] } }]);
   await ada.patch('/v1/snap/tiny-app', {
     title: markup,
     summary: markup,
@@ -35,8 +36,16 @@ async function furnish(store: ConsoleStore): Promise<Record<string, string>> {
   const { revisions } = (await ada.push('snap', 'careful', await snapFixture('app-xz'))).body as {
     revisions: { 'upload-id': string }[];
   };
+  await larder(`fleet create pumps --model acme/pump --data ${store.directory}`);
   const brand = await addBrand(store, 'ada');
   await addSigningKey(store, brand, 'rsa4096-a', 'models');
+  const at = store.clock.now.toISOString();
+  const { id: packageId } = (await store.beside.records.packages.find('snap', 'tiny-app'))!;
+  const risk = { severity: 'high', isExploited: true } as const;
+  const acceptance = { until: '2027-01-01T00:00:00.000Z', reason: markup, acceptedAt: at, acceptedBy: store.ids.root };
+  await store.beside.records.change({ at, actor: 'test', action: 'accept', object: 'snap/tiny-app' }, (tx) =>
+    tx.acceptedFindings.accept({ packageId, vulnerability: 'CVE-2026-1001', ...risk, ...acceptance }),
+  );
   return {
     namespace: 'snap',
     name: 'tiny-app',
@@ -46,7 +55,9 @@ async function furnish(store: ConsoleStore): Promise<Record<string, string>> {
     brand_account_id: brand,
     session_id: 'none',
     track: 'latest',
+    vulnerability: 'CVE-2026-1001',
     number: '1',
+    fleet: 'pumps',
   };
 }
 
@@ -126,16 +137,16 @@ t.test(
     await page.locator('tbody tr').first().waitFor();
     t.equal(await page.locator('tbody tr').count(), 1, 'without anything being pressed');
     await page.goto(`${store.url}/console/audit`);
-    t.match(await page.locator('tbody time').first().textContent(), /UTC \(.*here\)/);
-    const [newest] = await page.locator('tbody th').allTextContents();
+    const newest = await page.locator('.timeline li').first().textContent();
+    t.match(await page.locator('.timeline time').first().textContent(), /UTC \(.*here\)/);
     await page.locator('#sort-number').focus();
     await page.keyboard.press('Enter');
     await page.waitForURL(/[?&]sort=number/);
-    await page.locator('th[aria-sort=ascending] a:focus').waitFor();
-    t.equal((await page.locator('tbody th').first().textContent())?.trim(), '1', 'the oldest stands first');
+    await page.locator('#sort-number:focus', { hasText: 'newest first' }).waitFor();
+    t.match(await page.locator('.timeline li').first().textContent(), /of entry 1\s/, 'the oldest stands first');
     await page.keyboard.press('Enter');
-    await page.locator('th[aria-sort=descending] a:focus').waitFor();
-    t.equal(await page.locator('tbody th').first().textContent(), newest, 'and the newest again');
+    await page.locator('#sort-number:focus', { hasText: 'oldest first' }).waitFor();
+    t.equal(await page.locator('.timeline li').first().textContent(), newest, 'and the newest again');
     t.same(said, [], 'and the policy of the page is content');
   },
 );

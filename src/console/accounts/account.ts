@@ -2,6 +2,7 @@
 import { storeAdministrator } from '#access/access-rules.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import { html, nothing, type HtmlContent, type Html } from '#http/pages/html.ts';
+import type { CertificateSettings } from '#configuration/config.ts';
 import type { AccountQuota, Limit } from '#contract/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import { readDefaultQuota } from '#domain/accounts/quota.ts';
@@ -55,7 +56,7 @@ export const consolePerson = screen({
     return {
       title: person.displayName,
       lead: html`The account <code>${person.username}</code>.`,
-      content: html`${factsOf(person, quota)} ${deedsOf(person, browsing)}
+      content: html`${factsOf(person, quota, config.identity.certificates)} ${deedsOf(person, browsing)}
         ${person.isForeign === 1 ? nothing : renderRoles(person, await records.brands.list())}
         <h2>Tokens</h2>
         ${table({
@@ -84,7 +85,7 @@ export const consolePerson = screen({
   },
 });
 
-function factsOf(person: PersonRecord, quota: AccountQuota): Html {
+function factsOf(person: PersonRecord, quota: AccountQuota, certificates: CertificateSettings): Html {
   const { id, email, validation, createdAt, disabledAt, isForeign, roles, linkUntil } = person;
   return facts([
     ['Account id', html`<code>${id}</code>`],
@@ -93,7 +94,7 @@ function factsOf(person: PersonRecord, quota: AccountQuota): Html {
     ['Since', time(createdAt)],
     ['State', stateOf({ isForeign, disabledAt })],
     ['Roles', roles.length === 0 ? 'Publisher only' : roles.join(', ')],
-    ['Logs in with', loginCell(person)],
+    ['Logs in with', loginCell(person, certificates)],
     linkUntil === null ? undefined : ['Link to set a password', html`sent out, until ${time(linkUntil)}`],
     ['Last seen', seenAt(person)],
     ['In the store', html`${used(quota.bytes, size)}; ${used(quota.packages, count)} packages`],

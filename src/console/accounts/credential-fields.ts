@@ -7,9 +7,10 @@ import type { BrowserEvidence } from '../browser-access.ts';
 import { field, hiddenUsernameField } from '../parts/form.ts';
 
 interface CredentialsSubmission {
-  body: { password: string; code?: string };
+  body: { password?: string; code?: string };
   address: string;
   requestId: string;
+  principal: Pick<Principal, 'sessionId'>;
 }
 
 /** The possible refusals of the check. */
@@ -21,35 +22,53 @@ export const credentialRefusals = [
 ] as const;
 
 /** The credentials from the form. */
-export const readCredentials = ({ body, address, requestId }: CredentialsSubmission): RepeatedCredentials => ({
-  password: body.password,
+export const readCredentials = ({
+  body,
+  address,
+  requestId,
+  principal,
+}: CredentialsSubmission): RepeatedCredentials => ({
+  password: body.password ?? '',
   oneTimePassword: body.code === '' ? undefined : body.code,
   address,
   requestId,
+  sessionId: principal.sessionId,
 });
 
-/** Whether the account uses one-time passwords. */
-export const usesOneTimePasswords = async (
+/** How an account proves itself: with its password, with a one-time password too, or by a login with the OpenID provider. */
+export type OwnProof = 'password' | 'both' | 'provider';
+
+export async function findOwnProof(
   { accountId }: Pick<Principal, 'accountId'>,
-  { totpSecrets }: Pick<Services['records'], 'totpSecrets'>,
-): Promise<boolean> => (await totpSecrets.find(accountId)) !== undefined;
+  {
+    totpSecrets,
+    passwords,
+    openidIdentities,
+  }: Pick<Services['records'], 'totpSecrets' | 'passwords' | 'openidIdentities'>,
+): Promise<OwnProof> {
+  const hasPassword = (await passwords.find(accountId)) !== undefined;
+  if (!hasPassword && (await openidIdentities.of(accountId)) !== undefined) return 'provider';
+  return (await totpSecrets.find(accountId)) === undefined ? 'password' : 'both';
+}
 
 /** The fields for the credentials. */
 export const credentialFields = (
   browsing: BrowserEvidence['browsing'],
-  hasTotp: boolean,
+  proof: OwnProof,
   label = 'Your password',
 ): Html =>
-  html`${hiddenUsernameField(browsing)}
-  ${field({
-    name: 'password',
-    label,
-    type: 'password',
-    required: true,
-    maxLength: 1024,
-    autocomplete: 'current-password',
-  })}
-  ${hasTotp ? codeField('One-time password') : nothing}`;
+  proof === 'provider'
+    ? html`<p class="hint">The store may ask you to log in with the OpenID provider again.</p>`
+    : html`${hiddenUsernameField(browsing)}
+      ${field({
+        name: 'password',
+        label,
+        type: 'password',
+        required: true,
+        maxLength: 1024,
+        autocomplete: 'current-password',
+      })}
+      ${proof === 'both' ? codeField('One-time password') : nothing}`;
 
 export const codeField = (label: string): Html =>
   field({

@@ -4,13 +4,21 @@ import { storeAdministrator } from '#access/access-rules.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import { html, type HtmlContent, type Html } from '#http/pages/html.ts';
 import type { ConsolePeopleQuery } from '#contract/wire.ts';
+import { demandsCertificate } from '#domain/accounts/role.ts';
+import type { CertificateSettings } from '#configuration/config.ts';
 import { emailAddress } from '#domain/accounts/account.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { caller } from '#operations/caller.ts';
 import { pageOf, placeOf } from '#operations/page.ts';
 import type { PeopleOrder, PersonRecord } from '#records/accounts/people.ts';
 import type { BrowserEvidence } from '../browser-access.ts';
-import { credentialFields, usesOneTimePasswords, credentialRefusals, readCredentials } from './credential-fields.ts';
+import {
+  credentialFields,
+  findOwnProof,
+  credentialRefusals,
+  readCredentials,
+  type OwnProof,
+} from './credential-fields.ts';
 import { withQuery } from '../parts/address.ts';
 import { field, formOf, searchOf } from '../parts/form.ts';
 import { badge } from '../parts/notice.ts';
@@ -29,13 +37,13 @@ export const consolePeople = screen({
   query: 'ConsolePeopleQuery',
   refuses: ['forbidden'],
 
-  async show({ query, records, principal, browsing }) {
+  async show({ query, records, principal, browsing, config }) {
     const { q = '', sort = '' } = query;
     const text = q.trim();
     const order = sort === '' ? 'name' : sort;
     const { entries, next } = await peoplePage(records, text, order, query);
     return {
-      title: 'People',
+      title: 'Users and tokens',
       lead: html`The accounts of this store. Their credentials are listed under <a href="${tokensAddress}">tokens</a>.`,
       content: html`${searchOf(
           peopleAddress,
@@ -47,7 +55,7 @@ export const consolePeople = screen({
         <div id="people">
           ${table({
             caption: 'Accounts',
-            columns,
+            columns: columnsOf(config.identity.certificates),
             rows: entries,
             sorting: { order, address: (sort) => withQuery(peopleAddress, { q: text, sort }) },
             empty:
@@ -57,7 +65,7 @@ export const consolePeople = screen({
           })}
           ${nextPage(next && withQuery(peopleAddress, { q: text, sort, cursor: next }))}
         </div>
-        ${invitation(browsing, await usesOneTimePasswords(principal, records))}`,
+        ${invitation(browsing, await findOwnProof(principal, records))}`,
     };
   },
 });
@@ -84,8 +92,23 @@ export const rolesCell = ({
   ${isForeign === 1 ? badge('note', 'of another store') : disabledAt === null ? '' : badge('warn', 'disabled')}`;
 
 /** How an account logs in, as far as known. */
-export function loginCell({ hasPassword, hasTotp, linkUntil, isForeign }: PersonRecord): HtmlContent {
+export function loginCell(
+  { hasPassword, hasTotp, hasOpenid, linkUntil, isForeign, roles }: PersonRecord,
+  { listen, require_certificate: certificateRoles }: CertificateSettings,
+): HtmlContent {
   if (isForeign === 1) return 'Not here';
+  if (demandsCertificate(roles, certificateRoles)) return 'Client certificate only';
+  const other = listen === undefined ? '' : ', or client certificate';
+  return `${loginWithout({ hasPassword, hasTotp, hasOpenid, linkUntil })}${other}`;
+}
+
+function loginWithout({
+  hasPassword,
+  hasTotp,
+  hasOpenid,
+  linkUntil,
+}: Pick<PersonRecord, 'hasPassword' | 'hasTotp' | 'hasOpenid' | 'linkUntil'>): string {
+  if (hasOpenid === 1) return hasPassword === 1 ? 'OpenID provider or password' : 'OpenID provider';
   if (hasPassword === 0) return linkUntil === null ? 'No password' : 'Invited, no password yet';
   return hasTotp === 1 ? 'Password and one-time password' : 'Password';
 }
@@ -99,7 +122,7 @@ export function seenAt({ begunAt, usedAt }: Pick<PersonRecord, 'begunAt' | 'used
   return last === undefined ? 'Never' : time(last);
 }
 
-const columns: readonly Column<PersonRecord>[] = [
+const columnsOf = (certificates: CertificateSettings): readonly Column<PersonRecord>[] => [
   {
     heading: 'Name',
     sort: { key: 'name' },
@@ -108,7 +131,7 @@ const columns: readonly Column<PersonRecord>[] = [
   },
   { heading: 'E-mail', sort: { key: 'email' }, cell: ({ email }) => email },
   { heading: 'Roles', cell: rolesCell },
-  { heading: 'Logs in with', cell: loginCell },
+  { heading: 'Logs in with', cell: (person) => loginCell(person, certificates) },
   {
     heading: 'Packages',
     number: true,
@@ -118,7 +141,7 @@ const columns: readonly Column<PersonRecord>[] = [
   { heading: 'Last seen', sort: { key: 'seen', largestFirst: true }, cell: seenAt },
 ];
 
-const invitation = (browsing: BrowserEvidence['browsing'], hasTotp: boolean): Html =>
+const invitation = (browsing: BrowserEvidence['browsing'], proof: OwnProof): Html =>
   html`<h2>Invite a publisher</h2>
     <p>
       The account is created immediately. The link to choose its password is shown once. Send the link to the owner of
@@ -136,7 +159,7 @@ const invitation = (browsing: BrowserEvidence['browsing'], hasTotp: boolean): Ht
           maxLength: 64,
           hint: 'If the publisher has an account in the online store, its id there. If empty, the store makes a new id.',
         })}
-        ${credentialFields(browsing, hasTotp)} <button>Create account and link</button>`,
+        ${credentialFields(browsing, proof)} <button>Create account and link</button>`,
     )}`;
 
 export const consoleInvitePerson = formHandler({
@@ -151,7 +174,7 @@ export const consoleInvitePerson = formHandler({
     const { body, acts, newId, identity, principal } = call;
     const email = emailAddress(body.email);
     if (email === undefined) throw new Refusal('api-error', `'${body.email}' is not an e-mail address.`);
-    await identity.own.prove(principal.accountId, readCredentials(call));
+    await identity.own.proveBeforeAct(principal.accountId, readCredentials(call));
     const requestedId = body.id === undefined || body.id === '' ? undefined : body.id;
     const account = await acts.do(createAccount, caller(call), {
       id: requestedId ?? newId.id(),

@@ -14,7 +14,7 @@ import { formatCount } from '../parts/values.ts';
 import { withMessage } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { credentialFields, codeField, readCredentials } from './credential-fields.ts';
-import { qrDrawing } from './qr-drawing.ts';
+import { qrDrawing } from '../parts/qr-drawing.ts';
 
 const path = '/console/myself/one-time-passwords';
 const mayRefuse = [
@@ -42,7 +42,7 @@ export const consoleOneTimePasswords = screen({
       content: html`${
           hasTotp
             ? whatThereIs(browsing, (JSON.parse(secret.recovery) as string[]).length)
-            : formOf(browsing, `${path}/begin`, html`${credentialFields(browsing, false)} <button>Begin</button>`)
+            : formOf(browsing, `${path}/begin`, html`${credentialFields(browsing, 'password')} <button>Begin</button>`)
         }
         <p class="hint">
           After a change here, your approvals do not count for three days. If you lose the authenticator and the
@@ -60,9 +60,9 @@ const whatThereIs = (browsing: BrowserEvidence['browsing'], left: number): Html 
       ${left === 0 ? 'You have none.' : `You have ${formatCount(left, 'recovery code')} left.`} Each works once in place
       of the authenticator to log in. You cannot approve changes with it.
     </p>
-    ${formOf(browsing, `${path}/recovery-codes`, html`${credentialFields(browsing, true)} <button class="second">Make new recovery codes</button>`)}
+    ${formOf(browsing, `${path}/recovery-codes`, html`${credentialFields(browsing, 'both')} <button class="second">Make new recovery codes</button>`)}
     <h2>Turn off one-time passwords</h2>
-    ${formOf(browsing, `${path}/switch-off`, html`${credentialFields(browsing, true)} <button class="grave">Turn off</button>`)}`;
+    ${formOf(browsing, `${path}/switch-off`, html`${credentialFields(browsing, 'both')} <button class="grave">Turn off</button>`)}`;
 
 export const consoleRenewRecoveryCodes = formHandler({
   name: 'console_renew_recovery_codes',

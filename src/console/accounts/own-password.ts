@@ -7,7 +7,7 @@ import { minPasswordLength } from '#identity/credentials/passwords.ts';
 import { field, formOf, tick } from '../parts/form.ts';
 import { withMessage } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
-import { credentialFields, usesOneTimePasswords, readCredentials } from './credential-fields.ts';
+import { credentialFields, findOwnProof, readCredentials } from './credential-fields.ts';
 
 const path = '/console/myself/password';
 
@@ -23,7 +23,7 @@ export const consolePassword = screen({
     content: html`${formOf(
         browsing,
         path,
-        html`${credentialFields(browsing, await usesOneTimePasswords(principal, records), 'Your current password')}
+        html`${credentialFields(browsing, await findOwnProof(principal, records), 'Your current password')}
           ${field({
             name: 'new-password',
             label: 'The new password',

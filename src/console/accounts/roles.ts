@@ -8,7 +8,7 @@ import { parseRole } from '#operations/accounts/parse-role.ts';
 import { caller } from '#operations/caller.ts';
 import type { Brand } from '#records/brands/brands.ts';
 import type { PersonRecord } from '#records/accounts/people.ts';
-import { credentialFields, usesOneTimePasswords, credentialRefusals, readCredentials } from './credential-fields.ts';
+import { credentialFields, findOwnProof, credentialRefusals, readCredentials } from './credential-fields.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, formOf } from '../parts/form.ts';
 import { table } from '../parts/table.ts';
@@ -33,12 +33,13 @@ const meaningOf = (role: AccountRole): string =>
     : `Manages the models and keys of the brand ${role.slice('brand-admin:'.length)}.`;
 
 /** The roles of an account, and the form to change them. */
-export function renderRoles({ id, displayName, roles }: PersonRecord, brands: readonly Brand[]): Html {
+export function renderRoles({ id, displayName, roles, groupRoles }: PersonRecord, brands: readonly Brand[]): Html {
   const roleAddress = accountAddress(id, 'role');
   const offered: AccountRole[] = [
     ...plainRoles,
     ...brands.slice(0, maxBrands).map(({ accountId }) => `brand-admin:${accountId}` as const),
   ];
+  const groupOf = (role: string): string | undefined => groupRoles.find((each) => each.role === role)?.group;
   const others = offered.filter((role) => !roles.includes(role) && role !== `brand-admin:${id}`);
   return html`<h2 id="roles">Roles</h2>
     ${table({
@@ -48,10 +49,13 @@ export function renderRoles({ id, displayName, roles }: PersonRecord, brands: re
         { heading: 'Rights', cell: (role) => meaningOf(role as AccountRole) },
         {
           heading: 'Do',
-          cell: (role) =>
-            html`<a href="${withQuery(roleAddress, { role, remove: 'yes' })}"
+          cell: (role) => {
+            const group = groupOf(role);
+            if (group !== undefined) return html`From the group ${group} of the OpenID provider; changed there`;
+            return html`<a href="${withQuery(roleAddress, { role, remove: 'yes' })}"
               >Remove<span class="unseen"> ${role}</span></a
-            >`,
+            >`;
+          },
         },
       ],
       rows: roles,
@@ -93,7 +97,7 @@ export const consoleAskChangeRole = screen({
           accountAddress(id, 'role'),
           html`<input type="hidden" name="role" value="${role}" />
             <input type="hidden" name="remove" value="${takes ? 'yes' : 'no'}" />
-            ${credentialFields(browsing, await usesOneTimePasswords(principal, records))}
+            ${credentialFields(browsing, await findOwnProof(principal, records))}
             ${takes ? html`<button class="grave">Remove ${role}</button>` : html`<button>Give ${role}</button>`}`,
         )}
         <p><a href="${accountAddress(id)}">Cancel</a></p>`,
@@ -113,7 +117,7 @@ export const consoleChangeRole = formHandler({
     const { params, body, records, principal, identity, acts } = call;
     const { id } = await findAccount(params.account_id, records);
     const role = parseRole(body.role);
-    await identity.own.prove(principal.accountId, readCredentials(call));
+    await identity.own.proveBeforeAct(principal.accountId, readCredentials(call));
     const remove = body.remove === 'yes';
     await acts.do(changeRole, caller(call), { id, role, remove });
     const isOwn = id === principal.accountId && role === 'store-admin' && remove;

@@ -9,7 +9,7 @@ import { findAccount } from '#operations/accounts/present.ts';
 import { caller } from '#operations/caller.ts';
 import type { Account } from '#records/accounts/accounts.ts';
 import { renderInFrame, type ConsoleFrameInput } from '../frame.ts';
-import { credentialFields, usesOneTimePasswords, credentialRefusals, readCredentials } from './credential-fields.ts';
+import { credentialFields, findOwnProof, credentialRefusals, readCredentials } from './credential-fields.ts';
 import { formOf } from '../parts/form.ts';
 import { notice } from '../parts/notice.ts';
 import { time } from '../parts/values.ts';
@@ -32,8 +32,7 @@ export const consoleAskSetUpLink = screen({
         ${formOf(
           browsing,
           accountAddress(id, 'set-up-link'),
-          html`${credentialFields(browsing, await usesOneTimePasswords(principal, records))}
-            <button>Make the link</button>`,
+          html`${credentialFields(browsing, await findOwnProof(principal, records))} <button>Make the link</button>`,
         )}
         <p><a href="${accountAddress(id)}">Cancel</a></p>`,
     };
@@ -53,7 +52,7 @@ export const consoleMakeSetUpLink = formHandler({
 
   async perform(call) {
     const account = await findAccount(call.params.account_id, call.records);
-    await call.identity.own.prove(call.principal.accountId, readCredentials(call));
+    await call.identity.own.proveBeforeAct(call.principal.accountId, readCredentials(call));
     return inviteWithLink(call, account);
   },
 });

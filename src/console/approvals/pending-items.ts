@@ -6,6 +6,7 @@ import type { Principal } from '#domain/tokens/principal.ts';
 import type { RejectedUpload, WaitingUpload } from '#records/packages/inventory.ts';
 import type { InviteToPackage } from '#records/packages/invites.ts';
 import type { OfferOfPackage } from '#records/packages/package-offers.ts';
+import type { PausedRollout } from '#records/releases/rollouts.ts';
 import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
 import { requestedKeys, type RequestedKey } from '#transfers/request/requested-keys.ts';
 import { pageSize } from '../parts/table.ts';
@@ -27,6 +28,8 @@ export interface AccountPendingItems {
   keys: RequestedKey[];
   /** Staged transfers without a decision, for accounts that oversee the store. */
   transfers: ReceivedTransfer[];
+  /** Paused rollouts that a person may look at. */
+  rollouts: PausedRollout[];
   /** Uploads to the account's packages that are in review. */
   own: (WaitingUpload & { status: 'new' | 'scanned' })[];
   rejected: RejectedUpload[];
@@ -55,6 +58,10 @@ export async function findPendingItems(
     invites: await records.invites.to(accountId, at, '', pageSize),
     offers: await records.packageOffers.to(accountId, at, '', pageSize),
     keys: await keysFor(viewer, records, now),
+    rollouts: await records.rollouts.paused(
+      { accountId, username: principal.username, oversees: viewer.oversees },
+      pageSize,
+    ),
     transfers: viewer.oversees ? await records.transfers.waiting(pageSize) : [],
     own: await records.inventory.underReviewFor(accountId, pageSize),
     rejected: await records.inventory.rejectedFor(accountId, timestamp(after(now, days(-rejectedDays))), pageSize),

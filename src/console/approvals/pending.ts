@@ -7,8 +7,10 @@ import { writeCursor } from '#operations/cursor.ts';
 import type { InviteToPackage } from '#records/packages/invites.ts';
 import type { OfferOfPackage } from '#records/packages/package-offers.ts';
 import type { RejectedUpload, WaitingUpload } from '#records/packages/inventory.ts';
+import type { PausedRollout } from '#records/releases/rollouts.ts';
 import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
 import type { RequestedKey } from '#transfers/request/requested-keys.ts';
+import { addressOf } from '../packages/address.ts';
 import { refreshAttributes } from '../parts/auto-refresh.ts';
 import { formOf } from '../parts/form.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
@@ -44,11 +46,11 @@ export const consoleWaiting = screen({
     );
     const about = { browsing, now: moment, who, accountId: principal.accountId };
     return {
-      title: 'What waits',
+      title: 'Pending',
       lead: leadOf(waiting),
       content: html`${viewer.administers ? uploadsOf(waiting, about) : nothing} ${transfersOf(waiting, about)}
-      ${proposalsOf(waiting, about)} ${invitesOf(waiting, about)} ${offersOf(waiting, about)} ${keysOf(waiting)}
-      ${ownOf(waiting, about)} ${rejectedOf(waiting)}`,
+      ${rolloutsOf(waiting, about)} ${proposalsOf(waiting, about)} ${invitesOf(waiting, about)}
+      ${offersOf(waiting, about)} ${keysOf(waiting)} ${ownOf(waiting, about)} ${rejectedOf(waiting)}`,
     };
   },
 });
@@ -61,11 +63,12 @@ interface PendingPageContext {
 }
 
 /** The number of items that wait for the account, per kind. */
-function leadOf({ uploads, transfers, proposals, invites, offers, keys }: AccountPendingItems): string {
+function leadOf({ uploads, transfers, rollouts, proposals, invites, offers, keys }: AccountPendingItems): string {
   const toApprove = proposals.entries.filter(({ obstacle }) => obstacle === undefined).length;
   const kinds = [
     [uploads.total, 'upload'],
     [transfers.length, 'transfer'],
+    [rollouts.length, 'paused rollout'],
     [toApprove, 'proposal'],
     [invites.length, 'invite'],
     [offers.length, 'offered package', 'offered packages'],
@@ -131,6 +134,29 @@ function transfersOf({ transfers }: AccountPendingItems, { now }: PendingPageCon
             html`<a href="${addressOfTransfer(id)}">${count(sequence)} of ${source}</a>`,
         },
         { heading: 'Received', cell: ({ receivedAt }) => since(receivedAt, now) },
+      ],
+    })}
+  </section>`;
+}
+
+function rolloutsOf({ rollouts }: AccountPendingItems, { now }: PendingPageContext): Html {
+  if (rollouts.length === 0) return nothing;
+  return html`<section>
+    <h2>Paused rollouts</h2>
+    ${table<PausedRollout>({
+      caption: 'Rollouts that are paused, to resume, roll back or withdraw',
+      empty: '',
+      rows: rollouts,
+      columns: [
+        {
+          heading: 'Rollout',
+          cell: (rollout) =>
+            html`<a href="${addressOf(rollout, 'rollouts', rollout.number)}"
+              >${rollout.namespace}/${rollout.name} ${rollout.channel}: revision ${rollout.revision}</a
+            >`,
+        },
+        { heading: 'Paused', cell: ({ changedAt }) => since(changedAt, now) },
+        { heading: 'Because', cell: ({ because }) => because ?? '–' },
       ],
     })}
   </section>`;

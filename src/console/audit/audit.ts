@@ -1,4 +1,4 @@
-// The page of the audit log: actor, act, object and time of each entry; and whether the log is intact.
+// The page of the audit log: entries as sentences with their details, how to export them, and whether the log is intact.
 import { toActName } from '#acts/audit-words.ts';
 import type { RecordsCheckResult } from '#acts/store/integrity.ts';
 import { overseer } from '#access/access-rules.ts';
@@ -13,10 +13,12 @@ import type { AuditRow } from '#records/audit/audit.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, field, searchOf } from '../parts/form.ts';
 import { badge } from '../parts/notice.ts';
-import { facts, nextPage, pageSize, table } from '../parts/table.ts';
+import { emptyState, facts, nextPage, pageSize } from '../parts/table.ts';
+import { timeline, type TimelineEvent } from '../parts/timeline.ts';
 import { count, distance, time } from '../parts/values.ts';
 import { readRecordsProof } from '../store/records-proof.ts';
 import { screen } from '../screen.ts';
+import { toTimelineEvents } from './sentences.ts';
 
 const address = '/console/audit';
 
@@ -28,45 +30,52 @@ export const consoleAudit = screen({
   refuses: ['forbidden'],
   query: 'ConsoleAuditQuery',
 
-  async show({ query, records, now }) {
+  async show({ query, records, principal, now }) {
     const { sort = '' } = query;
     const page = await pageOf(records, query);
-    const names = await namesOf(records, page.entries);
     return {
-      title: 'Audit',
+      title: 'Audit log',
       lead: await leadOf(records, now()),
       content: html`${searchOf(address, 'found', fieldsOf(query), sort)}
         <div id="found">
-          ${table({
-            caption: 'What was done',
-            columns: [
-              {
-                heading: 'Number',
-                sort: { key: 'number', largestFirst: true },
-                cell: ({ seq }: AuditRow) => count(seq),
-              },
-              { heading: 'When', cell: ({ at }) => time(at) },
-              { heading: 'Who', cell: ({ actor }) => whoCell(actor, names) },
-              { heading: 'Act', cell: actCell },
-              { heading: 'To what', cell: ({ object }) => objectCell(object) },
-              { heading: 'Details', cell: detailsCell },
-            ],
-            rows: page.entries,
-            sorting: {
-              order: sort === '' ? '-number' : sort,
-              address: (sort) => withQuery(address, { ...narrowedBy(query), sort }),
-            },
-            empty:
-              page.next === undefined
-                ? 'The audit log has no such entry.'
-                : `There is no such entry among the ${count(maxSearchedEntries.byPeople)} that were searched.`,
-          })}
+          <div class="row">
+            <h2>${isNarrowed(query) ? 'Matching entries' : 'What was done'}</h2>
+            ${orderLink(query)}
+          </div>
+          ${page.entries.length === 0 ? emptyState(emptyWords(page.next)) : timeline(await eventsOf(records, page.entries, principal.storeAdministrator))}
           ${page.next === undefined ? nothing : further(query, page)}
         </div>
-        ${await wholeness(records)}`,
+        ${exportCommands(query, now())} ${await wholeness(records)}`,
     };
   },
 });
+
+const isNarrowed = (query: ConsoleAuditQuery): boolean =>
+  Object.values(narrowedBy(query)).some((text) => (text ?? '') !== '');
+
+/** The link to the other order. */
+function orderLink(query: ConsoleAuditQuery): Html {
+  const isOldestFirst = query.sort === 'number';
+  const to = withQuery(address, { ...narrowedBy(query), sort: isOldestFirst ? '' : 'number' });
+  return html`<a id="sort-number" href="${to}" hx-swap="innerHTML show:none"
+    >${isOldestFirst ? 'Show the newest first' : 'Show the oldest first'}</a
+  >`;
+}
+
+const emptyWords = (next: number | undefined): string =>
+  next === undefined
+    ? 'The audit log has no such entry.'
+    : `There is no such entry among the ${count(maxSearchedEntries.byPeople)} that were searched.`;
+
+/** The entries as sentences, each with its details. */
+async function eventsOf(
+  records: HandlerRecords,
+  rows: readonly AuditRow[],
+  administers: boolean,
+): Promise<TimelineEvent[]> {
+  const events = await toTimelineEvents(records, rows, administers);
+  return events.map((event, at) => ({ ...event, details: rows[at] === undefined ? '' : detailsOf(rows[at]) }));
+}
 
 /** A page in the requested order; newest first by default. */
 const pageOf = (records: HandlerRecords, query: ConsoleAuditQuery) =>
@@ -120,38 +129,19 @@ function further(query: ConsoleAuditQuery, { entries, next }: { entries: unknown
   return nextPage(withQuery(address, { ...narrowedBy(query), sort: query.sort, before: String(next) }), words);
 }
 
-/** The user names of actors with an account. An account id is unique, so no other actor can pass for an account. */
-async function namesOf({ accounts }: Pick<HandlerRecords, 'accounts'>, rows: readonly AuditRow[]) {
-  const accountsById = await accounts.byIds(rows.map(({ actor }) => actor));
-  return new Map([...accountsById].map(([id, { username }]) => [id, username]));
-}
-
-const whoCell = (actor: string, names: ReadonlyMap<string, string>): HtmlContent =>
-  html`<a href="${withQuery(address, { actor })}">${names.get(actor) ?? html`<code>${actor}</code>`}</a>`;
-
-const actCell = ({ action, outcome }: AuditRow): HtmlContent =>
-  html`<a href="${withQuery(address, { act: toActName(action) })}">${toActName(action)}</a>
-    ${outcome === 'refused' ? badge('note', 'refused') : nothing}`;
-
-const objectCell = (object: string): HtmlContent => html`<a href="${withQuery(address, { object })}">${object}</a>`;
-
-const detailsCell = ({ seq, actor, details, hash, sessionId, requestId }: AuditRow): HtmlContent =>
-  html`<details>
-    <summary><span class="hint">${summaryOf(details)}</span><span class="unseen"> of entry ${seq}</span></summary>
-    <pre tabindex="0">${details === '{}' ? 'No details.' : JSON.stringify(JSON.parse(details), null, 1)}</pre>
+/** The fields of an entry as they are in the log; each of the first three leads to the entries with the same value. */
+const detailsOf = ({ seq, action, actor, object, details, hash, sessionId, requestId }: AuditRow): HtmlContent =>
+  html`<summary>Details<span class="unseen"> of entry ${seq}</span></summary>
     ${facts([
-      ['Who', html`<code>${actor}</code>`],
+      ['Entry', count(seq)],
+      ['Who', html`<a href="${withQuery(address, { actor })}">${actor}</a>`],
+      ['Act', html`<a href="${withQuery(address, { act: toActName(action) })}">${toActName(action)}</a>`],
+      ['To what', html`<a href="${withQuery(address, { object })}">${object}</a>`],
       sessionId === null ? undefined : ['Session', html`<code>${sessionId}</code>`],
       requestId === null ? undefined : ['Request', html`<code>${requestId}</code>`],
       ['Hash', html`<code>${hash}</code>`],
     ])}
-  </details>`;
-
-/** The names of the details of an entry. */
-function summaryOf(details: string): string {
-  const names = Object.keys(JSON.parse(details) as object).join(', ');
-  return names === '' ? 'Nothing more' : names.length > 60 ? `${names.slice(0, 59)}…` : names;
-}
+    ${details === '{}' ? nothing : html`<pre tabindex="0">${JSON.stringify(JSON.parse(details), null, 1)}</pre>`}`;
 
 async function leadOf(records: HandlerRecords, now: Date): Promise<HtmlContent> {
   const proof = await readRecordsProof(records);
@@ -182,12 +172,19 @@ async function wholeness(records: HandlerRecords): Promise<Html> {
       ['Last verified', proof === undefined ? 'Not yet' : html`${time(proof.at)} ${proofBadge(proof)}`],
     ])}
     <p>To verify the log from the first entry to this head, run on the host:</p>
-    <pre tabindex="0">larder audit verify${text === undefined ? nothing : ` --head ${text}`}</pre>
-    <h2>Export</h2>
-    <p>To write the whole log to a file, one entry per line, run on the host:</p>
-    <pre tabindex="0">larder audit export ./audit.jsonl</pre>
-    <p>Programs read the log page by page with <code>GET /internal/v1/audit</code> and a token.</p>`;
+    <pre tabindex="0">larder audit verify${text === undefined ? nothing : ` --head ${text}`}</pre>`;
 }
+
+/** The commands that write the log to a file; the store records each as an export. */
+const exportCommands = ({ from }: ConsoleAuditQuery, now: Date): Html =>
+  html`<h2>Export</h2>
+    <p>
+      On the host, these commands write every entry as one JSON document a line, and a period as CSV for a spreadsheet:
+    </p>
+    <pre tabindex="0">larder audit export ./audit.jsonl</pre>
+    <pre tabindex="0">
+larder audit report --from ${unlessEmpty(from) ?? timestamp(now).slice(0, 8) + '01'} --csv ./audit.csv</pre>
+    <p>Programs read the log page by page with <code>GET /internal/v1/audit</code> and a token.</p>`;
 
 const proofBadge = ({ problems }: RecordsCheckResult): Html =>
   problems === 0 ? badge('good', 'nothing wrong') : badge('warn', `${count(problems)} wrong`);

@@ -26,7 +26,7 @@ export const consoleBrands = screen({
     const brands = await records.inventory.brands(after, pageSize + 1);
     const { entries, next } = pageOf(brands, pageSize, ({ accountId }) => [accountId]);
     return {
-      title: 'Brands',
+      title: 'Brands and keys',
       lead: 'Brands make devices. They have models and signing keys, and the store signs serials and the assertions of snaps with these keys.',
       content: html`${table<BrandListRow>({
         caption: 'Brands by the ids of their accounts',
@@ -99,6 +99,8 @@ interface BrandSigningKeyRow {
   name: string;
   sha3_384: string;
   createdAt: string;
+  /** The name in the key manager; null for a key in this store. */
+  managerKey: string | null;
   status: Registration;
   until: string | undefined;
 }
@@ -110,13 +112,14 @@ async function keysOf(
 ): Promise<BrandSigningKeyRow[]> {
   const keys = await records.signingKeys.list(accountId);
   const registered = await accountKeysOf(keys, records);
-  return keys.map(({ name, sha3_384, createdAt, requestedAt }) => {
+  return keys.map(({ name, sha3_384, createdAt, managerKey, requestedAt }) => {
     const accountKey = registered.get(sha3_384);
     const until = accountKey?.headers['until'];
     return {
       name,
       sha3_384,
       createdAt,
+      managerKey,
       status: registrationOf(requestedAt, accountKey, now),
       until: typeof until === 'string' ? until : undefined,
     };
@@ -136,15 +139,19 @@ const keyTable = (keys: readonly BrandSigningKeyRow[], { accountId }: Brand): Ht
     caption: 'Signing keys',
     columns: [
       { heading: 'Key', cell: ({ name }) => name },
+      {
+        heading: 'Private key',
+        cell: ({ managerKey }): HtmlContent =>
+          managerKey === null ? 'in this store' : html`in the key manager as <code>${managerKey}</code>`,
+      },
       { heading: 'State', cell: ({ status }): HtmlContent => badge(...words[status]) },
       { heading: 'Valid until', cell: ({ until }) => (until === undefined ? 'not said' : time(until)) },
       { heading: 'Made', cell: ({ createdAt }) => time(createdAt) },
       { heading: 'Id (SHA3-384)', cell: ({ sha3_384 }) => html`<code>${sha3_384}</code>` },
     ],
     rows: keys,
-    empty: html`The brand has no signing keys. On the host,
-      <code>larder key create NAME --brand ${accountId}</code> makes one, and <code>larder key request</code> writes the
-      request for the online store.`,
+    empty: html`The brand has no signing keys. On the host, <code>larder key create ${accountId} NAME</code> makes one,
+      and <code>larder key request</code> writes the request for the online store.`,
   });
 
 const modelTable = (models: readonly ModelWithSigner[]): Html =>

@@ -15,6 +15,7 @@ import { time } from '../parts/values.ts';
 import { withMessage } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOf } from './address.ts';
+import { renderPackageHeader } from './package-header.ts';
 
 const path = '/console/packages/:namespace/:name/collaborators';
 const ofOne = `${path}/:account_id/remove` as const;
@@ -33,7 +34,8 @@ export const consoleCollaborators = screen({
   query: 'ConsolePageQuery',
   refuses: ['forbidden'],
 
-  async show({ package: subject, role, records, now, browsing }) {
+  async show(call) {
+    const { package: subject, role, records, now, browsing } = call;
     const collaborators = (await records.collaborators.list(subject.id)).slice(0, maxShown);
     const people = await records.accounts.byIds(collaborators.map(({ accountId }) => accountId));
     const invites = (await records.invites.listPending(subject.id, timestamp(now()))).slice(0, maxShown);
@@ -45,8 +47,9 @@ export const consoleCollaborators = screen({
       >`;
     return {
       title: `Collaborators on ${subject.namespace}/${subject.name}`,
+      heading: await renderPackageHeader(call, subject, 'collaborators'),
       lead: html`${subject.publisher.username} publishes this package. Collaborators can push and release as the
-        publisher can, but cannot invite or remove others. <a href="${addressOf(subject)}">To the package</a>`,
+      publisher can, but cannot invite or remove others.`,
       content: html`${table<Collaborator>({
         caption: 'Collaborators',
         columns: [
@@ -99,7 +102,7 @@ const inviting = (
           maxLength: 320,
           required: true,
           type: 'email',
-          hint: 'The invited person accepts or declines the invite under What waits.',
+          hint: 'The invited person accepts or declines the invite under Pending.',
         })} <button>Invite</button>`,
     )}`;
 

@@ -1,7 +1,6 @@
 // Edits the metadata of a package. Sends only the fields that were changed on the page: changes by other people in the meantime stay, and
 // fields that follow the uploaded packages continue to follow them.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import { updatePackageMetadata } from '#acts/packages/metadata.ts';
 import { onPackage } from '#access/access-rules.ts';
 import { readJson } from '#contract/json.ts';
@@ -56,7 +55,7 @@ const fieldsOf = ({
 /** The text as a form returns it: browsers change line ends, and drop a line end at the beginning. */
 const asSent = (text: string): string => text.replace(/\r\n?/g, '\n').replace(/^\n/, '').trimEnd();
 
-const digestOf = (text: string): string => createHash('sha256').update(asSent(text)).digest('base64url').slice(0, 16);
+const digestOf = (text: string): string => createDigest('change').update(asSent(text)).digest('base64url').slice(0, 16);
 
 export const consoleAskDescribe = screen({
   name: 'console_ask_describe',

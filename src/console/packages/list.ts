@@ -11,6 +11,7 @@ import { placeOf } from '#operations/page.ts';
 import type { PackageListing, PackageFilter } from '#records/packages/package-search.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, field, searchOf } from '../parts/form.ts';
+import { packageIcon } from '../parts/icon.ts';
 import { sortLimitHint, sortedPage } from '../parts/sorting.ts';
 import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
 import { count, size } from '../parts/values.ts';
@@ -108,8 +109,12 @@ const columns: readonly Column<PackageListing>[] = [
     heading: 'Name',
     sort: { key: 'name' },
     cell: (row) =>
-      html`<a href="${addressOf(row)}">${row.name}</a
-        >${row.title === null || row.title === row.name ? nothing : html`<br /><span class="hint">${row.title}</span>`}`,
+      html`<span class="titled"
+        >${packageIcon(row)}<span
+          ><a href="${addressOf(row)}">${row.name}</a
+          >${row.title === null || row.title === row.name ? nothing : html`<br /><span class="hint">${row.title}</span>`}</span
+        ></span
+      >`,
   },
   {
     heading: 'Kind',

@@ -1,9 +1,9 @@
-// The description of a package: its publisher, its collaborators, its links.
+// The details of a package: its publisher, its collaborators, its links.
 import type { HandlerRecords } from '#http/handler-records.ts';
 import { html, joined, nothing, type HtmlContent, type Html } from '#http/pages/html.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import { facts } from '../parts/table.ts';
-import { formatCount, size, time } from '../parts/values.ts';
+import { formatCount, identifier, size, time } from '../parts/values.ts';
 import { addressOf } from './address.ts';
 
 /** The maximum number of collaborators, and of links, to show. */
@@ -18,10 +18,8 @@ export async function renderPackageFacts(
   const names = [...people.values()].map(({ username }) => username).join(', ');
   const figures = await inventory.figuresOf(subject.id);
   const isForeign = await accounts.isForeign(subject.publisherId);
-  return html`${facts([
-      ['Title', subject.title ?? 'None'],
-      ['Summary', subject.summary ?? 'None'],
-      ...(subject.license === null ? [] : [['License', subject.license] as [string, HtmlContent]]),
+  return html`<h2>Details</h2>
+    ${facts([
       ['Publisher', subject.publisher.username],
       [
         'Collaborators',
@@ -38,14 +36,10 @@ export async function renderPackageFacts(
       ['Registered', time(subject.createdAt)],
       ['Last release', figures.releasedAt === null ? 'Never' : time(figures.releasedAt)],
       ['On the disk', `${size(figures.bytes)}, ${formatCount(figures.revisions, 'revision')}`],
-      ['Id', html`<code>${subject.id}</code>`],
+      ['Id', identifier(subject.id)],
       ...linksOf(subject),
     ])}
-    <p class="row">
-      <a href="${addressOf(subject, 'describe')}">Edit metadata</a>
-      <a href="${addressOf(subject, 'tracks')}">Tracks</a>
-      <a href="${addressOf(subject, 'collaborators')}">Collaborators</a>
-    </p>`;
+    <p><a href="${addressOf(subject, 'describe')}">Edit metadata</a></p>`;
 }
 
 const linksOf = ({ links }: PublishedPackage): [string, HtmlContent][] =>

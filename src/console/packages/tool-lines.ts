@@ -13,7 +13,8 @@ export function renderToolLines(config: Pick<Config, 'http' | 'registry'>, subje
   const { tool, lines } = linesFor(config, subject);
   const { namespace, name } = subject;
   const isTool = tool === 'snapcraft' || tool === 'charmcraft';
-  return html`<h2>With ${tool}</h2>
+  return html`<details class="more">
+    <summary>Publish with ${tool}</summary>
     <p>
       ${
         isTool
@@ -23,7 +24,8 @@ export function renderToolLines(config: Pick<Config, 'http' | 'registry'>, subje
           : html`Run these lines on the host of the store.`
       }
     </p>
-    <pre tabindex="0" role="region" aria-label="Lines for ${tool}"><code>${lines.join('\n')}</code></pre>`;
+    <pre tabindex="0" role="region" aria-label="Lines for ${tool}"><code>${lines.join('\n')}</code></pre>
+  </details>`;
 }
 
 function linesFor(

@@ -1,6 +1,7 @@
 // The usage of a package: its downloads and devices day by day, and the revisions on its devices.
 import type { Services } from '#http/services.ts';
 import type { PackageUsageResponse } from '#contract/wire.ts';
+import { onPackage } from '#access/access-rules.ts';
 import { html, nothing, type Html } from '#http/pages/html.ts';
 import { readPackageDays } from '#operations/packages/usage.ts';
 import { recentDays } from '#records/packages/downloads.ts';
@@ -10,6 +11,8 @@ import { amountColumn, renderDayTable, renderDayChart, summarizeAmounts } from '
 import { share } from '../parts/charts.ts';
 import { table, type Column } from '../parts/table.ts';
 import { count, formatCount } from '../parts/values.ts';
+import { screen } from '../screen.ts';
+import { renderPackageHeader } from './package-header.ts';
 
 /** The maximum number of devices to count, the latest callers first. */
 export const maxDevices = 5000;
@@ -18,8 +21,26 @@ const maxRows = 12;
 
 type PackageUsageInput = Pick<Services, 'records' | 'now' | 'config'>;
 
-/** The usage page: downloads and calling devices day by day, and the revisions on devices now. */
-export async function renderUsage(input: PackageUsageInput, subject: PublishedPackage): Promise<Html> {
+export const consoleUsage = screen({
+  name: 'console_usage',
+  path: '/console/packages/:namespace/:name/usage',
+  summary: 'Show the downloads of a package and its devices, day by day and by revision.',
+  access: onPackage('package-view-releases'),
+  query: 'ConsolePageQuery',
+  refuses: ['forbidden'],
+
+  async show(call) {
+    const { package: subject } = call;
+    return {
+      title: `Usage of ${subject.namespace}/${subject.name}`,
+      heading: await renderPackageHeader(call, subject, 'usage'),
+      content: await renderUsage(call, subject),
+    };
+  },
+});
+
+/** Downloads and calling devices day by day, and the revisions on devices now. */
+async function renderUsage(input: PackageUsageInput, subject: PublishedPackage): Promise<Html> {
   const { records, config, now } = input;
   const usage = await readPackageDays(subject.id, {
     records,

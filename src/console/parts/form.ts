@@ -1,6 +1,7 @@
 // Forms: each sends the token of its session, and works without scripts.
 import { html, nothing, type HtmlContent, type Html } from '#http/pages/html.ts';
 import type { BrowserEvidence } from '../browser-access.ts';
+import { count } from './values.ts';
 
 /** A form to an address of the console. */
 export const formOf = (browsing: BrowserEvidence['browsing'], address: string, content: HtmlContent): Html =>
@@ -26,7 +27,7 @@ export const searchOf = (address: string, target: string, content: HtmlContent, 
     hx-push-url="true"
     hx-trigger="input changed delay:250ms from:find input, change, submit"
   >
-    ${content} <input type="hidden" name="sort" value="${sort ?? ''}" />
+    ${content} ${sort === undefined ? nothing : html`<input type="hidden" name="sort" value="${sort}" />`}
   </form>`;
 
 export interface Field {
@@ -113,3 +114,41 @@ export const tick = (name: string, words: HtmlContent, ticked = false): Html =>
   html`<label class="tick"
     ><input type="checkbox" name="${name}" value="yes" ${ticked ? html`checked` : nothing} /> ${words}</label
   >`;
+
+/** A radio button; its own fields are shown while it is chosen. */
+export const option = (
+  { name, value, words, chosen }: { name: string; value: string; words: HtmlContent; chosen: boolean },
+  fields: HtmlContent = nothing,
+): Html =>
+  html`<div class="option">
+    <label class="tick"
+      ><input type="radio" name="${name}" value="${value}" ${chosen ? html`checked` : nothing} /> ${words}</label
+    >
+    ${fields === nothing ? nothing : html`<div class="fields">${fields}</div>`}
+  </div>`;
+
+/** A percentage as a slider, with the number of devices that it stands for. */
+export const slider = ({
+  name,
+  label,
+  value,
+  devices,
+}: Pick<Field, 'name' | 'label'> & { value: string; devices: number }): Html =>
+  html`<div class="field">
+    <label for="${name}">${label}</label>
+    <input
+      id="${name}"
+      name="${name}"
+      type="range"
+      min="0"
+      max="100"
+      step="${Number.isInteger(Number(value)) ? '1' : 'any'}"
+      value="${value}"
+      data-devices="${devices}"
+      aria-describedby="${name}-hint"
+    />
+    <output for="${name}">${value} %</output>
+    <p class="hint" id="${name}-hint">
+      From 0 to 100 %${devices === 0 ? '' : `; ${count(devices)} ${devices === 1 ? 'device is' : 'devices are'} known`}.
+    </p>
+  </div>`;

@@ -25,7 +25,7 @@ interface TableDefinition<Row> {
 
 /** The first column is the heading of its row. */
 export function table<Row>({ caption, shown = false, columns, rows, sorting, empty }: TableDefinition<Row>): Html {
-  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  if (rows.length === 0) return emptyState(empty);
   const headings = columns.map(
     ({ heading, number, sort }) =>
       html`<th scope="col" ${number === true ? html`class="number"` : nothing} ${sortState(sort, sorting)}>
@@ -57,6 +57,18 @@ export function table<Row>({ caption, shown = false, columns, rows, sorting, emp
     </tbody>
   </table>`;
 }
+
+/** Shown in place of content that does not exist yet: a drawing and the first step. */
+export const emptyState = (words: HtmlContent): Html =>
+  html`<div class="empty">
+    <svg class="shelf" viewBox="0 0 96 56" aria-hidden="true">
+      <path d="M4 26h88M4 52h88" />
+      <rect x="14" y="8" width="18" height="18" rx="3" />
+      <rect x="40" y="14" width="14" height="12" rx="3" />
+      <rect x="58" y="34" width="22" height="18" rx="3" />
+    </svg>
+    <div>${words}</div>
+  </div>`;
 
 /** Names with their values. */
 export const facts = (pairs: readonly (readonly [name: string, value: HtmlContent] | undefined)[]): Html =>

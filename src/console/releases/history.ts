@@ -1,7 +1,7 @@
 // The release history of a package, newest first.
 import { onPackage } from '#access/access-rules.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
-import { html, type Html } from '#http/pages/html.ts';
+import { html, nothing, type Html } from '#http/pages/html.ts';
 import type { ConsoleHistoryQuery } from '#contract/wire.ts';
 import { numberBefore, pageOf } from '#operations/page.ts';
 import { pastReleaseText } from '#domain/releases/release-text.ts';
@@ -13,6 +13,7 @@ import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 import { addressOf } from '../packages/address.ts';
+import { renderPackageHeader } from '../packages/package-header.ts';
 import { readActorNames, type ConsoleActorNames } from '../packages/actor-names.ts';
 
 export const consoleReleaseHistory = screen({
@@ -23,28 +24,30 @@ export const consoleReleaseHistory = screen({
   query: 'ConsoleHistoryQuery',
   refuses: ['forbidden'],
 
-  async show({ package: subject, query, records }) {
+  async show(call) {
+    const { package: subject, query, records, principal } = call;
+    const packageName = `${subject.namespace}/${subject.name}`;
     return {
-      title: `Releases of ${subject.namespace}/${subject.name}`,
-      content: html`${await renderReleases(records, subject, query, pageSize)}
-        <p><a href="${addressOf(subject)}">Back to the package</a></p>`,
+      title: `Releases of ${packageName}`,
+      heading: await renderPackageHeader(call, subject, 'history'),
+      content: html`${await renderReleases(records, subject, query)}
+      ${principal.storeAdministrator ? html`<p><a href="/console/audit?object=${encodeURIComponent(packageName)}">All changes of the package</a> in the audit log.</p>` : nothing}`,
     };
   },
 });
 
 /** A page of releases, newest first by default, with a link to the next page. */
-export async function renderReleases(
+async function renderReleases(
   records: Pick<HandlerRecords, 'pastReleases' | 'accounts'>,
   subject: PublishedPackage,
   query: ConsoleHistoryQuery,
-  maxEntries: number,
 ): Promise<Html> {
   const { pastReleases } = records;
   const { sort = '' } = query;
   const releases = await (sort === 'when'
-    ? pastReleases.oldest(subject.id, countBefore(query), maxEntries + 1)
-    : pastReleases.newest(subject.id, numberBefore(query), maxEntries + 1));
-  const { entries: rows, next } = pageOf(releases, maxEntries, ({ seq }) => [String(seq)]);
+    ? pastReleases.oldest(subject.id, countBefore(query), pageSize + 1)
+    : pastReleases.newest(subject.id, numberBefore(query), pageSize + 1));
+  const { entries: rows, next } = pageOf(releases, pageSize, ({ seq }) => [String(seq)]);
   const names = await readActorNames(
     records,
     rows.map(({ releasedBy }) => releasedBy),

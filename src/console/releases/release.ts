@@ -9,24 +9,31 @@ import { changedLines, type ApprovalLine } from '#domain/approvals/approval-poli
 import { fallback } from '#domain/releases/channel.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { ConsoleReleaseQuery, PushReleasesRequest } from '#contract/wire.ts';
 import { performRequestedReleases, readRequestedReleases } from '#operations/releases/release-request.ts';
+import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { BrowserEvidence } from '../browser-access.ts';
+import { withQuery } from '../parts/address.ts';
 import { formOf } from '../parts/form.ts';
 import { notice } from '../parts/notice.ts';
 import { table } from '../parts/table.ts';
 import { formatCount, time } from '../parts/values.ts';
-import { withMessage } from '../messages.ts';
+import { withMessage, type ConsoleMessageKey } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOf } from '../packages/address.ts';
+import { maxDevices } from '../packages/usage.ts';
 import { renderAffected } from './affected.ts';
+import { readUndo } from './last-change.ts';
 import {
   parseReleaseForm,
   renderReleaseForm,
   hiddenReleaseFields,
   isComplete,
   previewAddress,
+  toReleaseFields,
   type ReleaseFormFields,
 } from './release-form.ts';
+import { renderRevisionPicker } from './revision-picker.ts';
 
 const path = '/console/packages/:namespace/:name/release';
 const access = onPackage('package-manage-releases');
@@ -46,22 +53,53 @@ export const consolePreviewRelease = screen({
 
   async show(call) {
     const { package: subject, query } = call;
-    const packageName = `${subject.namespace}/${subject.name}`;
-    const closes = query.close === 'yes';
+    const filled = toReleaseFields(query);
+    const previewed = isComplete(filled) ? await preview(call, filled) : undefined;
     return {
-      title: closes ? `Close channels of ${packageName}?` : `Release a revision of ${packageName}`,
-      lead: isComplete(query) ? 'This is a preview. Nothing has changed yet.' : 'Choose a revision and channels.',
-      content: html`${isComplete(query) ? await preview(call, query) : nothing}
-        ${
-          closes
-            ? nothing
-            : html`<h2>${isComplete(query) ? 'Change the release' : 'Release'}</h2>
-                ${renderReleaseForm(subject, query)}`
-        }
+      title: titleOf(subject, filled),
+      lead: previewed !== undefined ? 'This is a preview. Nothing has changed yet.' : 'Choose a revision and channels.',
+      content: html`${previewed?.content}
+        ${filled.close === 'yes' || filled.undo !== undefined ? nothing : foldedIf(previewed?.isPossible === true, await releaseForm(call, filled, query))}
         <p><a href="${addressOf(subject)}">Back to the package</a></p>`,
     };
   },
 });
+
+function titleOf({ namespace, name }: PublishedPackage, { close, undo }: ReleaseFormFields): string {
+  if (undo !== undefined) return `Undo the last change of ${namespace}/${name}?`;
+  return close === 'yes' ? `Close channels of ${namespace}/${name}?` : `Release a revision of ${namespace}/${name}`;
+}
+
+/** The form; folded below a release that is possible. */
+const foldedIf = (isFolded: boolean, form: Html): Html =>
+  isFolded
+    ? html`<details class="more">
+        <summary>Change the release</summary>
+        ${form}
+      </details>`
+    : form;
+
+/** The form, with the newest revisions to choose from. */
+async function releaseForm(
+  { package: subject, records, config }: ReleasePageCall,
+  filled: ReleaseFormFields,
+  { before = '', track }: ConsoleReleaseQuery,
+): Promise<Html> {
+  const tracks = (await records.tracks.list(subject.id)).map(({ name }) => name);
+  const picker = await renderRevisionPicker(records, subject, {
+    chosen: filled.revision,
+    before: before === '' ? Number.MAX_SAFE_INTEGER : Number(before),
+    olderAddress: (oldest) => withQuery(addressOf(subject, 'release'), { ...filled, before: String(oldest) }),
+  });
+  const isKnown = subject.namespace === 'snap' && config.devices.snap && config.devices.remember;
+  const { holds } = isKnown ? await records.seenDevices.holding(subject.id, maxDevices) : { holds: [] };
+  return renderReleaseForm(subject, filled, {
+    tracks,
+    track: tracks.find((name) => name === track) ?? subject.defaultTrack ?? 'latest',
+    devices: holds.reduce((sum, [, number]) => sum + number, 0),
+    picker,
+  });
+}
 
 export const consoleRelease = formHandler({
   name: 'console_release',
@@ -74,27 +112,44 @@ export const consoleRelease = formHandler({
   async perform(call) {
     const { package: subject, body } = call;
     try {
-      await performRequestedReleases(call, parseReleaseForm(body));
+      await performRequestedReleases(call, await readReleases(call, body));
     } catch (refusal) {
       if (!(refusal instanceof Refusal) || refusal.code !== 'approval-required') throw refusal;
       return withMessage(previewAddress(subject, body), 'release-waits');
     }
-    return withMessage(addressOf(subject), body.close === 'yes' ? 'channels-closed' : 'released');
+    return withMessage(addressOf(subject), messageOf(body));
   },
 });
 
+const messageOf = ({ close, undo }: ReleaseFormFields): ConsoleMessageKey => {
+  if (undo !== undefined) return 'release-undone';
+  return close === 'yes' ? 'channels-closed' : 'released';
+};
+
+const readReleases = (
+  { records, package: subject }: Pick<ReleasePageCall, 'records' | 'package'>,
+  filled: ReleaseFormFields,
+): Promise<PushReleasesRequest> | PushReleasesRequest =>
+  filled.undo === undefined ? parseReleaseForm(filled) : readUndo(records, subject, filled.undo);
+
 /** The changes as of now, or the reason why they cannot be made. */
-async function preview(call: ReleasePageCall, filled: ReleaseFormFields): Promise<Html> {
+async function preview(
+  call: ReleasePageCall,
+  filled: ReleaseFormFields,
+): Promise<{ content: Html; isPossible: boolean }> {
   const { package: subject, records, now, principal } = call;
   try {
-    const releases = readRequestedReleases(principal, parseReleaseForm(filled));
-    const lines = await releaseLines(records, { package: subject, releases }, { at: timestamp(now()) });
+    const releases = readRequestedReleases(principal, await readReleases(call, filled));
+    const policies = [await records.approvalPolicy.inForce()];
+    const lines = await releaseLines(records, { package: subject, releases }, { at: timestamp(now()), policies });
     const judged = await heldBackBy(call, changedLines(lines));
-    return html`${changesTable(lines)} ${releases.map(whatElse)} ${await renderAffected(call, subject)}
-    ${approvals(judged)} ${confirm(call, filled, judged)}`;
+    const content = html`${changesTable(lines.filter(({ kind }) => kind === 'releases'))} ${vulnerabilitiesOf(lines)}
+    ${releases.filter(isLastOfChannel).map(whatElse)} ${await renderAffected(call, subject)} ${approvals(judged)}
+    ${confirm(call, filled, judged)}`;
+    return { content, isPossible: true };
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;
-    return notice('warn', refusal.message);
+    return { content: notice('warn', refusal.message), isPossible: false };
   }
 }
 
@@ -111,6 +166,17 @@ const changesTable = (lines: readonly ApprovalLine[]): Html =>
     rows: lines.slice(0, maxLines),
     empty: 'These channels are empty, so nothing changes.',
   });
+
+/** The vulnerabilities that the approval policy asks about. */
+const vulnerabilitiesOf = (lines: readonly ApprovalLine[]): Html[] =>
+  lines
+    .filter(({ kind }) => kind === 'vulnerabilities')
+    .map(({ on, part, to }) =>
+      notice('warn', `The approval policy asks about ${part ?? ''} vulnerabilities: ${on}, ${to ?? ''}.`),
+    );
+
+const isLastOfChannel = ({ channel }: ReleaseRequest, at: number, all: readonly ReleaseRequest[]): boolean =>
+  !all.slice(at + 1).some((later) => later.channel.name === channel.name);
 
 /** Consequences that the table does not show. */
 function whatElse({ channel, revision }: ReleaseRequest): Html {
@@ -171,10 +237,13 @@ function confirm(
   const isOpen = judged === undefined || judged.missing === 0 || judged.proposal === undefined;
   if (!isOpen || judged?.proposal?.state === 'rejected') return nothing;
   const isClosing = filled.close === 'yes';
-  const action = isClosing
-    ? `Close ${filled.channels ?? ''}`
-    : `Release revision ${filled.revision ?? ''} to ${filled.channels ?? ''}`;
+  const action = actionOf(filled);
   const words = judged !== undefined && judged.proposal === undefined ? `Propose: ${action}` : action;
   const button = isClosing ? html`<button class="grave">${words}</button>` : html`<button>${words}</button>`;
   return formOf(browsing, addressOf(subject, 'release'), html`${hiddenReleaseFields(filled)} ${button}`);
+}
+
+function actionOf({ revision = '', channels = '', close, undo }: ReleaseFormFields): string {
+  if (undo !== undefined) return 'Undo the last change';
+  return close === 'yes' ? `Close ${channels}` : `Release revision ${revision} to ${channels}`;
 }

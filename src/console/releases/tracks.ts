@@ -5,6 +5,8 @@ import { beyondChannels } from '#access/beyond-channels.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import { html, joined, nothing, type Html } from '#http/pages/html.ts';
 import type { ConsoleTrack } from '#contract/wire.ts';
+import { parseSteps } from '#domain/releases/rollout-text.ts';
+import { planText, readRolloutPlan, type RolloutPlan } from '#domain/releases/rollout.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { caller } from '#operations/caller.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
@@ -62,8 +64,10 @@ export const consoleTracks = screen({
   },
 });
 
-const phasingOf = ({ automaticPhasingPercentage: phasing }: Track): string =>
-  phasing === null ? 'All at once' : `${String(phasing)} % first`;
+const phasingOf = ({ automaticPhasingPercentage: phasing, rollout }: Track): string => {
+  if (rollout !== undefined) return planText(rollout);
+  return phasing === null ? 'All at once' : `in steps of ${String(phasing)} %`;
+};
 
 function newTrack(
   subject: PublishedPackage,
@@ -96,9 +100,9 @@ function newTrack(
   );
 }
 
-type TrackFormSettings = Pick<Track, 'versionPattern' | 'automaticPhasingPercentage'>;
+type TrackFormSettings = Pick<Track, 'versionPattern' | 'automaticPhasingPercentage' | 'rollout'>;
 
-const settings = ({ versionPattern, automaticPhasingPercentage: phasing }: TrackFormSettings): Html =>
+const settings = ({ versionPattern, automaticPhasingPercentage: phasing, rollout }: TrackFormSettings): Html =>
   html`${field({
     name: 'version-pattern',
     label: 'Version pattern',
@@ -108,22 +112,29 @@ const settings = ({ versionPattern, automaticPhasingPercentage: phasing }: Track
   })}
   ${field({
     name: 'phasing',
-    label: 'Share of devices that get a release first, in percent',
-    value: phasing === null ? '' : String(phasing),
-    maxLength: 10,
-    inputMode: 'numeric',
-    hint: 'From 0 to 100; empty for all at once.',
+    label: 'Steps of releases',
+    value: rollout === undefined ? String(phasing ?? '') : rollout.steps.join(', '),
+    maxLength: 1000,
+    hint: html`A percentage of devices to add each day, such as <code>10</code>, or a list such as
+      <code>1, 10, 50, 100</code>; empty for all at once. <code>larder track set</code> sets the time and the bound.`,
   })}`;
 
-/** The settings from the form. */
-function settingsIn(body: Pick<ConsoleTrack, 'version-pattern' | 'phasing'>): TrackFormSettings {
+/** The settings from the form. A plan with the same steps as before keeps its other members. */
+function settingsIn(body: Pick<ConsoleTrack, 'version-pattern' | 'phasing'>, before?: RolloutPlan): TrackFormSettings {
   const phasing = body.phasing.trim();
-  if (phasing !== '' && !/^\d{1,3}(?:\.\d{1,6})?$/.test(phasing)) {
-    throw new Refusal('api-error', `The share is a number from 0 to 100, or empty, not '${phasing}' at /phasing`);
+  const steps = phasing === '' ? [] : parseSteps(phasing);
+  if (steps === undefined) {
+    throw new Refusal(
+      'api-error',
+      `Steps are a number from 0 to 100, a list of numbers, or empty, not '${phasing.slice(0, 100)}' at /phasing`,
+    );
   }
+  const [first = null] = steps;
+  const isSame = before?.steps.join() === steps.join();
   return {
     versionPattern: body['version-pattern'].trim() || null,
-    automaticPhasingPercentage: phasing === '' ? null : Number(phasing),
+    automaticPhasingPercentage: steps.length > 1 ? null : first,
+    rollout: steps.length > 1 ? (isSame ? before : readRolloutPlan({ steps })) : undefined,
   };
 }
 
@@ -185,7 +196,9 @@ export const consoleUpdateTrack = formHandler({
 
   async perform(call) {
     const { package: subject, params, body, acts } = call;
-    await acts.do(updateTrack, caller(call), { package: subject, track: params.track, changes: settingsIn(body) });
+    const { rollout } = await trackOf(call.records, subject, params.track);
+    const changes = settingsIn(body, rollout);
+    await acts.do(updateTrack, caller(call), { package: subject, track: params.track, changes });
     return withMessage(addressOf(subject, 'tracks', params.track), 'track-changed');
   },
 });

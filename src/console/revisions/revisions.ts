@@ -13,6 +13,7 @@ import { nextPage, pageSize, table, type Column } from '../parts/table.ts';
 import { size, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 import { addressOf } from '../packages/address.ts';
+import { renderPackageHeader } from '../packages/package-header.ts';
 import { readActorNames, type ConsoleActorNames } from '../packages/actor-names.ts';
 
 export const consoleRevisions = screen({
@@ -23,17 +24,18 @@ export const consoleRevisions = screen({
   query: 'ConsoleRevisionsQuery',
   refuses: ['forbidden'],
 
-  async show({ package: subject, query, records }) {
+  async show(call) {
+    const { package: subject, query, records } = call;
     return {
       title: `Revisions of ${subject.namespace}/${subject.name}`,
-      content: html`${await renderRevisions(records, subject, query)}
-        <p><a href="${addressOf(subject)}">Back to the package</a></p>`,
+      heading: await renderPackageHeader(call, subject, 'revisions'),
+      content: await renderRevisions(records, subject, query),
     };
   },
 });
 
 /** A page of revisions, with links to the next page and to other orders. */
-export async function renderRevisions(
+async function renderRevisions(
   records: Pick<HandlerRecords, 'revisions' | 'accounts'>,
   subject: PublishedPackage,
   query: ConsoleRevisionsQuery,

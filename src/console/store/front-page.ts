@@ -1,4 +1,4 @@
-// The front page: whether all is well, and what to do if not.
+// The overview: whether all is well, and what to do if not.
 import { account } from '#access/access-rules.ts';
 import type { OperationCall } from '#http/operation.ts';
 import { html, type Html } from '#http/pages/html.ts';
@@ -8,7 +8,9 @@ import type { View } from '../frame.ts';
 import { card } from '../parts/notice.ts';
 import { screen } from '../screen.ts';
 import { viewerOf } from '../viewer.ts';
+import { renderActivity, renderOverviewTiles } from './overview-parts.ts';
 import { publisherFrontPage } from './publisher-front-page.ts';
+import { renderStoreSteps } from './first-steps.ts';
 import { renderStoreState, toSortedCards } from './store-state.ts';
 
 type FrontPageCall = OperationCall<'/console', BrowserEvidence & { principal: Principal }, undefined, undefined>;
@@ -29,10 +31,11 @@ async function storeFront(call: FrontPageCall): Promise<View> {
   const cards = toSortedCards((await call.health()).faults, await call.examined());
   const wrong = cards.filter(({ gravity }) => gravity === 'warn').length;
   return {
-    title: 'Front page',
+    title: 'Overview',
     lead: answer(wrong, cards.length - wrong),
-    content: html`<div class="cards">${cards.map(card)}</div>
-      ${await renderStoreState(call)} ${more}`,
+    content: html`${await renderOverviewTiles(call, cards)} ${await renderStoreSteps(call)}
+      <div class="cards">${cards.map(card)}</div>
+      ${await renderActivity(call)} ${await renderStoreState(call)} ${more}`,
   };
 }
 

@@ -1,6 +1,6 @@
 // The front page of a publisher: their own packages, and the items that wait for them.
 import type { Services } from '#http/services.ts';
-import { html } from '#http/pages/html.ts';
+import { html, nothing } from '#http/pages/html.ts';
 import { after, timestamp } from '#domain/clock.ts';
 import type { Principal } from '#domain/tokens/principal.ts';
 import { expiryWarningMs } from '#domain/tokens/token-expiry.ts';
@@ -8,18 +8,17 @@ import type { View } from '../frame.ts';
 import { card, type Card } from '../parts/notice.ts';
 import { count, formatCount } from '../parts/values.ts';
 import type { Viewer } from '../viewer.ts';
+import { readPublisherSteps, renderSteps } from './first-steps.ts';
 
-interface PublisherFrontPageInput extends Pick<Services, 'records' | 'authority' | 'config'> {
+interface PublisherFrontPageInput extends Pick<Services, 'records' | 'authority' | 'config' | 'now'> {
   principal: Principal;
 }
 
 /** The maximum of tokens that are counted. */
 const maxCountedTokens = 100;
 
-export async function publisherFrontPage(
-  { principal, records, authority, config }: PublisherFrontPageInput,
-  { name, oversees }: Viewer,
-): Promise<View> {
+export async function publisherFrontPage(input: PublisherFrontPageInput, { name, oversees }: Viewer): Promise<View> {
+  const { principal, records, authority } = input;
   const { accountId } = principal;
   const now = authority.latestTime();
   const ending = await records.macaroons.ending(
@@ -37,20 +36,24 @@ export async function publisherFrontPage(
     ...(tokens.length === 0 ? [] : [endingCard(tokens.length)]),
     ...(hasCode ? [] : [withoutCode]),
   ];
-  const url = config.http.base_url;
+  const steps = await readPublisherSteps(input);
+  const isNew = steps.some(({ isDone }) => !isDone) && !oversees;
   return {
     title: `Hello, ${name}`,
     lead: cards.length === 0 ? 'There is nothing for you to do.' : `${formatCount(cards.length, 'thing')} to look at.`,
     content: html`<div class="cards">${cards.map(card)}</div>
+      ${
+        isNew
+          ? html`<h2>Your first package</h2>
+              ${renderSteps(steps)}`
+          : nothing
+      }
       <ul>
         <li><a href="/console/packages">Your packages</a>: channels, releases and collaborators.</li>
-        <li><a href="/console/waiting">What waits</a>: uploads under review, invites and approvals.</li>
-        ${oversees ? html`<li><a href="/console/carry">Carry</a>: incoming transfers and outgoing requests.</li>` : null}
+        <li><a href="/console/waiting">Pending</a>: uploads under review, invites and approvals.</li>
+        ${oversees ? html`<li><a href="/console/carry">Transfers</a>: incoming transfers and outgoing requests.</li>` : null}
         <li><a href="/console/myself">Yourself</a>: password, one-time passwords, tokens.</li>
-        <li>
-          <a href="/docs/publisher">How to publish here</a>, with the lines for snapcraft and charmcraft at
-          <code>${url}</code>.
-        </li>
+        <li><a href="/docs/publisher">How to publish here</a>, with the lines for snapcraft and charmcraft.</li>
       </ul>`,
   };
 }

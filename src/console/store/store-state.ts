@@ -3,8 +3,6 @@ import type { ExaminationResult, Services } from '#http/services.ts';
 import { html, type Html } from '#http/pages/html.ts';
 import { days } from '#domain/clock.ts';
 import type { Fault } from '#platform/faults.ts';
-import { lastBackups, maxBackupAgeMs } from '#examinations/records.ts';
-import { pendingWork, type PendingKind } from '#transfers/pending.ts';
 import { bar, pillars } from '../parts/charts.ts';
 import type { Card } from '../parts/notice.ts';
 import { facts } from '../parts/table.ts';
@@ -20,6 +18,7 @@ export function toSortedCards(faults: readonly Fault[], examinations: readonly E
       title: about,
       words: sentence(says),
       mend: remedy,
+      action: pagesBySubject[about],
     }));
   const all = [...own, ...findings];
   return [...all.filter(({ gravity }) => gravity === 'warn'), ...all.filter(({ gravity }) => gravity !== 'warn')];
@@ -31,18 +30,32 @@ export const toCard = ({ what: name, level, says, mend }: ExaminationResult): Ca
   title: name,
   words: sentence(says),
   mend,
+  action: level === 'well' ? undefined : pagesBySubject[name],
 });
+
+/** The pages that mend findings, by the subject of the examination. */
+const pagesBySubject: Readonly<Record<string, Card['action']>> = {
+  Approvals: { words: 'Show pending items', address: '/console/waiting' },
+  Backups: { words: 'Show backups', address: '/console/backups' },
+  Blobs: { words: 'Show corrupt blobs', address: '/console/backups' },
+  Closure: { words: 'Show missing packages', address: '/console/carry' },
+  Feeds: { words: 'Show vulnerabilities', address: '/console/vulnerabilities' },
+  Disk: { words: 'Show storage', address: '/console/storage' },
+  Pending: { words: 'Show pending items', address: '/console/waiting' },
+  'Signing key': { words: 'Show brands and keys', address: '/console/brands' },
+  Transfers: { words: 'Show transfers', address: '/console/carry' },
+  Vulnerabilities: { words: 'Show vulnerabilities', address: '/console/vulnerabilities' },
+};
 
 /** Turns a clause into a sentence. The name of a file or package at its beginning keeps its spelling. */
 const sentence = (clause: string): string =>
   `${/^[\w-]+[./:]\S/.test(clause) ? clause.charAt(0) : clause.charAt(0).toUpperCase()}${clause.slice(1)}.`;
 
-type StoreStateInput = Pick<Services, 'records' | 'disk' | 'lastHour' | 'config' | 'now'>;
+type StoreStateInput = Pick<Services, 'records' | 'lastHour' | 'config' | 'now'>;
 
-/** Disk, requests, the last backup, the last transfer, and the totals of the store. */
-export async function renderStoreState({ records, disk, lastHour, config, now }: StoreStateInput): Promise<Html> {
+/** Requests, the last transfer, and the totals of the store. */
+export async function renderStoreState({ records, lastHour, config, now }: StoreStateInput): Promise<Html> {
   const { packages, revisions, accounts, blobBytes } = await records.counts.all();
-  const backup = (await lastBackups(records)).last?.at;
   const transfer = await records.transfers.lastSettled();
   const ago = (moment: string, maxAgeMs: number | undefined): Html => {
     const words = distance(moment, now());
@@ -55,16 +68,11 @@ export async function renderStoreState({ records, disk, lastHour, config, now }:
   const { expected_days: expected } = config.transfers;
   return html`<h2>Status</h2>
     ${facts([
-      ['Disk', room(disk(), config.uploads.reserve)],
       ['Requests in the last hour', requests(await lastHour.minutes())],
-      [
-        'Last backup',
-        backup === undefined ? html`never: <code>larder backup FILE</code>` : ago(backup, maxBackupAgeMs),
-      ],
       [
         'Last accepted transfer',
         transfer === null
-          ? html`never: <a href="/console/carry">Carry</a>`
+          ? html`never: <a href="/console/carry">Transfers</a>`
           : ago(transfer, expected === undefined ? undefined : days(expected)),
       ],
       [
@@ -72,26 +80,8 @@ export async function renderStoreState({ records, disk, lastHour, config, now }:
         html`<a href="/console/packages">${formatCount(packages, 'name')}</a>, ${formatCount(revisions, 'revision')},
           ${size(blobBytes)}`,
       ],
-      ['Waiting for people', waits(await pendingWork(records, now()))],
       ['Accounts', html`<a href="/console/people">${count(accounts)}</a>`],
     ])}`;
-}
-
-/** The work that waits for people, with a link per kind. */
-function waits(work: readonly PendingKind[]): Html | string {
-  const kinds = work.filter(({ count: number }) => number > 0);
-  if (kinds.length === 0) return 'nothing';
-  return html`${kinds.map(
-    ({ kind, count: number }, at) =>
-      html`${at === 0 ? '' : ', '}<a href="${kind === 'transfer' ? '/console/carry' : '/console/waiting'}"
-          >${formatCount(number, kind)}</a
-        >`,
-  )}`;
-}
-
-function room({ diskFreeBytes: free, diskSizeBytes: whole }: ReturnType<Services['disk']>, reserve: number): Html {
-  const words = `${size(free)} of ${size(whole)} are free`;
-  return html`${bar(1 - free / Math.max(1, whole), words)}<span>${words}; uploads stop at ${size(reserve)}.</span>`;
 }
 
 function requests(minutes: Awaited<ReturnType<Services['lastHour']['minutes']>>): Html {

@@ -18,7 +18,7 @@ import { choice, field, formOf } from '../parts/form.ts';
 import { notice } from '../parts/notice.ts';
 import { time } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
-import { credentialFields, usesOneTimePasswords, readCredentials } from '../accounts/credential-fields.ts';
+import { credentialFields, findOwnProof, readCredentials } from '../accounts/credential-fields.ts';
 
 const path = '/console/myself/new-token';
 
@@ -83,7 +83,7 @@ export const consoleNewToken = screen({
               maxLength: 128,
               hint: 'For example "nightly builds of hello"; shown in lists of tokens.',
             })}
-            ${credentialFields(browsing, await usesOneTimePasswords(principal, records))} <button>Make token</button>`,
+            ${credentialFields(browsing, await findOwnProof(principal, records))} <button>Make token</button>`,
         )}
         <p><a href="/console/myself">Cancel</a></p>`,
     };
@@ -108,10 +108,11 @@ export const consoleMakeToken = formHandler({
   async perform(call) {
     const { body, principal, records, authority, identity } = call;
     const allowed = await allowedBy(body, principal.accountId, records);
-    await identity.own.prove(principal.accountId, readCredentials(call));
+    await identity.own.proveBeforeAct(principal.accountId, readCredentials(call));
     const ttl = Math.min(Number(body.days) * days(1), authority.longestLife()) / 1000;
     const { accountId } = principal;
-    const request = { accountId, ...allowed, description: body.description.trim(), ttl };
+    const provenBy = (await records.macaroons.find(principal.sessionId))?.provenBy;
+    const request = { accountId, ...allowed, description: body.description.trim(), ttl, provenBy };
     const { token, validUntil } = await authority.issue(request, caller(call));
     return tokenPage(call, { token, validUntil, purpose: body.purpose });
   },

@@ -56,7 +56,7 @@ export const consoleTokens = screen({
     return {
       title: 'Tokens',
       lead: html`The credentials of programs and browsers. The store does not keep the tokens themselves.
-        <a href="/console/people">People</a>`,
+        <a href="/console/people">Users</a>`,
       content: html`${search({ account, show, sort })}
         <div id="tokens">
           ${table({

@@ -1,18 +1,18 @@
-// The packages that an administrator leaves out of a transfer: the field for them, and the globs that were typed into it.
+// The packages that an administrator leaves out of a transfer: the globs that were ticked or typed.
 import { html, nothing, type Html } from '#http/pages/html.ts';
 import type { TransferPreview } from '#contract/wire.ts';
 import { isPackageGlob } from '#domain/packages/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { longField } from '../parts/form.ts';
 import { count } from '../parts/values.ts';
-import { addressOfTransfer } from './transfer-parts.ts';
 
-/** The longest text of the field, as in the schema: an address has to hold it. */
-const maxLength = 4000;
+/** The pieces of a text between commas and blanks, each once. */
+export const splitExclusions = (text = ''): string[] => [
+  ...new Set(text.split(/[\s,]+/).filter((piece) => piece !== '')),
+];
 
 /** The distinct globs of a text, in order of appearance. */
 export function parseExclusions(text = ''): string[] {
-  const globs = [...new Set(text.split(/[\s,]+/).filter((piece) => piece !== ''))];
+  const globs = splitExclusions(text);
   const wrong = globs.find((glob) => !isPackageGlob(glob));
   if (wrong === undefined) return globs;
   throw new Refusal(
@@ -29,41 +29,21 @@ export function findBlockedPackages({ problems }: Pick<TransferPreview, 'problem
   return blocked.every(isPackageGlob) ? blocked : [];
 }
 
-/** The form that previews the transfer again, filled in with the packages that cannot be accepted. */
-export function renderExclusionForm(
-  id: string,
-  { typed, blocked }: { typed: string; blocked: readonly string[] },
-): Html {
-  const value =
-    blocked.length === 0
-      ? typed
-      : formatExclusions([...new Set([...typed.split(/[\s,]+/).filter(Boolean), ...blocked])]);
-  const isTooLong = value.length > maxLength;
-  return html`<h2>Leave packages out</h2>
-    ${
-      blocked.length === 0
-        ? nothing
-        : html`<p>
-            ${blocked.length === 1 ? '1 package cannot' : html`${count(blocked.length)} packages cannot`} be accepted.
-            Leave ${blocked.length === 1 ? 'it' : 'them'} out to accept the rest.
-          </p>`
-    }
-    ${
-      isTooLong
-        ? html`<p>
-            These are too many packages for this page. Use
-            <code>larder transfer accept ${id.slice(0, 12)} --without PACKAGE</code> on the host of the store.
-          </p>`
-        : nothing
-    }
-    <form method="get" action="${addressOfTransfer(id)}">
-      ${longField({
-        name: 'without',
-        label: 'Packages to leave out',
-        value: isTooLong ? typed : value,
-        maxLength,
-        hint: html`Names or globs such as <code>snap/hello, charm/*</code>. Nothing changes before you accept.`,
-      })}
-      <button>Preview without them</button>
-    </form>`;
+/** The longest text of packages to leave out, as in the schema: an address has to hold it. */
+const maxLength = 4000;
+
+/** Tells how many packages have to be left out, and where. */
+export function describeBlocked(id: string, { typed, blocked }: { typed: string; blocked: readonly string[] }): Html {
+  if (blocked.length === 0) return nothing;
+  const isOne = blocked.length === 1;
+  return html`<p>
+    ${isOne ? '1 package cannot' : html`${count(blocked.length)} packages cannot`} be accepted. Leave
+    ${isOne ? 'it' : 'them'} out to accept the
+    rest${
+      [typed, ...blocked].join(' ').length > maxLength
+        ? html`: these are too many packages for this page, so use
+            <code>larder transfer accept ${id.slice(0, 12)} --without PACKAGE</code> on the host of the store`
+        : ', under "Changes" above'
+    }.
+  </p>`;
 }

@@ -49,9 +49,9 @@ export const consoleCarry = screen({
       lastIn: await records.transfers.lastSettled(),
     };
     return {
-      title: 'Carry',
+      title: 'Transfers',
       lead: leadOf(waiting, out),
-      content: html`${lateness(out)} ${cameIn(came, who, moment)}
+      content: html`${lateness(out)} ${cameIn(came, who)}
       ${nextPage(received.length > pageSize && last !== undefined ? `/console/carry?cursor=${writeCursor([last.receivedAt, last.id])}` : undefined)}
       ${goesOut(out)} ${keysOut(out.keys)} ${declarationsOut(out.declarations)} ${missing(await examined())}
       ${believed(await records.transferSources.list())}`,
@@ -99,7 +99,7 @@ function lateness({ expected, lastIn, now }: OutgoingOverview): Html {
       );
 }
 
-const cameIn = (rows: ReceivedTransfer[], who: OutgoingOverview['who'], now: Date): Html =>
+const cameIn = (rows: ReceivedTransfer[], who: OutgoingOverview['who']): Html =>
   html`<h2>Incoming</h2>
     ${table<ReceivedTransfer>({
       caption: 'Received transfers, newest first',
@@ -115,7 +115,7 @@ const cameIn = (rows: ReceivedTransfer[], who: OutgoingOverview['who'], now: Dat
         { heading: 'State', cell: (transfer) => transferBadge(transfer) },
         {
           heading: 'Received',
-          cell: ({ receivedAt }) => html`<span>${time(receivedAt)}, ${distance(receivedAt, now)}</span>`,
+          cell: ({ receivedAt }) => time(receivedAt),
         },
         {
           heading: 'Settled',

@@ -7,8 +7,8 @@ export const addressOfTransfer = (id: string): string => `/console/carry/transfe
 
 const states: Readonly<Record<ReceivedTransfer['status'], readonly [Gravity, string]>> = {
   waiting: ['note', 'waits'],
-  accepted: ['good', 'let in'],
-  discarded: ['warn', 'thrown away'],
+  accepted: ['good', 'accepted'],
+  discarded: ['warn', 'discarded'],
   withdrawn: ['warn', 'rolled back'],
 };
 

@@ -2,7 +2,7 @@
 import { overseer, storeAdministrator } from '#access/access-rules.ts';
 import { html, nothing, type Html } from '#http/pages/html.ts';
 import type { TransferReport, TransferDesk } from '#http/transfer-desk.ts';
-import type { PlanLine } from '#acts/transfers/plan-types.ts';
+import type { TransferPreview } from '#contract/wire.ts';
 import { computeProposalStatus, type ProposalStatus } from '#acts/approvals/proposal-status.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import { timestamp } from '#domain/clock.ts';
@@ -10,19 +10,26 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Browsing } from '#macaroons/authority.ts';
 import { caller } from '#operations/caller.ts';
 import { numberIn, placeOf } from '#operations/page.ts';
-import { writeCursor } from '#operations/cursor.ts';
 import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
 import { withQuery } from '../parts/address.ts';
 import { formOf } from '../parts/form.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
 import { notice } from '../parts/notice.ts';
-import { facts, nextPage, pageSize, table } from '../parts/table.ts';
-import { count, distance, time } from '../parts/values.ts';
+import { pageSize, table } from '../parts/table.ts';
+import { count } from '../parts/values.ts';
 import { withMessage } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOfProposal, stateBadge } from '../approvals/proposal-parts.ts';
-import { findBlockedPackages, renderExclusionForm, parseExclusions, formatExclusions } from './exclusions.ts';
-import { addressOfTransfer, transferBadge } from './transfer-parts.ts';
+import {
+  describeBlocked,
+  findBlockedPackages,
+  formatExclusions,
+  parseExclusions,
+  splitExclusions,
+} from './exclusions.ts';
+import { renderContents } from './transfer-contents.ts';
+import { renderStrip } from './transfer-strip.ts';
+import { addressOfTransfer } from './transfer-parts.ts';
 
 export const consoleTransfer = screen({
   name: 'console_transfer',
@@ -30,37 +37,47 @@ export const consoleTransfer = screen({
   summary: 'Show the preview of a transfer or its receipt, and its approvals.',
   access: overseer('transfer-approver', 'auditor'),
   query: 'ConsoleTransferQuery',
+  repeated: ['without'],
   refuses: ['conflict'],
 
   async show({ params, query, principal, browsing, records, transfers, now }) {
     const transfer = await transfers.find(params.transfer);
-    const moment = now();
     const [from] = placeOf(query, ['0'] as const);
     const who = await readActorLabels([transfer.receivedBy, transfer.settledBy], records);
-    const typed = query.without ?? '';
-    const { report, reason, seen, blocked } = await toldOf(transfer, transfers, typed);
-    const choice = transfer.status === 'waiting' ? { typed, blocked } : { typed: '', blocked };
+    const isWaiting = transfer.status === 'waiting';
+    const typed = isWaiting ? (query.without ?? '').trim() : '';
+    const { report, preview, reason, seen, blocked } = await toldOf(transfer, transfers, typed);
+    const proposals = await proposalsAbout(transfer, records, timestamp(now()));
+    const canChoose = isWaiting && principal.storeAdministrator && blocked !== undefined;
     return {
       title: `Transfer ${count(transfer.sequence)} of ${transfer.source}`,
       lead: leads[transfer.status],
-      content: html`${facts([
-        ['State', transferBadge(transfer)],
-        [
-          'Came',
-          html`${time(transfer.receivedAt)}, ${distance(transfer.receivedAt, moment)}, by ${who(transfer.receivedBy)}`,
-        ],
-        transfer.settledAt === null
-          ? undefined
-          : ['Settled', html`${time(transfer.settledAt)}, by ${who(transfer.settledBy)}`],
-        ['Id', html`<code>${transfer.id}</code>`],
-      ])}
+      content: html`${renderStrip({ transfer, preview, proposals, who })}
+      ${transfer.status === 'accepted' || transfer.status === 'withdrawn' ? receiptLink(transfer, reason) : nothing}
       ${reason === undefined ? nothing : notice('note', reason)}
-      ${report === undefined ? nothing : shown(report, transfer, { from: numberIn(from), without: choice.typed })}
-      ${await approvalsOf(transfer, records, timestamp(moment))}
-      ${principal.storeAdministrator ? settling(browsing, transfer, { seen, ...choice }) : nothing}`,
+      ${
+        report === undefined && !canChoose
+          ? nothing
+          : html`<h2>Changes</h2>
+              ${renderContents({
+                id: transfer.id,
+                changes: report?.changes ?? [],
+                preview,
+                without: canChoose ? splitExclusions(typed) : undefined,
+                from: numberIn(from),
+              })}`
+      }
+      ${report === undefined ? nothing : listsOf(report)} ${await approvalsOf(proposals, records)}
+      ${principal.storeAdministrator ? settling(browsing, transfer, { seen, blocked, typed }) : nothing}`,
     };
   },
 });
+
+/** The link to the receipt; the site has one if it has a name. */
+const receiptLink = ({ id }: ReceivedTransfer, reason: string | undefined): Html =>
+  reason === undefined
+    ? html`<p><a class="button" href="${addressOfTransfer(id)}/receipt">Receipt to print or download</a></p>`
+    : nothing;
 
 const leads: Readonly<Record<ReceivedTransfer['status'], string>> = {
   waiting: 'This transfer waits for a decision. Its content is not visible until it is accepted.',
@@ -71,6 +88,7 @@ const leads: Readonly<Record<ReceivedTransfer['status'], string>> = {
 
 interface TransferReportView {
   report?: TransferReport | undefined;
+  preview?: TransferPreview | undefined;
   /** Why there is no preview. */
   reason?: string;
   /** The digest of the changes, if the transfer can be accepted. */
@@ -89,6 +107,7 @@ async function toldOf(transfer: ReceivedTransfer, transfers: TransferDesk, typed
     const { report, preview } = await transfers.preview(transfer.id, parseExclusions(typed));
     return {
       report,
+      preview,
       blocked: findBlockedPackages(preview),
       ...(preview.problems.length === 0 && { seen: preview.digest }),
     };
@@ -104,37 +123,8 @@ async function toldOf(transfer: ReceivedTransfer, transfers: TransferDesk, typed
 /** The maximum of entries shown per list; the command shows all. */
 const maxListed = 100;
 
-function shown(
-  { sentences, changes = [], lists }: TransferReport,
-  { id }: ReceivedTransfer,
-  { from, without }: { from: number; without: string },
-): Html {
-  const next = from + pageSize;
-  return html`${sentences.map((sentence) => html`<p>${sentence}</p>`)}
-    <h2>Changes</h2>
-    ${
-      changes.length > pageSize
-        ? html`<p>
-            ${count(from + 1)} to ${count(Math.min(next, changes.length))} of ${count(changes.length)}; the command
-            <code>larder transfer preview ${id.slice(0, 12)} --html FILE</code> writes all of them on one page.
-          </p>`
-        : nothing
-    }
-    ${table<PlanLine>({
-      caption: 'Changes, each with the authority that vouches for it',
-      empty: 'The transfer changes nothing.',
-      rows: changes.slice(from, next),
-      columns: [
-        { heading: 'Package', cell: (line) => line.package },
-        { heading: 'What', cell: ({ what: object }) => object },
-        { heading: 'Now', cell: ({ from: before }) => before ?? 'nothing' },
-        { heading: 'Then', cell: ({ to }) => to ?? 'nothing' },
-        { heading: 'Word of', cell: ({ word }) => word },
-        { heading: 'Notes', cell: ({ notes }) => (notes.length === 0 ? 'none' : notes.join('; ')) },
-      ],
-    })}
-    ${nextPage(next < changes.length ? withQuery(addressOfTransfer(id), { without, cursor: writeCursor([String(next)]) }) : undefined)}
-    ${lists
+const listsOf = ({ sentences, lists }: TransferReport): Html =>
+  html`${lists
       .filter(({ items }) => items.length > 0)
       .map(
         ({ heading, items }) =>
@@ -143,18 +133,28 @@ function shown(
               ${items.slice(0, maxListed).map((item) => html`<li>${item}</li>`)}
               ${items.length > maxListed ? html`<li>and ${count(items.length - maxListed)} more</li>` : nothing}
             </ul>`,
-      )}`;
-}
+      )}
+    <h2>Statement</h2>
+    ${sentences.map((sentence) => html`<p>${sentence}</p>`)}`;
 
 /** The maximum of open proposals that are searched for this transfer. */
 const maxProposals = 500;
 
-/** The open proposals about the transfer. After enough approvals, an administrator accepts the transfer again. */
-async function approvalsOf({ id }: ReceivedTransfer, records: HandlerRecords, at: string): Promise<Html> {
+/** The open proposals about the transfer. */
+async function proposalsAbout(
+  { id }: ReceivedTransfer,
+  records: HandlerRecords,
+  at: string,
+): Promise<ProposalStatus[]> {
   const open = await records.proposals.waiting(0, at, maxProposals);
   const about: ProposalStatus[] = [];
   for (const proposal of open)
     if (proposal.object === `transfer/${id}`) about.push(await computeProposalStatus(records, proposal, at));
+  return about;
+}
+
+/** The proposals. After enough approvals, an administrator accepts the transfer again. */
+async function approvalsOf(about: readonly ProposalStatus[], records: HandlerRecords): Promise<Html> {
   if (about.length === 0) return nothing;
   const who = await readActorLabels(
     about.map(({ proposal }) => proposal.actor),
@@ -243,7 +243,7 @@ function settling(
               <button>Accept</button>`,
           )
     }
-    ${blocked === undefined ? nothing : renderExclusionForm(id, { typed, blocked })}
+    ${blocked === undefined ? nothing : describeBlocked(id, { typed, blocked })}
     <h2>Discard</h2>
     ${formOf(
       browsing,

@@ -3,7 +3,7 @@
 
 /** Additional rights of a kind of pages. */
 interface More {
-  /** Whether it runs our scripts, which may send requests to us. */
+  /** Whether it runs our scripts, which may send requests to us, and loads our fonts. */
   scripts?: boolean;
   /** An additional origin that a submitted form may redirect to. */
   leadsTo?: string | undefined;
@@ -14,7 +14,7 @@ export const pageHeaders = ({ scripts = false, leadsTo }: More = {}): Record<str
   'content-security-policy': [
     "default-src 'none'",
     "style-src 'self'",
-    ...(scripts ? ["script-src 'self'", "connect-src 'self'"] : []),
+    ...(scripts ? ["script-src 'self'", "connect-src 'self'", "font-src 'self'"] : []),
     "img-src 'self'",
     `form-action 'self'${leadsTo === undefined ? '' : ` ${leadsTo}`}`,
     "frame-ancestors 'none'",

@@ -45,6 +45,35 @@ t.test('the audit log in the console', async (t) => {
     t.match(page.text, /Last seal entry \d+, of 2026-03-01 12:00 UTC/);
   });
 
+  await t.test(
+    'tells each entry as a sentence below its day, with its details and a way to the same act',
+    async (t) => {
+      await records.change(
+        {
+          ...entry('snap/hello', 'push_releases'),
+          details: {
+            releases: [
+              ['latest/stable', 2],
+              ['latest/edge', null],
+            ],
+          },
+        },
+        async () => undefined,
+      );
+      const page = await root.open('/console/audit?object=snap%2Fhello');
+      t.match(
+        page.text,
+        /Matching entries .* Sunday, 1 March 2026 \w bob released snap\/hello 2 to latest\/stable and closed latest\/edge of snap\/hello \. 12:20:00 UTC Details of entry \d+/,
+      );
+      t.match(page.html, 'href="/console/packages/snap/hello"');
+      const [, sameAct = ''] = /href="(\/console\/audit\?act=push_releases)"/.exec(page.html) ?? [];
+      t.match((await root.open(sameAct)).text, /released snap\/hello 2/);
+      const oldest = await root.open('/console/audit?sort=number&from=2026-03-01');
+      t.match(oldest.text, /Show the newest first .* 2026 T test created ada \./);
+      t.match(oldest.text, 'larder audit report --from 2026-03-01 --csv ./audit.csv');
+    },
+  );
+
   await t.test('is searched by actor, act, object and time, and every text in it is text', async (t) => {
     await records.change({ ...entry(`snap/${nasty}`), details: { why: nasty } }, async (tx) => {
       await tx.accounts.update({ ...(await tx.accounts.find(store.ids.bob))!, displayName: nasty });
@@ -90,10 +119,10 @@ t.test('the audit log in the console', async (t) => {
   await t.test('has fifty entries a page', async (t) => {
     for (let at = 0; at < 51; at++) await records.change(entry('snap/many', 'release'), async () => undefined);
     const first = await root.open('/console/audit?object=snap%2Fmany');
-    t.equal(first.html.match(/>snap\/many</g)?.length, 50);
+    t.equal(first.html.match(/>snap\/many<\/a> *<\/dd>/g)?.length ?? 0, 50);
     const [, next = ''] = /<a href="([^"]+)" rel="next">Next page/.exec(first.html) ?? [];
     const second = await root.open(next.replaceAll('&amp;', '&'));
-    t.equal(second.html.match(/>snap\/many</g)?.length, 1);
+    t.equal(second.html.match(/>snap\/many<\/a> *<\/dd>/g)?.length ?? 0, 1);
     t.ok(first.html.length < 200 * 1024);
   });
 });

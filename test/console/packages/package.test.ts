@@ -19,23 +19,32 @@ t.test('a package', async (t) => {
   await t.test('is there for its people alone', async (t) => {
     t.match(await store.visitor().open(here), { status: 401, text: /Log in/ });
     t.match(await root.open(here), { status: 200 });
-    for (const below of ['', '/revisions', '/history', '/release', '/revisions/1', '/revisions/1/withdraw']) {
+    for (const below of [
+      ...['', '/revisions', '/history', '/release', '/revisions/1', '/revisions/1/withdraw'],
+      ...['/resources', '/vulnerabilities', '/usage', '/collaborators'],
+    ]) {
       t.match(await stranger.open(here + below), { status: 404, text: /no part in it/ }, below);
     }
     t.match(await atHome.open('/console/packages/snap/other'), { status: 404 });
     t.match(await atHome.open('/console/packages/shoe/hello'), { status: 404, text: /no namespace/ });
     await addCollaborator(store, id, 'bob');
     t.match(await stranger.open(here), { status: 200, text: /Publisher ada Collaborators bob/ });
+    for (const below of ['/resources', '/vulnerabilities', '/usage', '/collaborators'])
+      t.match(await stranger.open(here + below), { status: 200 }, below);
   });
 
   await t.test('without anything says what to do first', async (t) => {
     const { text } = await atHome.open(here);
-    t.match(text, /snap\/hello No revision is released/);
+    t.match(text, /snap\/hello Publisher: ada nothing to check Channels Activity Revisions .* No revision is released/);
     t.match(text, /snapcraft release hello 1 edge/);
-    t.match(text, /no revision yet. Push one with snapcraft upload hello_1.0_amd64.snap/);
-    t.match(text, /No revision has been released yet/);
-    t.match(text, /0 downloads in the last 30 days/);
-    t.match(text, /No device with the package called in the last 30 days\. .* since devices\.remember was turned on/);
+    const textAt = async (below: string) => (await atHome.open(here + below)).text;
+    t.match(await textAt('/revisions'), /no revision yet. Push one with snapcraft upload hello_1.0_amd64.snap/);
+    t.match(await textAt('/history'), /No revision has been released yet/);
+    t.match(await textAt('/resources'), /The newest revision declares no resources/);
+    t.match(await textAt('/release'), /There is no revision to release yet/);
+    const usage = await textAt('/usage');
+    t.match(usage, /0 downloads in the last 30 days/);
+    t.match(usage, /No device with the package called in the last 30 days\. .* since devices\.remember was turned on/);
     t.match(text, new RegExp(`export STORE_DASHBOARD_URL='${store.url}/publishergw'`));
     t.match(text, /larder token issue --account ID --for snapcraft --package snap:hello/);
   });
@@ -70,16 +79,22 @@ t.test('a package', async (t) => {
     );
     const { text, html } = await atHome.open(here);
     t.match(text, /3 channels hold something; latest\/stable holds revision 1/);
-    t.match(text, /latest\/stable amd64 open 1\.0 1 /);
-    t.match(text, /latest\/candidate amd64 follows the safer channel – – – –/);
-    t.match(text, /latest\/candidate amd64 to 20 % of the devices <b>"bold"<\/b> 'x' 2/);
-    t.match(text, /latest\/edge\/fix amd64 branch, open ends 20\d\d-/);
-    t.match(text, /latest\/stable arm64 open 1\.0 1 /);
-    t.match(text, /Promote to latest\/edge/, 'a branch goes to its risk');
+    t.match(
+      text,
+      /Channel amd64 arm64 Close latest\/stable 1\.0 , revision 1 1 · 20[\d-]+ [\d:]+ UTC 1\.0 , revision 1/,
+    );
+    t.match(
+      text,
+      /latest\/candidate follows stable <b>"bold"<\/b> 'x' , revision 2 20 % Promote revision 2 for amd64 to stable 2 · /,
+    );
+    t.match(text, /latest\/beta follows candidate latest\/edge follows candidate/);
+    t.match(text, /latest\/edge\/fix branch ends 20\d\d-.*Promote revision 2 for amd64 to latest\/edge/);
+    t.match(text, /Last change: ada released 1, 2 to latest\/stable , latest\/candidate , latest\/edge\/fix/);
     t.match(html, /href="\/console\/packages\/snap\/hello\/release\?revision=2&amp;channels=latest%2Fstable"/);
     t.match(html, /href="\/console\/packages\/snap\/hello\/release\?close=yes&amp;channels=latest%2Fstable"/);
-    t.match(text, /Releases When . Channel For What Before By/);
-    t.match(text, /latest\/candidate amd64 Revision 2 for 20 % Nothing ada/);
+    const history = await atHome.open(`${here}/history`);
+    t.match(history.text, /Releases When . Channel For What Before By/);
+    t.match(history.text, /latest\/candidate amd64 Revision 2 for 20 % Nothing ada/);
   });
 
   await t.test('shows each stored text as text', async (t) => {
@@ -119,7 +134,7 @@ t.test('a package', async (t) => {
     }
     beside.records.noteContact({ brand: 'acme', model: 'box', serial: '9', at: store.clock.now.toISOString() });
     await beside.records.writeContacts();
-    const { text, html } = await atHome.open(here);
+    const { text, html } = await atHome.open(`${here}/usage`);
     t.match(text, /3 downloads in the last 30 days; 3 in all/);
     t.match(html, /<svg[^>]*aria-label="Downloads: 2 today, 2 on the busiest of 30 days"/);
     t.match(html, /<svg[^>]*aria-label="Devices that called with the package: 3 today, 3 on the busiest of 30 days"/);
@@ -130,7 +145,8 @@ t.test('a package', async (t) => {
     const refreshed = { brand: 'acme', model: 'box', serial: '0', at: store.clock.now.toISOString() };
     beside.records.noteContact({ ...refreshed, holds: [{ packageId: id, revision: 2 }] });
     await beside.records.writeContacts();
-    const all = await atHome.open(here);
+    const all = await atHome.open(`${here}/usage`);
+    t.match((await atHome.open(here)).text, /revision 2 20 % .* · 3 devices/, 'the matrix has them too');
     t.match(all.text, /2 3 100 %/);
     t.notMatch(all.html, /class="drawing bar full"/, 'that all hold a revision is nothing to be warned of');
   });
@@ -168,7 +184,7 @@ t.test('a package', async (t) => {
     t.match(done.text, /Withdrawn by (ada|bob), 20/);
     t.notMatch(done.html, /<b>/);
     t.match(await atHome.open(`${here}/revisions`), { text: /withdrawn/ });
-    t.match(await atHome.open(here), { text: /edge\/fix amd64 Closed Revision 2/ });
+    t.match(await atHome.open(`${here}/history`), { text: /edge\/fix amd64 Closed Revision 2/ });
     const back = await atHome.send(await atHome.open(act), `${page}/restore`);
     t.match(back, { status: 200, text: /The revision is restored/ });
     t.match(await atHome.open(page), { text: /in no channel/ });
@@ -189,7 +205,7 @@ t.test('a package', async (t) => {
       t.notMatch(second.html, /rel="next"/);
       t.match(await again.open(`${here}${below}?cursor=x`), { status: 400 });
     }
-    t.match(await again.open(here), { html: /rel="next"\s*>Older releases/ });
+    t.match(await again.open(`${here}/history`), { html: /rel="next"\s*>Older releases/ });
   });
 
   await t.test('with very many branches names them, and stays small', async (t) => {
@@ -197,7 +213,7 @@ t.test('a package', async (t) => {
     const branches = Array.from({ length: 60 }, (_, at) => ({ channel: `beta/${'b'.repeat(100)}-${at}`, revision: 1 }));
     await ada.post('/v1/snap/hello/releases', branches);
     const { html, text } = await again.open(here);
-    t.match(text, /\d+ more lines of this track are not shown/);
+    t.match(text, /\d+ more channels of this track not shown/);
     t.ok(html.length < 150_000, `${html.length} characters`);
   });
 
@@ -248,4 +264,37 @@ t.test('a package', async (t) => {
     t.match(await root.open(here), { text: /Comes from Another store\. The publisher is an account of that store/ });
     t.match(await root.open('/console/packages/rock/quay'), { text: /Comes from This store/ });
   });
+});
+
+t.test('a package of 40 channels and 7 architectures, with names of full length, stays on a small page', async (t) => {
+  const store = await startConsole(t);
+  const ada = await store.as('ada');
+  const name = `n${'a'.repeat(39)}`;
+  const { id } = (await ada.post('/v1/snap', { name })).body as { id: string };
+  const architectures = ['amd64', 'arm64', 'armhf', 'i386', 'ppc64el', 'riscv64', 's390x'];
+  await (await store.as('root')).post(`/internal/v1/packages/snap/${name}/guardrails`, { pattern: '[0-9a-z.-]+' });
+  const tracks = Array.from({ length: 9 }, (_, at) => `${String(at)}-${'t'.repeat(26)}`);
+  t.match(
+    await ada.post(
+      `/v1/snap/${name}/tracks`,
+      tracks.map((track) => ({ name: track })),
+    ),
+    { status: 201 },
+  );
+  for (let revision = 1; revision <= 7; revision++) {
+    const version = `${String(revision)}${'\u0648\ud83c\udf0a'.repeat(10)}`;
+    await addRevision(store, id, revision, { version, details: { architectures: [architectures[revision - 1]!] } });
+  }
+  const releases = ['latest', ...tracks].flatMap((track) =>
+    ['stable', 'candidate', 'beta', 'edge'].flatMap((risk) =>
+      architectures.map((_, at) => ({ channel: `${track}/${risk}`, revision: at + 1 })),
+    ),
+  );
+  for (let at = 0; at < releases.length; at += 140)
+    t.match(await ada.post(`/v1/snap/${name}/releases`, releases.slice(at, at + 140)), { status: 200 });
+  const page = await (await store.visit('root')).open(`/console/packages/snap/${name}`);
+  t.match(page, { status: 200, text: /40 channels hold something/ });
+  t.match(page.text, /Other tracks: /);
+  for (const track of tracks) t.ok(page.text.includes(track), track);
+  t.ok(page.html.length < 200_000, `${String(page.html.length)} characters`);
 });

@@ -80,7 +80,7 @@ t.test('changes by publishers to a package', async (t) => {
     const page = await atHome.open(tracks);
     t.match(page.text, /latest Anything All at once/);
     const made = await atHome.send(page, tracks, { track: '2', 'version-pattern': '2\\.*', phasing: '10' });
-    t.match(made.text, /The track is created.* 2 2\\\.\* 10 % first/);
+    t.match(made.text, /The track is created.* 2 2\\\.\* in steps of 10 %/);
     t.match(await atHome.send(page, tracks, { track: '2' }), { status: 409, text: /Conflicting track exists/ });
     t.match(await atHome.send(page, tracks, { track: 'two' }), { status: 400, text: /matches no track guardrail/ });
     t.match(await atHome.send(page, tracks, { track: '3', phasing: 'x' }), {

@@ -126,7 +126,6 @@ const lists = [
   { address: '/console/packages/snap/hello/history', caption: 'Releases', headings: ['When'] },
   { address: '/console/people', caption: 'Accounts', headings: ['Name', 'E-mail', 'Packages', 'Last seen'] },
   { address: '/console/people/tokens', caption: 'Tokens', headings: ['Whose', 'Since', 'Until', 'Last used'] },
-  { address: '/console/audit', caption: 'What was done', headings: ['Number'] },
   {
     address: '/console/devices',
     caption: 'Devices',

@@ -1,6 +1,7 @@
 // Releasing and closing in the console: first what would change, then the act, held by the rules that hold everywhere.
 import t from 'tap';
 
+import { minutes } from '#domain/clock.ts';
 import { approveProposal, rejectProposal } from '#acts/approvals/proposals.ts';
 import { configure } from '#test/fixtures/accounts/approvers.ts';
 import { addRevision } from '#test/fixtures/packages/packages.ts';
@@ -40,10 +41,10 @@ t.test('a revision is released', async (t) => {
   await t.test('to some of the devices', async (t) => {
     const page = await preview('revision=2&channels=stable&percentage=20');
     t.match(page.text, /latest\/stable amd64 1 1, and 2 for 20 %/);
-    t.match(await atHome.send(page, form), { text: /latest\/stable amd64 open, to the other 80 %/ });
+    t.match(await atHome.send(page, form), { text: /latest\/stable v1 , revision 1 80 % .* revision 2 20 %/ });
     t.match(await preview('revision=2&channels=stable&percentage=20'), { text: /The same/ });
     const paused = await preview('revision=2&channels=stable&percentage=20&paused=yes');
-    t.match(await atHome.send(paused, form), { text: /paused, to 20 % of the devices/ });
+    t.match(await atHome.send(paused, form), { text: /v2 , revision 2 20 %, paused/ });
     await atHome.send(await preview('revision=2&channels=stable'), form);
     t.same(await held(), ['latest/stable amd64 2', 'latest/edge amd64 1'], 'and to the rest');
   });
@@ -51,7 +52,7 @@ t.test('a revision is released', async (t) => {
   await t.test('to a branch, which ends', async (t) => {
     const page = await preview('revision=3&channels=edge/fix');
     t.match(page.text, /The branch latest\/edge\/fix ends 30 days after its last release/);
-    t.match(await atHome.send(page, form), { text: /latest\/edge\/fix arm64 branch, open ends/ });
+    t.match(await atHome.send(page, form), { text: /latest\/edge\/fix branch ends/ });
   });
 
   await t.test('and a channel is closed', async (t) => {
@@ -87,7 +88,7 @@ t.test('a revision is released', async (t) => {
     t.match(await preview('revision=x&channels=edge'), { status: 400 });
     t.match(await preview('revision=1&channels=edge&percentage=.'), { status: 400 });
     t.match(await atHome.send(token, form, { channels: ' , ' }), { status: 400, text: /Enter a channel/ });
-    t.match(await atHome.send(token, form, { revision: '' }), { status: 400, text: /Enter the revision/ });
+    t.match(await atHome.send(token, form, { revision: '' }), { status: 400, text: /Choose the revision/ });
     t.match(await atHome.send(token, form, { other: 'x' }), { status: 400 });
     await ada.post('/internal/v1/packages/snap/hello/revisions/1/withdraw', { reason: 'it burns' });
     t.match(await preview('revision=1&channels=edge'), { text: /Revision 1 of 'hello' is withdrawn .*it burns/ });
@@ -112,6 +113,103 @@ t.test('a revision is released', async (t) => {
     t.match(await atHome.send(page, form, { 'form-token': 'x' }), { status: 403, text: /Check your input/ });
     t.match(await atHome.send(page, form, {}, { 'sec-fetch-site': 'cross-site' }), { status: 403 });
     t.notOk((await held()).some((one) => one.startsWith('latest/candidate')));
+  });
+});
+
+t.test('the form offers revisions, channels and a share of the devices', async (t) => {
+  const store = await startConsole(t);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
+  for (let revision = 1; revision <= 10; revision++)
+    await addRevision(store, id, revision, { details: { architectures: ['amd64'], grade: 'devel' } });
+  const atHome = await store.visit('ada');
+  const form = '/console/packages/snap/hello/release';
+
+  await t.test('with version, date and grade, the newest first', async (t) => {
+    const first = await atHome.open(form);
+    t.match(first.text, /Revision Version Pushed Grade For State 10 v10 20[\d-]+ [\d:]+ UTC devel amd64/);
+    t.equal(first.html.match(/type="radio"\s+name="revision"/g)?.length, 8);
+    const [, older = ''] = /href="([^"]+)">Older revisions/.exec(first.html) ?? [];
+    const second = await atHome.open(older.replaceAll('&amp;', '&'));
+    t.match(second.html, /value="2"/);
+    t.match(await atHome.open(`${form}?revision=1&channels=edge`), { html: /value="1"\s+required\s+checked/ });
+  });
+
+  await t.test('and takes ticked risks of a track and only the fields of the chosen reach', async (t) => {
+    const ticked = await atHome.open(
+      `${form}?revision=2&track=latest&beta=yes&edge=yes&channels=edge/fix&reach=all&percentage=10`,
+    );
+    t.match(ticked.text, /latest\/beta amd64 Nothing 2 latest\/edge amd64 Nothing 2 latest\/edge\/fix amd64 Nothing 2/);
+    t.match(await atHome.open(`${form}?revision=2&edge=yes&reach=share&percentage=10&steps=5`), {
+      text: /latest\/edge amd64 Nothing 2 for 10 %/,
+    });
+    t.match(await atHome.open(`${form}?revision=2&edge=yes&reach=steps&percentage=10&steps=5`), {
+      text: /latest\/edge amd64 Nothing 2 for 5 %/,
+    });
+    t.match(ticked.html, /name="beta" value="yes" checked/);
+    t.match(ticked.html, /<details class="more" open>/, 'the branch is in the field of other channels');
+  });
+});
+
+t.test('the last change of the channels is undone', async (t) => {
+  const store = await startConsole(t);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
+  for (const [revision, architecture] of ['amd64', 'arm64', 'amd64', 'arm64'].entries())
+    await addRevision(store, id, revision + 1, { details: { architectures: [architecture] } });
+  const release = async (...entries: object[]) => {
+    store.clock.advance(minutes(1));
+    t.match(await ada.post('/v1/snap/hello/releases', entries), { status: 200 });
+  };
+  const held = async (): Promise<string[]> =>
+    ((await ada.get('/v1/snap/hello/releases')).body['channel-map'] as Record<string, unknown>[]).map(
+      ({ channel, revision, architecture }) => `${String(channel)} ${String(architecture)} ${String(revision)}`,
+    );
+  const atHome = await store.visit('ada');
+  const here = '/console/packages/snap/hello';
+  const form = `${here}/release`;
+  const undo = async () => {
+    const page = await atHome.open(here);
+    const [, address = ''] = /href="([^"]+\?undo=\d+)"/.exec(page.html) ?? [];
+    const preview = await atHome.open(address);
+    store.clock.advance(minutes(1));
+    return { page, preview, done: await atHome.send(preview, form) };
+  };
+  await release({ channel: 'stable', revision: 1 });
+  await release({ channel: 'stable', revision: 3 }, { channel: 'candidate', revision: 3 });
+
+  await t.test('in all its channels, after a preview', async (t) => {
+    const { page, preview, done } = await undo();
+    t.match(page.text, /Last change: ada released 3 to latest\/stable , latest\/candidate/);
+    t.match(preview.text, /Undo the last change of snap\/hello\? This is a preview/);
+    t.match(preview.text, /latest\/stable amd64 3 1 latest\/candidate amd64 3 Nothing/);
+    t.match(done, { status: 200, text: /The last change is undone/ });
+    t.same(await held(), ['latest/stable amd64 1']);
+  });
+
+  await t.test('for one architecture, without a loss for the others', async (t) => {
+    await release({ channel: 'stable', revision: 2 });
+    const { preview } = await undo();
+    t.match(preview.text, /latest\/stable amd64 1 The same latest\/stable arm64 2 Nothing/);
+    t.same(await held(), ['latest/stable amd64 1']);
+  });
+
+  await t.test('at once for all devices, also after a release to some of them', async (t) => {
+    await release({ channel: 'stable', revision: 3, progressive: { percentage: 10, paused: false } });
+    t.match((await undo()).preview.text, /latest\/stable amd64 1, and 3 for 10 % 1/);
+    t.same(await held(), ['latest/stable amd64 1']);
+  });
+
+  await t.test('but not if the channels have changed since the page was shown', async (t) => {
+    await release({ channel: 'stable', revision: 3 });
+    const page = await atHome.open(here);
+    const [, address = ''] = /href="([^"]+\?undo=\d+)"/.exec(page.html) ?? [];
+    const preview = await atHome.open(address);
+    await release({ channel: 'edge', revision: 4 });
+    t.match(await atHome.send(preview, form), { status: 409, text: /The channels have changed since then/ });
+    t.match(await atHome.open(address), { text: /The channels have changed since then/ });
+    t.match(await atHome.open(`${form}?undo=x`), { status: 400 });
+    t.same(await held(), ['latest/stable amd64 3', 'latest/edge arm64 4']);
   });
 });
 
@@ -148,8 +246,8 @@ t.test('a charm is released with its resources', async (t) => {
   const page = await atHome.open(`${form}?revision=1&channels=edge&resources=image:3`);
   t.match(page.text, /latest\/edge ubuntu\/24\.04\/amd64 Nothing 1 with image 3/);
   const done = await atHome.send(page, form);
-  t.match(done.text, /latest\/edge ubuntu\/24\.04\/amd64 open v1 1/);
-  t.match(done.text, /Resources .*image file 3 latest\/edge: 3/);
+  t.match(done.text, /Channel ubuntu\/24\.04\/amd64 .*latest\/edge v1 , revision 1/);
+  t.match((await atHome.open('/console/packages/charm/harbour/resources')).text, /image file 3 latest\/edge: 3/);
   t.match(done.text, /export CHARMCRAFT_STORE_API_URL=/);
 });
 

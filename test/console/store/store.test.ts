@@ -54,7 +54,25 @@ t.test('settings have their own names, and changes since the start are marked', 
   store.appliance.reload();
   const page = await root.open('/console/settings');
   t.match(page.text, /1 setting changed since the server started/);
-  t.match(page.text, /older_than_days 31 changed since the start/);
+  t.match(page.text, /older_than_days 31 changed since the start changed from the default/);
+  t.match(page.html, /<details class="group" open>\s*<summary>\s*<h2>\[revisions\]/, 'and its group is open');
+});
+
+t.test('settings are folded into groups, and found by name, description or change', async (t) => {
+  const store = await startConsole(t, (text) => text.replace('# older_than_days = 30', 'older_than_days = 31'));
+  const root = await store.visit('root');
+  const all = await root.open('/console/settings');
+  t.match(all.html, '<details class="group" >');
+  t.notMatch(all.html, '<details class="group" open', 'nothing has changed since the start');
+  t.match(all.text, /\[revisions\] \d settings 1 changed from the default/);
+  const group = (html: string): string[] => [...html.matchAll(/<h2>\[([\w.]+)\]/g)].map(([, name = '']) => name);
+  const found = await root.open('/console/settings?q=OLDER_than&show=');
+  t.strictSame(group(found.html), ['revisions']);
+  t.match(found.html, '<details class="group" open');
+  t.notMatch((await root.open('/console/settings?show=set')).text, 'forget_after_days');
+  t.match((await root.open('/console/settings?show=set')).text, 'older_than_days');
+  t.match((await root.open('/console/settings?show=changed')).text, /There is no such setting/);
+  t.equal((await root.open('/console/settings?show=other')).status, 400);
 });
 
 t.test('devices, if they are recorded', async (t) => {
@@ -97,7 +115,7 @@ t.test('brands, with how far their keys have come', async (t) => {
   t.match(page.html, `href="/console/brands/${brand}"`);
   t.match(
     (await root.open(`/console/brands/${brand}`)).text,
-    /No key of the brand is registered.*larder key create NAME/,
+    /No key of the brand is registered.*larder key create A+ NAME/,
   );
   await addSigningKey(store, brand, 'rsa4096-a', 'models');
   const bob = await store.visit('bob');
@@ -118,6 +136,32 @@ t.test('backups, and the checks of the whole store', async (t) => {
   t.match(await root.open('/console/backups'), {
     text: /No backup has been made yet.*No blob is known to be corrupt/,
   });
-  await larder(`backup ${join(t.testdir(), 'backup.tar')} --data ${store.directory}`);
-  t.match((await root.open('/console/backups')).text, /The last backup was made/);
+  const backups = t.testdir();
+  await larder(`backup ${backups} --data ${store.directory}`);
+  t.match((await root.open('/console/backups')).text, /The last backup was made .*, and none was restored in a drill/);
+  await larder(`backup drill ${backups} --data ${store.directory}`);
+  const page = await root.open('/console/backups');
+  t.match(page.text, /The last backup was made .*, and the last drill was /);
+  t.match(
+    page.text,
+    /Next increment none: backup\.folder or backup\.bucket makes the server add increments by itself Last drill \d{4}-/,
+  );
+  t.match(page.html, /<pre tabindex="0">larder backup drill \/mnt\/backups\/larder<\/pre>/);
+  const [, settings = ''] = /href="(\/console\/settings[^"]*)"/.exec(page.html) ?? [];
+  t.match((await root.open(settings)).text, /\[backup\].* folder not set/);
+});
+
+t.test('the next increment, if the server adds increments by itself', async (t) => {
+  const store = await startConsole(t, (text) =>
+    text
+      .replace(/^# every = "5m"/m, 'every = "2h"')
+      .replace(/^# folder = .*$/m, 'folder = "/mnt/absent"')
+      .replace(/^# drill_days = .*$/m, 'drill_days = 90'),
+  );
+  const page = await (await store.visit('root')).open('/console/backups');
+  t.match(
+    page.text,
+    /Next increment 2026-03-01 12:00 UTC if the store has changed, every 2h in \/mnt\/absent Last drill never Drills expected every 90 days/,
+  );
+  t.match(page.text, 'larder backup /mnt/absent --increment', 'and the command names the folder');
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
+import { keyManagerOf } from '#cli/keys/find-keys.ts';
 import { changeRole } from '#acts/accounts/accounts.ts';
 import { itself } from '#acts/act.ts';
 import { changeApprovalPolicy } from '#acts/approvals/proposals.ts';
@@ -13,6 +14,8 @@ import { codeAt } from '#identity/credentials/totp.ts';
 import { larder } from '#test/cli/world.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { filler } from '#test/fixtures/records/filler.ts';
+import { parseReceipt } from '#transfers/accept/receipts.ts';
+import { siteOf } from '#transfers/site.ts';
 import { password } from '#test/identity/world.ts';
 import { receiving } from './carrying.ts';
 import { startConsole, type ConsoleStore } from '#test/console/world.ts';
@@ -62,10 +65,11 @@ t.test('a transfer is previewed, accepted once, and its releases are rolled back
   t.match(waits.text, /One thing waits for you: 1 transfer\. .*Transfers to accept or discard .*1 of desk/);
   t.match(waits.html, `href="${address}"`);
   t.notMatch((await ada.open('/console/waiting')).text, /Transfers to accept/, 'a publisher');
-  t.match((await root.open('/console')).text, /Waiting for people 1 transfer/);
+  t.match((await root.open('/console')).text, /Pending 1 1 transfer/);
   const page = await root.open(address);
-  t.match(page.text, /This transfer waits for a decision\..*snap\/hello-on revision 12 nothing/);
-  t.match(page.text, /snap\/hello-on latest\/stable \(amd64\) nothing 12 .*Accept/);
+  t.match(page.text, /This transfer waits for a decision\. .* State waits From desk, number 1 Label none Signed by /);
+  t.match(page.text, /Changes snap\/hello-on 4 changes .* revision 12 nothing/);
+  t.match(page.text, /latest\/stable \(amd64\) nothing 12 .*Accept/);
   t.equal((await ada.open(address)).status, 403, 'a publisher');
   t.match(await root.open(`${carry}/transfers/ffffff`), { status: 404 });
 
@@ -89,7 +93,26 @@ t.test('a transfer is previewed, accepted once, and its releases are rolled back
   t.match(await client.post(`${at}/accept`, { seen: preview.digest }), { body: { status: 'accepted', 'left-out': 0 } });
   t.equal(await counted(store, 'accept_transfer'), 1);
   const receipt = await root.open(address);
-  t.match(receipt.text, /here accepted it at .*snap\/hello-on .*Trusted sources at that time .*desk: 1 of the keys/);
+  t.match(receipt.text, /snap\/hello-on .*Trusted sources at that time .*desk: 1 of the keys.*here accepted it at/);
+  const printed = await root.open(`${address}/receipt`);
+  t.match(
+    printed.text,
+    new RegExp(`Receipt of transfer 1 of desk From desk Number 1 Accepted .* by root Id ${id} The key of here has`),
+  );
+  t.match(
+    printed.text,
+    /The audit log of here ended with entry .* 4 changes of 1 package snap\/hello-on: 4 changes Name Date Signature/,
+  );
+  t.match(printed.html, /<svg[^>]*class="qr"/);
+  t.equal((await ada.open(`${address}/receipt`)).status, 403, 'a publisher');
+  const signed = await root.send(printed, `${address}/receipt`);
+  t.match(signed.headers.get('content-disposition'), /^attachment; filename="receipt-[0-9a-f]{12}\.json"$/);
+  const { keys } = (await store.beside.records.transferSources.find('desk'))!;
+  t.equal(parseReceipt(signed.html, keys), undefined, 'the source has not signed it');
+  const manager = keyManagerOf(store.beside, { env: {} });
+  const site = (await siteOf(store.beside.records, { siteKey: store.beside.siteKey, manager }))!;
+  t.same(parseReceipt(signed.html, [site.key.publicKey]), { source: 'desk', sequence: 1 });
+  t.equal(await counted(store, 'export_receipt'), 1);
   t.equal((await client.get('/internal/v1/packages/snap/hello-on')).status, 200);
 
   t.match(await root.send(receipt, `${address}/withdraw`), { status: 400 }, 'not by one press alone');
@@ -134,7 +157,7 @@ t.test('a transfer is thrown away once', async (t) => {
   t.match(await (await store.as('root')).post(`/internal/v1${address.slice('/console/carry'.length)}/discard`), {
     status: 409,
   });
-  t.match((await root.open(carry)).text, /1 of desk thrown away/);
+  t.match((await root.open(carry)).text, /1 of desk discarded/);
 
   const client = await store.as('root');
   const at = `/internal/v1/transfers/${await bring(13)}`;
@@ -179,13 +202,13 @@ t.test('if the policy requires approvals, a transfer waits, and is accepted agai
   );
   const { bob, approve } = await approver(store);
   const seen = await bob.open(address);
-  t.match(seen.text, /nobody yet bob/);
+  t.match(seen.text, /Approved 0 of 1 .* nobody yet bob/);
   t.notMatch(seen.text, /Accept/, 'who approves does not let in');
   const approved = await approve();
   t.match(approved.text, /It has enough approvals now/);
   const again = await store.visit('root');
   const shown = await again.open(address);
-  t.match(shown.text, /accept transfer root approved bob/);
+  t.match(shown.text, /Approved 1 of 1 .* accept transfer root approved bob/);
   t.match((await again.send(shown, `${address}/accept`)).text, /The transfer is accepted\..*Approved by .*\(bob/);
   store.clock.advance(days(1));
 });
@@ -204,16 +227,21 @@ t.test('a transfer with a package that cannot be accepted is accepted without it
   const page = await root.open(address);
   t.match(page.text, /snap\/taken-on: The name is registered here for ada/);
   t.match(page.text, /The transfer cannot be accepted as it is\./);
-  t.match(page.text, /1 package cannot be accepted\. Leave it out to accept the rest\./);
-  t.match(page.html, />\s*snap\/taken-on<\/textarea>/, 'the package is filled in');
+  t.match(page.text, /1 package cannot be accepted\. Leave it out to accept the rest, under "Changes" above\./);
+  t.match(page.text, /snap\/taken-on cannot be accepted/);
+  t.match(page.html, /name="without"\s+value="snap\/taken-on"\s+checked/, 'the package is ticked');
+  t.match(page.html, /name="without"\s+value="snap\/hello-on"\s+\/>/, 'and the other one is not');
   t.throws(() => root.send(page, `${address}/accept`), /has no form/, 'no form accepts it yet');
 
-  const narrowed = await root.open(`${address}?without=snap%2Ftaken-on`);
+  t.match(await root.open(`${address}?without=snap%2Ftaken-on&without=snap%2Fhello-on&without=`), {
+    text: /All packages of this transfer are left out/,
+  });
+  const narrowed = await root.open(`${address}?without=snap%2Ftaken-on&without=`);
   t.match(
     narrowed.text,
     /snap\/taken-on: The administrator left it out\..*These packages are left out: snap\/taken-on\./,
   );
-  t.match(narrowed.text, /snap\/hello-on revision 12 nothing/);
+  t.match(narrowed.text, /snap\/hello-on 4 changes .* revision 12 nothing .* snap\/taken-on left out/);
   const other = { without: '' };
   t.match(await root.send(narrowed, `${address}/accept`, other), { status: 409 }, 'more than was previewed');
   t.match(

@@ -29,7 +29,7 @@ function contrast(one: string, other: string): number {
 }
 
 const sheets = ['ground', 'paper'];
-const grounds = [...sheets, 'code', 'warn-ground', 'good-ground', 'note-ground'];
+const grounds = [...sheets, 'code', 'accent-ground', 'second-ground', 'warn-ground', 'good-ground', 'note-ground'];
 
 /** Foregrounds on their backgrounds, and the required contrast. */
 const stands: readonly (readonly [string, readonly string[], number])[] = [
@@ -37,6 +37,7 @@ const stands: readonly (readonly [string, readonly string[], number])[] = [
   ['soft', grounds, 4.5],
   ['accent', grounds, 4.5],
   ['accent-ink', ['accent'], 4.5],
+  ['second', [...sheets, 'code', 'second-ground'], 4.5],
   ['warn', [...sheets, 'warn-ground'], 4.5],
   ['good', [...sheets, 'good-ground'], 4.5],
   ['note', [...sheets, 'note-ground'], 4.5],

@@ -12,12 +12,14 @@ import { parseArgs } from 'node:util';
 import packer from '@yao-pkg/pkg/lib-es5/sea.js';
 
 import { nativeAsset } from '#platform/native.ts';
+import { readReleaseKeys, releaseKeysFile } from '#transfers/larder-release/release-keys.ts';
 import { bundle, files, packageFiles, release, root, workers } from './bundle.ts';
-import { dynamicSymbols } from './elf.ts';
+import { commitOf } from './commit.ts';
+import { dynamicSymbols, withoutDebuggingData } from './elf.ts';
 import { scriptOf } from './program.ts';
 import { digest, ownArchitecture, runtimeFor, type Architecture } from './runtime.ts';
 
-const sizeLimit = 137_500_000;
+const sizeLimit = 125_000_000;
 const work = join(root, 'dist/build');
 
 if (import.meta.main) {
@@ -32,7 +34,9 @@ export async function buildExecutable(arch: Architecture): Promise<string> {
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });
   bundle('packaging/launch.ts', join(work, 'main.cjs'));
-  await pack(runtime, arch, assets(arch));
+  const shortened = join(work, 'node');
+  writeFileSync(shortened, withoutDebuggingData(runtime), { mode: 0o755 });
+  await pack(shortened, arch, assets(arch));
   const version = verify(join(work, 'larder'), runtime, arch);
   renameSync(join(work, 'larder'), output);
   rmSync(work, { recursive: true });
@@ -66,9 +70,14 @@ function assets(arch: Architecture): Record<string, string> {
   }
   const data = files('src').filter((path) => !/\.(?:ts|md)$/.test(path));
   for (const path of [...data, ...files('schemas'), ...files('config'), ...packageFiles, 'package.json']) {
-    embedded.set(path, path.endsWith('.json') ? withoutBlanks(path) : join(root, path));
+    embedded.set(path, path.endsWith('.json') ? withoutBlanks(path, path === 'package.json') : join(root, path));
   }
   embedded.set(nativeAsset, nativeModule(arch));
+  const releaseKeys = process.env['LARDER_RELEASE_KEYS'];
+  if (releaseKeys !== undefined) {
+    readReleaseKeys(readFileSync(releaseKeys, 'utf8'));
+    embedded.set(releaseKeysFile, releaseKeys);
+  }
   for (const [name, file] of Object.entries(program(arch))) embedded.set(name, file);
   const list = join(work, 'assets.json');
   writeFileSync(list, JSON.stringify([...embedded.keys()].sort()));
@@ -77,10 +86,11 @@ function assets(arch: Architecture): Record<string, string> {
 }
 
 /** A JSON file as it is embedded: programs read it, and a third of it is there for people. */
-function withoutBlanks(path: string): string {
+function withoutBlanks(path: string, withCommit: boolean): string {
   const file = join(work, 'json', path);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, JSON.stringify(JSON.parse(readFileSync(join(root, path), 'utf8'))));
+  const content = JSON.parse(readFileSync(join(root, path), 'utf8')) as object;
+  writeFileSync(file, JSON.stringify(withCommit ? { ...content, commit: commitOf(root) } : content));
   return file;
 }
 

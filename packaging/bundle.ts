@@ -4,6 +4,8 @@ import { dirname, join, relative } from 'node:path';
 
 import { buildSync, type BuildOptions } from 'esbuild';
 
+import { packagedAssets } from '#console/asset-files.ts';
+
 export const root = join(import.meta.dirname, '..');
 
 /** One CommonJS text: a single executable takes nothing else for its main program, nor does an evaluated worker. */
@@ -27,10 +29,7 @@ export function inAscii(program: string): string {
 export const workers = (): string[] => files('src').filter((path) => /(?:^|[/-])worker\.ts$/.test(path));
 
 /** Files of packages that travel with the program as they are, and are not part of its text. */
-export const packageFiles = [
-  'node_modules/@zxcvbn-ts/language-common/src/passwords.json',
-  'node_modules/htmx.org/dist/htmx.min.js',
-];
+export const packageFiles = ['node_modules/@zxcvbn-ts/language-common/src/passwords.json', ...packagedAssets];
 
 const folderOf = (path: string): string | undefined => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0];
 

@@ -25,6 +25,8 @@ import { constants, gzipSync } from 'node:zlib';
 
 import { architecture, buildExecutable, nativeModule } from './build.ts';
 import { files, release, root } from './bundle.ts';
+import { dateOfRelease, releaseNotes } from './changelog.ts';
+import { commitOf } from './commit.ts';
 import { digest, type Architecture } from './runtime.ts';
 import { billOfMaterials } from './sbom.ts';
 import { thirdParties, type ThirdParty } from './third-party.ts';
@@ -44,7 +46,7 @@ const { values } = parseArgs({
 const arch = architecture(values.arch);
 const executable = await buildExecutable(arch);
 const version = release();
-const at = dateOfRelease();
+const at = dateOfRelease(version);
 const name = `larder_${version}_${debianArchitecture(arch)}`;
 const file = join(root, 'dist', `${name}.deb`);
 const tree = join(root, 'dist', name);
@@ -62,6 +64,7 @@ console.log(`${relative(root, file)}: ${String(statSync(file).size)} bytes, sha2
 function layOut(parties: readonly ThirdParty[]): void {
   place('usr/bin/larder', executable, 0o755);
   place('usr/lib/larder/better_sqlite3.node', nativeModule(arch));
+  place('usr/lib/larder/pkcs11', join(root, 'packaging/pkcs11'), 0o755);
   for (const unit of ['larder.service', 'larder-backup.service', 'larder-backup.timer']) {
     place(`usr/lib/systemd/system/${unit}`, join(sources, unit));
   }
@@ -70,12 +73,14 @@ function layOut(parties: readonly ThirdParty[]): void {
   write('usr/share/bash-completion/completions/larder', written('bash'));
   write('usr/share/zsh/vendor-completions/_larder', written('zsh'));
   write('usr/share/fish/vendor_completions.d/larder.fish', written('fish'));
-  write('usr/share/man/man1/larder.1.gz', compressed(written('man')));
+  const { text, pages } = JSON.parse(written('man', '--json')) as { text: string; pages: Record<string, string> };
+  for (const [name, page] of Object.entries({ 'larder.1': `${text}\n`, ...pages }))
+    write(`usr/share/man/man1/${name}.gz`, compressed(page));
   write('usr/share/man/man5/larder.toml.5.gz', compressed(written('config-man')));
   write('usr/share/doc/larder/changelog.gz', compressed(changelog()));
   write('usr/share/doc/larder/copyright', copyright(parties));
   write('usr/share/doc/larder/node.txt.gz', compressed(parties.find(({ kind }) => kind === 'runtime')!.text));
-  write('usr/share/doc/larder/sbom.cdx.json', billOfMaterials({ version, at }, parties));
+  write('usr/share/doc/larder/sbom.cdx.json', billOfMaterials({ version, at, commit: commitOf(root) }, parties));
   for (const example of [...files('config'), ...files('packaging/grafana')]) {
     place(`usr/share/doc/larder/examples/${example.replace(/^.*\//, '')}`, join(root, example));
   }
@@ -96,6 +101,7 @@ function control(): void {
     'Installed-Size': String(size),
     Depends:
       'libc6 (>= 2.34), libgcc-s1, libstdc++6 (>= 11), procps, systemd | systemd-standalone-sysusers | systemd-sysusers',
+    Suggests: 'opensc',
     Section: 'admin',
     Priority: 'optional',
     Description:
@@ -129,40 +135,17 @@ function pack(): void {
 }
 
 /** A completion, or the manual page, as the program writes it. */
-function written(document: string): string {
-  const args = ['-u', 'NODE_OPTIONS', process.execPath, join(root, 'src/main.ts'), 'completion', document];
+function written(document: string, ...options: string[]): string {
+  const program = [process.execPath, join(root, 'src/main.ts'), 'completion', document, ...options];
+  const args = ['-u', 'NODE_OPTIONS', ...program];
   return execFileSync('/usr/bin/env', args, { encoding: 'utf8', cwd: root });
-}
-
-/** The day stands beside the release in CHANGELOG.md; SOURCE_DATE_EPOCH has the last word. */
-function dateOfRelease(): Date {
-  const epoch = process.env['SOURCE_DATE_EPOCH'];
-  const day = epoch === undefined ? news().find((news) => news.version === version)?.day : undefined;
-  if (epoch !== undefined) return new Date(Number(epoch) * 1000);
-  if (day === undefined) throw new Error(`cannot tell when ${version} was released: CHANGELOG.md has no day for it`);
-  return day;
-}
-
-/** The releases in CHANGELOG.md: `## 0.1.0 (2026-11-21)`, and a list. */
-function news(): { version: string; day: Date; items: string[] }[] {
-  const [, ...sections] = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').split(/^## /m);
-  return sections.flatMap((section) => {
-    const [, version, day] = /^(\S+) \((\d{4}-\d\d-\d\d)\)\n/.exec(section) ?? [];
-    if (version === undefined || day === undefined) return [];
-    const items = section.split(/^- /m).slice(1);
-    return {
-      version,
-      day: new Date(`${day}T00:00:00Z`),
-      items: items.map((item) => item.replaceAll(/\s+/g, ' ').trim()),
-    };
-  });
 }
 
 /** CHANGELOG.md in Debian's form. */
 function changelog(): string {
-  const listed = news();
+  const listed = releaseNotes();
   const own = { version, day: at, items: [`Larder ${version}.`] };
-  const releases = listed.some((news) => news.version === version) ? listed : [own, ...listed];
+  const releases = listed.some((notes) => notes.version === version) ? listed : [own, ...listed];
   const stanzas = releases.map(({ version, day, items }) => {
     const date = day.toUTCString().replace('GMT', '+0000');
     const entries = items.map((item) => `  * ${wrapped(item)}`).join('\n');

@@ -8,9 +8,11 @@ export interface Release {
   version: string;
   /** When it was released. */
   at: Date;
+  /** The commit that it was built from, if the sources have a history. */
+  commit: string | undefined;
 }
 
-export function billOfMaterials({ version, at }: Release, parties: readonly ThirdParty[]): string {
+export function billOfMaterials({ version, at, commit }: Release, parties: readonly ThirdParty[]): string {
   const refs = new Map(parties.map((party) => [party.folder, refOf(party)]));
   const self = `larder@${version}`;
   const uses = new Map<string, Set<string>>([[self, new Set(topLevel(parties).map(refOf))]]);
@@ -35,6 +37,7 @@ export function billOfMaterials({ version, at }: Release, parties: readonly Thir
         version,
         description: 'A package store for sites without internet',
         licenses: [{ license: { id: 'Apache-2.0' } }],
+        ...(commit !== undefined && { pedigree: { commits: [{ uid: commit }] } }),
       },
     },
     components: [...components.values()],

@@ -89,6 +89,8 @@ t.test('it contains the files around the executable that Debian expects', needsD
   const native = join(import.meta.dirname, '../../node_modules/better-sqlite3/prebuilds', `linux-${process.arch}.node`);
   t.ok(file('usr/lib/larder/better_sqlite3.node').equals(readFileSync(native)));
 
+  t.ok(file('usr/lib/larder/pkcs11').equals(readFileSync(join(import.meta.dirname, '../../packaging/pkcs11'))));
+
   const bill = JSON.parse(file('usr/share/doc/larder/sbom.cdx.json').toString()) as {
     components: { name: string; group?: string; version: string }[];
   };

@@ -31,7 +31,10 @@ t.test('the same sources give the same executable, wherever it is built', { skip
   const one = t.testdir();
   copySources(one);
   copySources(other, one);
-  const digest = built(one, { TZ: 'UTC', LC_ALL: 'C' }, 0o022);
-  t.equal(built(other, { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8' }, 0o077), digest);
+  const commit = { LARDER_COMMIT: '6f'.repeat(20) };
+  const digest = built(one, { TZ: 'UTC', LC_ALL: 'C', ...commit }, 0o022);
+  t.equal(built(other, { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8', ...commit }, 0o077), digest);
+  const said = execFileSync(join(one, 'dist/larder'), ['version', '--json'], { encoding: 'utf8' });
+  t.match(JSON.parse(said), { commit: commit.LARDER_COMMIT });
   t.end();
 });

@@ -29,7 +29,8 @@ const lock = read('package-lock.json') as {
 const about = read('package.json') as { version: string; dependencies: Record<string, string> };
 
 const parties = thirdParties(ownArchitecture());
-const release = { version: about.version, at: new Date('2026-03-01T00:00:00Z') };
+const commit = '6f'.repeat(20);
+const release = { version: about.version, at: new Date('2026-03-01T00:00:00Z'), commit };
 const text = billOfMaterials(release, parties);
 const bill = JSON.parse(text) as Bill;
 const fullName = ({ group, name }: Bill['components'][number]) => (group === undefined ? name : `${group}/${name}`);
@@ -42,7 +43,12 @@ t.test('the bill is CycloneDX, and the same each time', (t) => {
     version: 1,
     metadata: {
       timestamp: '2026-03-01T00:00:00Z',
-      component: { type: 'application', name: 'larder', version: about.version },
+      component: {
+        type: 'application',
+        name: 'larder',
+        version: about.version,
+        pedigree: { commits: [{ uid: commit }] },
+      },
     },
   });
   t.equal(billOfMaterials(release, thirdParties(ownArchitecture())), text);

@@ -35,3 +35,17 @@ t.test('the service cannot run files that it can write', (t) => {
   t.notOk(settings.some((line) => /^(?:ReadWritePaths|CacheDirectory|LogsDirectory|RuntimeDirectory)=/.test(line)));
   t.end();
 });
+
+t.test(
+  'every night the timer makes an increment, or the full backup that is due each week, with a bounded number',
+  (t) => {
+    const linesOf = (name: string): string[] => readFileSync(join(unit, '..', name), 'utf8').split('\n');
+    const timer = linesOf('larder-backup.timer');
+    for (const setting of ['OnCalendar=*-*-* 02:00', 'RandomizedDelaySec=1h', 'Persistent=yes'])
+      t.ok(timer.includes(setting), setting);
+    const service = linesOf('larder-backup.service');
+    t.ok(service.includes('ExecStart=/usr/bin/larder backup ${LARDER_BACKUPS} --increment --keep ${LARDER_KEEP}'));
+    t.ok(service.includes('Environment=LARDER_BACKUPS=/var/lib/larder-backups LARDER_KEEP=7'));
+    t.end();
+  },
+);

@@ -2,6 +2,7 @@
 import type { Actor } from '#acts/act.ts';
 import type { PlanLine } from '#acts/transfers/plan-types.ts';
 import type { Receipt } from '#acts/transfers/receipt.ts';
+import type { TransferWithdrawal } from '#acts/transfers/withdraw.ts';
 import type { RequestProvenance, TransferPreview } from '#contract/wire.ts';
 import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
 
@@ -40,11 +41,13 @@ export interface TransferDesk {
   preview(prefix: string, without?: readonly string[]): Promise<PreviewWithReport>;
   /** The receipt for people; undefined if the transfer was not accepted, or if this site has no name. */
   receipt(transfer: ReceivedTransfer): Promise<TransferReport | undefined>;
+  /** The signed receipt as a DSSE envelope; records the export. Refuses a transfer without a receipt. */
+  exportReceipt(prefix: string, actor: Actor): Promise<{ id: string; text: string }>;
   /** Accepts the previewed changes. Refused if the changes do not have the digest that the preview showed. */
   accept(prefix: string, previewed: PreviewedTransfer, actor: Actor): Promise<Receipt>;
   discard(prefix: string, actor: Actor): Promise<string>;
-  /** Returns the channels to their former releases; returns these channels. */
-  withdraw(prefix: string, actor: Actor): Promise<{ id: string; channels: string[] }>;
+  /** Returns the channels to their former releases, and the fleets to their former state; returns them. */
+  withdraw(prefix: string, actor: Actor): Promise<{ id: string } & TransferWithdrawal>;
   /** Snaps with revisions that wait for a signature here, although their declaration allows no signer of this store. */
   declarations(): Promise<RequestProvenance[]>;
 }

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-
+import { randomUUID } from '#domain/cryptography.ts';
 import type { Blobs, ReceivedBlob } from '#blobs/blobs.ts';
 
 /** Reads small content at once, such as a statement, an icon or assertions. Returns undefined if it is missing. */

@@ -5,7 +5,7 @@ import { requestedKeys } from './request/requested-keys.ts';
 
 export interface PendingKind {
   /** In the singular, such as 'key request'. */
-  kind: 'upload' | 'proposal' | 'transfer' | 'key request';
+  kind: 'upload' | 'proposal' | 'transfer' | 'key request' | 'paused rollout';
   count: number;
 }
 
@@ -13,12 +13,13 @@ type PendingRecords = Pick<StoreRecords, 'pending'> & Parameters<typeof requeste
 
 /** Returns all kinds, including those with a count of zero. */
 export async function pendingWork(records: PendingRecords, now: Date): Promise<PendingKind[]> {
-  const { uploads, proposals, transfers, keyRequests } = await records.pending.counts(timestamp(now));
+  const { uploads, proposals, transfers, keyRequests, rollouts } = await records.pending.counts(timestamp(now));
   return [
     { kind: 'upload', count: uploads },
     { kind: 'proposal', count: proposals },
     { kind: 'transfer', count: transfers },
     // The assertions show which requests have been answered.
     { kind: 'key request', count: keyRequests === 0 ? 0 : (await requestedKeys(records, now)).length },
+    { kind: 'paused rollout', count: rollouts },
   ];
 }

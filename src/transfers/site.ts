@@ -1,6 +1,5 @@
 // The identity of this site in transfers: its name and its signing key.
-import { randomBytes } from 'node:crypto';
-
+import { randomBytes } from '#domain/cryptography.ts';
 import {
   earlierKeysSetting,
   nameSite,
@@ -10,37 +9,60 @@ import {
   transferKeySetting,
 } from '#acts/sites/sites.ts';
 import type { Acts, Actor } from '#acts/act.ts';
+import { refuseKeyName } from '#assertions/keys/key-custody.ts';
+import type { CheckedKey, KeyManager } from '#assertions/keys/key-manager.ts';
 import { findProblems } from '#contract/schema.ts';
 import type { SiteIdentity, SiteRotation } from '#contract/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { signEnvelope, openEnvelope, findEnvelopeSigners, type OpenedEnvelope } from './statement/envelopes.ts';
-import { keyIdOf, SigningSeed } from './statement/signatures.ts';
+import {
+  decodeSiteKey,
+  encodeP384Key,
+  formatFor,
+  keyIdOf,
+  maxFormat,
+  SigningSeed,
+  type SiteSigner,
+} from './statement/site-keys.ts';
 
 export interface Site {
   name: string;
-  seed: SigningSeed;
+  key: SiteSigner;
+  /** The name of the key in the key manager; undefined if the key is in the records. */
+  managerKey?: string;
   /** Earlier public keys, newest last; empty if the key was never rotated. */
   before?: string[];
 }
+
+/** The places of keys of sites: the site key of the data directory opens the key in the records, the key manager has the others. */
+export interface SiteKeys {
+  siteKey: Buffer;
+  manager: SiteKeyManager;
+}
+
+type SiteKeyManager = Pick<KeyManager, 'publicKey' | 'signBytes'>;
 
 const purpose = 'key of transfers';
 
 /** Returns the site; undefined if it has no name yet. */
 export async function siteOf(
   { appliance }: Pick<StoreRecords, 'appliance'>,
-  siteKey: Buffer,
+  { siteKey, manager }: SiteKeys,
 ): Promise<Site | undefined> {
   const [name, sealed] = [await appliance.find(siteNameSetting), await appliance.find(transferKeySetting)];
   if (name === undefined || sealed === undefined) return undefined;
   const before = JSON.parse((await appliance.find(earlierKeysSetting)) ?? '[]') as string[];
-  return { name, seed: new SigningSeed(unseal(siteKey, sealed, purpose)), before };
+  const secret = unseal(siteKey, sealed, purpose);
+  if (secret.length === seedBytes) return { name, key: new SigningSeed(secret), before };
+  const place = JSON.parse(secret.toString('utf8')) as ManagedPlace;
+  return { name, key: managedSigner(place, manager), managerKey: place.managerKey, before };
 }
 
 /** Like `siteOf`, but refuses if the site has no name. */
-export async function ownSite(records: Pick<StoreRecords, 'appliance'>, siteKey: Buffer): Promise<Site> {
-  const site = await siteOf(records, siteKey);
+export async function ownSite(records: Pick<StoreRecords, 'appliance'>, keys: SiteKeys): Promise<Site> {
+  const site = await siteOf(records, keys);
   if (site !== undefined) return site;
   throw new Refusal(
     'resource-not-found',
@@ -48,32 +70,89 @@ export async function ownSite(records: Pick<StoreRecords, 'appliance'>, siteKey:
   );
 }
 
-/** Gives the site a name and a key. */
-export async function makeSite(name: string, siteKey: Buffer, acts: Acts, actor: Actor): Promise<Site> {
-  const secret = randomBytes(32);
-  const seed = new SigningSeed(secret);
-  const keyId = keyIdOf(seed.publicKey);
-  await acts.do(nameSite, actor, { name, keyId, sealedKey: seal(siteKey, secret, purpose) });
-  return { name, seed };
+const seedBytes = 32;
+
+/** The sealed text for a key in the key manager. It is sealed like a seed, so that a changed row of the records cannot name another key. */
+interface ManagedPlace {
+  managerKey: string;
+  publicKey: string;
 }
 
-const rotationType = 'application/vnd.larder.rotation.v1+json';
+/** A new key of the site, with its text for the records. */
+interface NewSiteKey {
+  key: SiteSigner;
+  sealedKey: string;
+}
+
+/** Makes a key in the records, or takes the key with this name in the key manager after it has signed once. */
+async function makeSiteKey({ siteKey, manager }: SiteKeys, managerKey: string | undefined): Promise<NewSiteKey> {
+  if (managerKey === undefined) {
+    const secret = randomBytes(seedBytes);
+    return { key: new SigningSeed(secret), sealedKey: seal(siteKey, secret, purpose) };
+  }
+  refuseKeyName(managerKey);
+  const publicKey = encodeP384Key(await manager.publicKey(managerKey, 'transfer'));
+  const place: ManagedPlace = { managerKey, publicKey };
+  const key = managedSigner(place, manager);
+  await key.sign(Buffer.from('larder site\n'));
+  return { key, sealedKey: seal(siteKey, Buffer.from(JSON.stringify(place)), purpose) };
+}
+
+function managedSigner({ managerKey, publicKey }: ManagedPlace, manager: SiteKeyManager): SiteSigner {
+  const key = decodeSiteKey(publicKey);
+  if (key === undefined) throw new Error('cannot read the public key of the site');
+  return {
+    publicKey,
+    sign: (bytes) => manager.signBytes({ name: managerKey, publicKey: key }, bytes, 'transfer p384'),
+  };
+}
+
+/** Returns the key of the site for a check of the key manager; undefined if it is in the records. */
+export async function managedKeyOfSite(
+  records: Pick<StoreRecords, 'appliance'>,
+  keys: SiteKeys,
+): Promise<CheckedKey | undefined> {
+  const site = await siteOf(records, keys);
+  const publicKey = site && decodeSiteKey(site.key.publicKey);
+  if (site?.managerKey === undefined || publicKey === undefined) return undefined;
+  return { name: site.managerKey, publicKey, purpose: 'transfer' };
+}
+
+/** Gives the site a name and a key. */
+export async function makeSite(
+  name: string,
+  { managerKey, ...keys }: SiteKeys & { managerKey: string | undefined },
+  acts: Acts,
+  actor: Actor,
+): Promise<Site> {
+  const { key, sealedKey } = await makeSiteKey(keys, managerKey);
+  await acts.do(nameSite, actor, { name, keyId: keyIdOf(key.publicKey), sealedKey, managerKey });
+  return { name, key };
+}
+
+export const rotationType = 'application/vnd.larder.rotation.v1+json';
 
 /** Replaces the key of the site. Returns the statement for other sites, signed with the previous key. */
-export async function rotateSiteKey(site: Site, siteKey: Buffer, acts: Acts, actor: Actor): Promise<string> {
-  const secret = randomBytes(32);
-  const seed = new SigningSeed(secret);
-  const before = [...(site.before ?? []), site.seed.publicKey];
-  const sealedKey = seal(siteKey, secret, purpose);
+export async function rotateSiteKey(
+  site: Site,
+  { managerKey, ...keys }: SiteKeys & { managerKey: string | undefined },
+  acts: Acts,
+  actor: Actor,
+): Promise<string> {
+  const { key, sealedKey } = await makeSiteKey(keys, managerKey);
+  if (key.publicKey === site.key.publicKey)
+    throw new Refusal('conflict', `The key '${managerKey ?? ''}' is the key of this site already. Name another one.`);
+  const before = [...(site.before ?? []), site.key.publicKey];
   const rotation: SiteRotation = {
-    format: 1,
+    format: formatFor(key.publicKey, site.key.publicKey),
     site: site.name,
     rotation: before.length,
-    keys: [seed.publicKey],
+    keys: [key.publicKey],
     threshold: 1,
   };
-  const statement = signEnvelope(rotation, rotationType, site.seed);
-  await acts.do(rotateSite, actor, { name: site.name, keyId: keyIdOf(seed.publicKey), sealedKey, before, statement });
+  const statement = await signEnvelope(rotation, rotationType, site.key);
+  const keyId = keyIdOf(key.publicKey);
+  await acts.do(rotateSite, actor, { name: site.name, keyId, sealedKey, managerKey, before, statement });
   return statement;
 }
 
@@ -86,15 +165,24 @@ export function parseRotation(
   text: string,
 ): { rotation: SiteRotation; signedBy: (keys: readonly string[]) => string[] } | undefined {
   const opened: OpenedEnvelope | undefined = openEnvelope(text, rotationType);
-  if (opened === undefined || findProblems('SiteRotation', opened.payload).length > 0) return undefined;
+  if (opened === undefined) return undefined;
+  refuseNewerFormat(opened.payload);
+  if (findProblems('SiteRotation', opened.payload).length > 0) return undefined;
   return { rotation: opened.payload as SiteRotation, signedBy: (keys) => findEnvelopeSigners(opened, keys) };
 }
 
+/** Refuses the identity or rotation of a site that a newer release wrote. */
+export function refuseNewerFormat(value: unknown): void {
+  const { format } = (value ?? {}) as { format?: unknown };
+  if (typeof format === 'number' && format > maxFormat)
+    throw new Refusal('api-error', `It has the format ${String(format)}, which a newer release of larder reads.`);
+}
+
 /** Returns the identity that other sites import to trust this one. */
-export const identityOf = ({ name, seed }: Site): SiteIdentity => ({
-  format: 1,
+export const identityOf = ({ name, key }: Site): SiteIdentity => ({
+  format: formatFor(key.publicKey),
   site: name,
-  keys: [seed.publicKey],
+  keys: [key.publicKey],
   threshold: 1,
 });
 

@@ -9,9 +9,9 @@ import { trustSource } from '#acts/sites/sites.ts';
 import { recordLatestTime } from '#acts/store/clock.ts';
 import { openStore } from '#data/store.ts';
 import { commandsOn, folder, start } from '#test/cli/process.ts';
-import { serializeSignatures, addSignature, mergeSignatures } from '#transfers/statement/signatures.ts';
+import { serializeSignatures, mergeSignatures } from '#transfers/statement/signatures.ts';
 import { largeTest } from '#test/fixtures/large.ts';
-import { example, goodNow, seedOf, written } from './statement/example.ts';
+import { example, goodNow, seedOf, signatureOf, written } from './statement/example.ts';
 import { receiver } from './receive/receiver.ts';
 import { offered, site, twoSites } from './sites.ts';
 
@@ -63,9 +63,7 @@ t.test('the required number of keys must have signed, a scanning station beside 
   };
   await store.acts.do(trustSource, { actor: 'cli:ada' }, { ...source, keys: [one.publicKey, two.publicKey] });
   const by = async (...seeds: (typeof one)[]): Promise<string[]> => {
-    const lists = seeds.map(
-      (seed) => (JSON.parse(addSignature(transfer.bytes, seed).toString()) as { signatures: [] }).signatures,
-    );
+    const lists = seeds.map((seed) => [signatureOf(transfer.bytes, seed)]);
     const into = folder(t);
     return written({ ...transfer, signatures: serializeSignatures(mergeSignatures(lists)) }, into);
   };

@@ -52,17 +52,17 @@ export async function trust(site: SiteUnderTest, other: SiteUnderTest, file: str
 export async function twoSites(t: Test): Promise<Sites> {
   const [depot, here, stick] = [await site(t, 'depot'), await site(t, 'site-a'), folder(t)];
   await trust(here, depot, join(stick, 'depot.json'));
-  return {
-    depot,
-    here,
-    stick,
-    async carry(snap, channel = 'stable') {
-      const from = join(stick, `online-${snap.name}-${String(snap.revision)}`);
-      mkdirSync(from);
-      await download(from, snap);
-      await depot.done(`package import ${from} --release ${channel} --yes`);
-    },
-  };
+  return { depot, here, stick, carry: carryTo(depot, stick) };
 }
+
+/** Takes snaps of the made-up online store in at a depot. */
+export const carryTo =
+  (depot: SiteUnderTest, stick: string): Sites['carry'] =>
+  async (snap, channel = 'stable') => {
+    const from = join(stick, `online-${snap.name}-${String(snap.revision)}`);
+    mkdirSync(from);
+    await download(from, snap);
+    await depot.done(`package import ${from} --release ${channel} --yes`);
+  };
 
 export { offered };

@@ -12,10 +12,10 @@ import { folder } from '#test/cli/process.ts';
 import { askingSite, configure } from '#test/fixtures/accounts/approvers.ts';
 import { largeTest } from '#test/fixtures/large.ts';
 import { offered, snapOf } from '#test/fixtures/packages/online-store.ts';
-import { serializeSignatures, addSignature, mergeSignatures } from '#transfers/statement/signatures.ts';
+import { serializeSignatures, mergeSignatures } from '#transfers/statement/signatures.ts';
 import { idOf } from '#transfers/statement/statement.ts';
 import { twoSites, trust } from './sites.ts';
-import { example, goodNow, helloWith, seedOf, written } from './statement/example.ts';
+import { example, goodNow, helloWith, seedOf, signatureOf, written } from './statement/example.ts';
 
 t.setTimeout(600_000);
 
@@ -170,9 +170,7 @@ async function carried(
   const transfer = example([file], { source: name, ...goodNow(), packages: [{ ...hello, channels }] });
   const into = folder(t);
   const write = async (signers: readonly Seed[], to: string): Promise<string> => {
-    const lists = signers.map(
-      (one) => (JSON.parse(addSignature(transfer.bytes, one).toString()) as { signatures: [] }).signatures,
-    );
+    const lists = signers.map((one) => [signatureOf(transfer.bytes, one)]);
     const [part = ''] = await written({ ...transfer, signatures: serializeSignatures(mergeSignatures(lists)) }, to);
     return part;
   };

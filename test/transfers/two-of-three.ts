@@ -3,18 +3,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { TransferPackage } from '#contract/wire.ts';
+import { toCanonicalText } from '#domain/canonical-json.ts';
 import { folder } from '#test/cli/process.ts';
 import { offered, snapOf } from '#test/fixtures/packages/online-store.ts';
-import { signEnvelope } from '#transfers/statement/envelopes.ts';
-import {
-  serializeSignatures,
-  addSignature,
-  mergeSignatures,
-  type SigningSeed,
-} from '#transfers/statement/signatures.ts';
+import { serializeSignatures, mergeSignatures } from '#transfers/statement/signatures.ts';
+import type { SigningSeed } from '#transfers/statement/site-keys.ts';
 import { idOf } from '#transfers/statement/statement.ts';
 import { fingerprintOf } from '#transfers/site.ts';
-import { example, goodNow, helloWith, seedOf, written } from './statement/example.ts';
+import { example, goodNow, helloWith, seedOf, signatureOf, written } from './statement/example.ts';
 
 type Test = Parameters<typeof folder>[0];
 
@@ -44,11 +40,9 @@ export function rotateCommand(
   const file = join(folder(t), 'rotated.json');
   const said = { format: 1, site: 'depot', rotation, keys: keys.map((one) => one.publicKey), threshold };
   const type = 'application/vnd.larder.rotation.v1+json';
-  const [statement, ...others] = by.map(
-    (seed) => JSON.parse(signEnvelope(said, type, seed)) as { signatures: object[] },
-  );
-  const signatures = [statement, ...others].flatMap((one) => one?.signatures ?? []);
-  writeFileSync(file, JSON.stringify({ ...statement, signatures }));
+  const payload = Buffer.from(toCanonicalText(said));
+  const signatures = by.map((seed) => signatureOf(payload, seed, type));
+  writeFileSync(file, JSON.stringify({ payloadType: type, payload: payload.toString('base64'), signatures }));
   return `site trust ${file}`;
 }
 
@@ -71,9 +65,7 @@ export async function sent(
   const channels = [{ ...channel, 'released-at': new Date().toISOString() }];
   const said = { ...hello, name: 'hello-on', id: 'h'.repeat(32), revisions: numbered, channels, ...more };
   const transfer = example(files, { source, ...goodNow(), sequence, packages: [said] });
-  const lists = by.map(
-    (one) => (JSON.parse(addSignature(transfer.bytes, one).toString()) as { signatures: [] }).signatures,
-  );
+  const lists = by.map((one) => [signatureOf(transfer.bytes, one)]);
   const [part = ''] = await written(
     { ...transfer, signatures: serializeSignatures(mergeSignatures(lists)) },
     folder(t),

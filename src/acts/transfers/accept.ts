@@ -6,18 +6,22 @@ import { jsonOf, PackedList, type SpillStorage } from '#domain/sequence.ts';
 import type { ChangeRecords } from '#records/index.ts';
 import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
 import { collectGarbage } from '#platform/small-heap.ts';
-import { act, DoneAlready } from '../act.ts';
+import { act, DoneAlready, type ActContext } from '../act.ts';
 import type { VerifiedAssertionsByName } from '../assertions/assertions.ts';
+import { vulnerabilityLines } from '../vulnerabilities/vulnerability-lines.ts';
 import { requireTrustedSource, trustLine, type TrustedSource, type WaitingTransfer } from '../sites/source-trust.ts';
 import { isExpired } from './acceptance-conditions.ts';
 import { automaticRule, listReviewReasons } from './automatic.ts';
 import { parseFindings } from './findings.ts';
 import { acceptAssertions } from './kinds/assertions.ts';
+import { acceptFeeds } from './kinds/feeds.ts';
+import { acceptFleets } from './kinds/fleets.ts';
 import type { PackageAcceptance } from './kinds/content-kind.ts';
 import { acceptWholePackage } from './kinds/index.ts';
 import { approvalLines, planDigestOf, planTransfer } from './plan.ts';
 import type { PlanLine, TransferPlan, TransferSelection } from './plan-types.ts';
 import { buildReceipt, type ChannelUndo, type Receipt } from './receipt.ts';
+import { releasedSubjects } from './released-subjects.ts';
 import type { LazyTransferStatement } from './statement.ts';
 import { requireWaitingTransfer } from './transfers.ts';
 
@@ -44,12 +48,17 @@ export const acceptTransfer = act({
   on: 'transfer/ID',
   object: ({ id }: TransferAcceptance) => `transfer/${id}`,
   gate: {
-    kinds: ['transfers', 'releases', 'unsigned_folders'],
-    async lines(tx, accepted: TransferAcceptance, { at }) {
+    kinds: ['transfers', 'releases', 'unsigned_folders', 'feeds', 'vulnerabilities'],
+    async lines(tx, accepted: TransferAcceptance, { at, policies }) {
       const received = await tx.transfers.find(accepted.id);
       if (received?.status !== 'waiting') return [];
       const { plan, trusted } = await planOnce(tx, accepted, at);
-      const lines = [...approvalLines(plan), ...lateLine(accepted.statement, at), ...unsignedLine(received)];
+      const lines = [
+        ...approvalLines(plan),
+        ...(await vulnerabilityLines(tx, releasedSubjects(tx, plan, at), { at, policies })),
+        ...lateLine(accepted.statement, at),
+        ...unsignedLine(received),
+      ];
       return lines.length === 0 || trusted === undefined ? lines : [trustLine(trusted), ...lines];
     },
   },
@@ -76,7 +85,11 @@ export const acceptTransfer = act({
       return result;
     };
     collectGarbage();
-    for (const packagePlan of plan.packages) await acceptWholePackage({ tx, doing, plan: packagePlan, findings, undo });
+    await acceptFeedsAlone(tx, plan, doing);
+    const { finding } = plan;
+    for (const packagePlan of plan.packages)
+      await acceptWholePackage({ tx, doing, plan: packagePlan, finding, findings, undo });
+    await acceptFleets(tx, plan, doing);
     collectGarbage();
     await tx.transferSources.raiseFloor(statement.source, statement.sequence);
     const receipt = await buildReceipt(tx, { received: before, statement, source, plan, automatic, undo }, doing);
@@ -96,6 +109,25 @@ const notedLines = 100;
 const planLineText = ({ package: on, what: item, from, to }: PlanLine): string =>
   lineText({ on, part: item, from, to });
 
+/**
+ * Accepts the feeds. Refuses feeds that know vulnerabilities of the same transfer that the approval policy asks about:
+ * the people who approved it have not seen them.
+ */
+async function acceptFeedsAlone(tx: ChangeRecords, plan: TransferPlan, doing: ActContext): Promise<void> {
+  if (plan.feeds.length === 0) return;
+  const context = { at: doing.at, policies: [await tx.approvalPolicy.inForce()] };
+  const before = (await vulnerabilityLines(tx, releasedSubjects(tx, plan, doing.at), context)).map(lineText);
+  await acceptFeeds(tx, plan, doing);
+  const added = (await vulnerabilityLines(tx, releasedSubjects(tx, plan, doing.at), context)).map(lineText);
+  const unseen = added.find((line) => !before.includes(line));
+  if (unseen === undefined) return;
+  throw new Refusal(
+    'conflict',
+    `With the feeds of this transfer, the approval policy asks about more vulnerabilities: ${unseen}. ` +
+      "Import the feed first with 'larder feed import', or accept only the feeds with '--only feed/*' and have the packages sent again.",
+  );
+}
+
 /** The rule under which the transfer is accepted automatically. Throws if it has to wait for a person. */
 async function automaticIn(
   tx: ChangeRecords,
@@ -105,7 +137,9 @@ async function automaticIn(
 ): Promise<string> {
   const [source, policy] = [await tx.transferSources.find(statement.source), await tx.approvalPolicy.inForce()];
   const { sequence } = statement;
-  const terms = { source, sequence, isLate: isExpired(statement, at), policy, approvals: approvalLines(plan) };
+  const vulnerabilities = await vulnerabilityLines(tx, releasedSubjects(tx, plan, at), { at, policies: [policy] });
+  const approvals = [...approvalLines(plan), ...vulnerabilities];
+  const terms = { source, sequence, isLate: isExpired(statement, at), policy, approvals };
   const reasons = listReviewReasons(plan.lines, terms);
   if (reasons.length === 0 && source !== undefined) return automaticRule(source);
   throw new Refusal('conflict', reasons.join(' '));

@@ -45,6 +45,9 @@ export function listReviewReasons(
   if (isLate) reasons.add('It has expired.');
   if (isFarAhead(sequence, source.floor)) reasons.add(farAhead(sequence, source.floor));
   if (rulesFor(policy, approvals).length > 0) reasons.add('The approval policy requires approvals for its changes.');
+  for (const { kind, on, part, to } of approvals)
+    if (kind === 'vulnerabilities' && reasons.size < maxReasons)
+      reasons.add(`The approval policy asks about ${part ?? ''} vulnerabilities: ${on}, ${to ?? ''}.`);
   for (const line of lines.values()) {
     if (reasons.size >= maxReasons) break;
     const reason = describeReviewReason(line);

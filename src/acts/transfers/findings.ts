@@ -1,12 +1,18 @@
 // The findings of the reviews of a transfer, by subject.
 import type { TransferContent } from '#contract/wire.ts';
+import type { BillOfMaterials } from '#domain/vulnerabilities/bill-of-materials.ts';
 import type { ImageReferences } from '#records/images/images.ts';
 import type { TransferFinding } from '#records/transfers/transfers.ts';
 import type { Findings } from '#records/uploads/uploads.ts';
+import type { VulnerabilityFeed } from '#records/vulnerabilities/feeds.ts';
 
 /** The subject of a review: a revision of a package, of a resource, or a manifest by its SHA-256. */
 export const subjectOf = (packageId: string, ...parts: (string | number)[]): string =>
   [packageId, ...parts.map(String)].join('/');
+
+/** The subject of the review of an image's contents, by the SHA-256 of its manifest. */
+export const imageContentsSubject = (packageId: string, resource: string, sha256: string): string =>
+  subjectOf(packageId, resource, sha256, 'contents');
 
 /** The findings about a resource. If the resource names an image, this store made its content. */
 type ResourceFindings = Extract<Findings, { kind: 'resource' }> & { content?: TransferContent };
@@ -25,8 +31,10 @@ export type SubjectFindings =
   | ResourceFindings
   | CredentialFindings
   | ({ kind: 'manifest' } & ImageReferences)
+  | { kind: 'image-contents'; bill: BillOfMaterials }
   | { kind: 'library'; text: string }
-  | { kind: 'icon' };
+  | { kind: 'icon' }
+  | ({ kind: 'feed' } & Pick<VulnerabilityFeed, 'format' | 'datedAt' | 'entries' | 'skipped' | 'releases'>);
 
 export type FindingsOfKind<Kind extends SubjectFindings['kind']> = Extract<SubjectFindings, { kind: Kind }>;
 

@@ -18,7 +18,9 @@ import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { Release } from '#records/releases/releases.ts';
 import type { TransferSource } from '#records/sites/transfer-sources.ts';
 import type { TransferFinding } from '#records/transfers/transfers.ts';
+import type { VulnerabilityFeed } from '#records/vulnerabilities/feeds.ts';
 import type { VerifiedAssertionsByName } from '../assertions/assertions.ts';
+import type { FleetChange } from '../fleets/fleet-change.ts';
 import type { ForeignAccountChange } from '../accounts/foreign-accounts.ts';
 import type { LazyTransferStatement } from './statement.ts';
 
@@ -26,6 +28,7 @@ type Nouns =
   | 'accounts'
   | 'assertions'
   | 'charmLibraries'
+  | 'fleets'
   | 'images'
   | 'neededContents'
   | 'packages'
@@ -34,7 +37,8 @@ type Nouns =
   | 'revisions'
   | 'tracks'
   | 'transfers'
-  | 'transferSources';
+  | 'transferSources'
+  | 'vulnerabilityFeeds';
 export type PlanRecords = Pick<StoreRecords, Nouns> | Pick<ChangeRecords, Nouns>;
 
 /**
@@ -60,7 +64,9 @@ export interface PlanLine {
     | 'withdrawal'
     | 'release'
     | 'close'
-    | 'assertion';
+    | 'assertion'
+    | 'feed'
+    | 'fleet';
   /** The object of the change: a revision, a channel with its slot, or a resource with its revision. */
   what: string;
   from: string | null;
@@ -105,13 +111,20 @@ export interface PackagePlan {
   closes: { channel: string; held: Release[] }[];
 }
 
+/** A feed of advisories to accept. */
+export type PlannedFeed = Omit<VulnerabilityFeed, 'importedAt' | 'importedBy'>;
+
 /** A plan. Its long lists are packed while they grow. */
 export interface TransferPlan {
   packages: Sequence<PackagePlan>;
   /** The assertions to accept, prerequisites first. */
   assertions: Sequence<Assertion>;
+  /** The feeds of advisories to accept. */
+  feeds: PlannedFeed[];
+  /** The changes of fleets to make. */
+  fleets: FleetChange[];
   lines: PackedList<PlanLine>;
-  /** The new content of the channels, as lines for approvers in the form of any other release. */
+  /** The new content of the channels, as lines for approvers in the form of any other release; and the new feeds. */
   releases: PackedList<ApprovalLine>;
   /** While there are any, the transfer is refused, unless the package is left out. */
   problems: PlanProblem[];

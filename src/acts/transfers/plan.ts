@@ -1,6 +1,5 @@
 // Plans the changes of a received transfer: for the preview, and again in the act that accepts it.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import type { TransferPackage } from '#contract/wire.ts';
 import type { ApprovalLine } from '#domain/approvals/approval-policy.ts';
 import { toCanonicalText } from '#domain/canonical-json.ts';
@@ -10,6 +9,8 @@ import { fitsGlob } from '#domain/packages/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { mapSequence, PackedList } from '#domain/sequence.ts';
 import { planAssertions } from './kinds/assertions.ts';
+import { planFeeds } from './kinds/feeds.ts';
+import { planFleets } from './kinds/fleets.ts';
 import { planWholePackage } from './kinds/index.ts';
 import { PackagePlanning, type PlanningContext } from './package-planning.ts';
 import {
@@ -43,6 +44,8 @@ export async function planTransfer(records: PlanRecords, request: TransferPlanRe
   const plan: TransferPlan = {
     packages,
     assertions: [],
+    feeds: [],
+    fleets: [],
     lines: new PackedList<PlanLine>(aside),
     releases: new PackedList<ApprovalLine>(aside),
     problems: [],
@@ -79,6 +82,8 @@ export async function planTransfer(records: PlanRecords, request: TransferPlanRe
     if (made !== undefined) plans.add({ at, made: { ...made, carried: undefined } });
   }
   await planAssertions(records, inputs, plan);
+  await planFeeds(records, inputs, plan);
+  await planFleets(records, inputs, plan);
   for (const { what: item, why: reason } of statement['left-out'])
     plan.leftOut.push({ package: item, what: item, why: `The source says: ${reason}` });
   plan.leftOut.push(...(await listMissingBases(records, statement)));
@@ -90,10 +95,13 @@ export async function planTransfer(records: PlanRecords, request: TransferPlanRe
  * Refuses a glob that matches no package: it is probably a typing error, and a package meant to be left out would be
  * accepted. Globs for assertions are exempt, because the assertions may be here already and not in the plan.
  */
-function refuseIdle({ packages }: LazyTransferStatement, globs: readonly string[]): void {
+function refuseIdle({ packages, feeds = [], fleets = [] }: LazyTransferStatement, globs: readonly string[]): void {
   const idle = new Set(globs.filter((glob) => !matchesGlob(glob.split('/', 1)[0]!, 'assertion')));
   if (idle.size === 0) return;
-  for (const sentPackage of packages) for (const glob of idle) if (fitsGlob([glob], sentPackage)) idle.delete(glob);
+  const sentFeeds = feeds.map(({ name }) => ({ namespace: 'feed', name }));
+  const sentFleets = fleets.map(({ name }) => ({ namespace: 'fleet', name }));
+  for (const sent of [...packages, ...sentFeeds, ...sentFleets])
+    for (const glob of idle) if (fitsGlob([glob], sent)) idle.delete(glob);
   const [glob] = idle;
   if (glob === undefined) return;
   throw new Refusal(
@@ -152,7 +160,7 @@ export const approvalLines = ({ lines, releases }: Pick<TransferPlan, 'lines' | 
 
 /** The digest of the lines, for comparing two plans. Equals the digest of the list in canonical JSON. */
 export function planDigestOf({ lines }: Pick<TransferPlan, 'lines'>): string {
-  const digest = createHash('sha256');
+  const digest = createDigest('change');
   let separator = '[';
   for (const line of lines) {
     digest.update(`${separator}${toCanonicalText(line)}`);

@@ -1,6 +1,5 @@
 // The receipt of an accepted transfer: its changes, its approvals, and the data for its withdrawal.
-import { hash } from 'node:crypto';
-
+import { computeDigest } from '#domain/cryptography.ts';
 import { policyTexts } from '#domain/approvals/approval-policy.ts';
 import type { Sequence } from '#domain/sequence.ts';
 import type { StoredApproval } from '#records/approvals/proposals.ts';
@@ -9,6 +8,7 @@ import type { Release } from '#records/releases/releases.ts';
 import type { TransferSource } from '#records/sites/transfer-sources.ts';
 import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
 import { act, type ActContext } from '../act.ts';
+import type { FleetChange } from '../fleets/fleet-change.ts';
 import { recordExport, measureText } from '../audit/exports.ts';
 import { isExpired } from './acceptance-conditions.ts';
 import type { TransferPlan } from './plan-types.ts';
@@ -52,6 +52,8 @@ export interface Receipt {
   sources: ReceiptSource[];
   /** The previous content of each changed channel, for a rollback. */
   undo: Sequence<ChannelUndo>;
+  /** The changes of fleets, for a rollback; undefined if there were none. */
+  fleets?: readonly FleetChange[];
 }
 
 /**
@@ -99,6 +101,7 @@ export async function buildReceipt(
     policy: Object.fromEntries(policyTexts(await tx.approvalPolicy.inForce())),
     sources: (await tx.transferSources.list()).map(toReceiptSource),
     undo,
+    ...(plan.fleets.length > 0 && { fleets: plan.fleets }),
   };
 }
 
@@ -116,7 +119,7 @@ function selectKnownSignatures(
   { signatures }: Pick<ReceivedTransfer, 'signatures'>,
   { keys }: Pick<TransferSource, 'keys'>,
 ) {
-  const ids = new Set(keys.map((key) => hash('sha256', Buffer.from(key, 'base64url'))));
+  const ids = new Set(keys.map((key) => computeDigest('key fingerprint', Buffer.from(key, 'base64url'))));
   const { signatures: all } = JSON.parse(signatures) as { signatures: Receipt['signatures'] };
   return all.filter(({ keyid }) => ids.has(keyid));
 }

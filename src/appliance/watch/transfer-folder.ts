@@ -1,19 +1,15 @@
 // Watches a folder for transfers: receives its files, and accepts them if that is possible automatically. A thread runs
 // the command that a person would use: reading a transfer of thousands of packages and computing its plan takes
 // seconds, and would block the event loop.
-import { once } from 'node:events';
 import { opendir } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
-import type { Worker, WorkerOptions } from 'node:worker_threads';
 
 import { seconds } from '#domain/clock.ts';
 import type { BackgroundJob } from '#jobs/runner.ts';
-import { startCommand } from '#platform/embedded.ts';
 import type { FactsOf } from '#platform/faults.ts';
-import { nativePath } from '#platform/native.ts';
 import { inOneSentence } from '#platform/system-errors.ts';
 import type { WatchedFilesResult } from '#transfers/receive/watched-files.ts';
 import { watchFolder } from '#transfers/receive/watch-folder.ts';
+import { runCommandThread, type StartCommand } from '../command-thread.ts';
 import type { Current } from '../settings.ts';
 import type { Storage } from '../storage.ts';
 
@@ -24,11 +20,8 @@ interface FolderWatchOptions {
   /** Milliseconds between two checks, if not the default. */
   intervalMs?: number | undefined;
   /** Starts a command; a test passes its own to control it. */
-  start?: (argv: readonly string[], options: WorkerOptions) => Worker;
+  start?: StartCommand;
 }
-
-/** The memory limits of the command on the host; a thread gets the same. */
-const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 24 };
 
 export function watchFolderJob(
   { health, intervalMs = seconds(30), ...watched }: FolderWatchOptions,
@@ -74,25 +67,17 @@ async function findFolderProblem(folder: string | undefined): Promise<FactsOf<'w
   }
 }
 
-/** Runs `larder transfer watch` on these files; ends the command when the signal aborts, and waits for its end. */
+/** Runs `larder transfer watch` on these files. */
 async function receiveFiles(
   files: readonly string[],
-  { directory, start = startCommand }: Omit<FolderWatchOptions, 'health' | 'intervalMs'>,
+  { directory, start }: Omit<FolderWatchOptions, 'health' | 'intervalMs'>,
   signal: AbortSignal,
 ): Promise<WatchedFilesResult> {
-  signal.throwIfAborted();
-  const argv = ['transfer', 'watch', ...files, '--data', directory, '--json', '--quiet'];
-  const thread = start(argv, { name: 'watch', execArgv: [], resourceLimits, workerData: { native: nativePath() } });
-  const end = (): void => {
-    thread.postMessage('end');
-  };
-  signal.addEventListener('abort', end);
   try {
-    const exited = once(thread, 'exit') as Promise<[code: number]>;
-    const [output, errorOutput, [code]] = await Promise.all([text(thread.stdout), text(thread.stderr), exited]);
-    if (output !== '' && code <= 1) return JSON.parse(output) as WatchedFilesResult;
-    throw new Error(`cannot receive transfers from the watched folder: ${(errorOutput || output).trim().slice(-1000)}`);
-  } finally {
-    signal.removeEventListener('abort', end);
+    const argv = ['transfer', 'watch', ...files];
+    return await runCommandThread<WatchedFilesResult>({ name: 'watch', argv, directory, signal, start });
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new Error(`cannot receive transfers from the watched folder: ${inOneSentence(cause)}`, { cause });
   }
 }

@@ -8,6 +8,7 @@ import { ownSite, shortId } from '#transfers/site.ts';
 import { command, extendAnswer, type CommandResult } from '../frame/command.ts';
 import { formatCount } from '#domain/quantities.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
+import { siteKeysOf } from '../keys/find-keys.ts';
 import { parseSelection, selectionOptions, withStagedTransfer } from './staged-transfer.ts';
 import { writeReceipt } from './receipt-file.ts';
 import { newFileAt } from './make/writing-options.ts';
@@ -45,10 +46,10 @@ export const transferAccept = command({
     return withStore(
       { data, world },
       async (store) => {
-        if (file !== undefined) await ownSite(store.records, store.siteKey);
+        if (file !== undefined) await ownSite(store.records, siteKeysOf(store, world));
         const { answer, id } = await accepted(store, idPrefix, { ...parseSelection(options), seen: options.seen });
         if (file === undefined) return answer;
-        const written = await writeReceipt(store, { prefix: id, file, html: false });
+        const written = await writeReceipt(store, { prefix: id, file, html: false }, world);
         const receipt = { file, sha256: written.sha256, bytes: written.bytes };
         return extendAnswer(answer, `Its receipt is in ${file}.`, { receipt });
       },

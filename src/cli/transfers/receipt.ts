@@ -32,7 +32,11 @@ export const transferReceipt = command({
       async (store) => {
         keepHeapSmall();
         const file = resolve(call.positionals.file);
-        const written = await writeReceipt(store, { prefix: call.positionals.id, file, html: call.options.html });
+        const written = await writeReceipt(
+          store,
+          { prefix: call.positionals.id, file, html: call.options.html },
+          call.world,
+        );
         const { id, ...inFile } = written;
         return { text: `The receipt of ${shortId(id)} is in ${file}.`, json: { file, ...inFile } };
       },

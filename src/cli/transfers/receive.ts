@@ -18,6 +18,7 @@ import { interruptible } from '../frame/interruption.ts';
 import { toReadFailure } from '../frame/outside-files.ts';
 import { createProgress } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
+import { siteKeysOf } from '../keys/find-keys.ts';
 import { visible } from '../frame/terminal.ts';
 import { withReviewer } from '../uploads/reviewer.ts';
 import { formatGathered, requireFolder, gatherFolder } from './make/gather.ts';
@@ -172,7 +173,7 @@ export async function receiveParts(
   parts: OpenPart[],
 ): Promise<TransferReceiveResult> {
   const progress = createProgress(call);
-  const own = await siteOf(store.records, store.siteKey);
+  const own = await siteOf(store.records, siteKeysOf(store, call.world));
   const { 'last-receipt': receipt, 'floor-lost': isLost } = call.options;
   const lastReceipt = receipt === undefined ? (isLost ? 'lost' : undefined) : readOwnReceipt(resolve(receipt), own);
   try {
@@ -204,7 +205,7 @@ function readOwnReceipt(file: string, own: Site | undefined): { source: string; 
   } catch (error) {
     throw toReadFailure(file, error);
   }
-  const position = own === undefined ? undefined : parseReceipt(text, [own.seed.publicKey, ...(own.before ?? [])]);
+  const position = own === undefined ? undefined : parseReceipt(text, [own.key.publicKey, ...(own.before ?? [])]);
   if (position !== undefined) return position;
   throw new Failure(`${file} is not a receipt signed by this site`, { code: 'no-receipt' });
 }

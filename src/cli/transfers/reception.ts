@@ -1,11 +1,12 @@
 // Receives transfers with the reviews and credentials of the store, for people and for the watched folder.
 import type { Actor } from '#acts/act.ts';
-import { createPullCredentials, createTransferReview } from '#appliance/transfer-reviews.ts';
+import { createImageReading, createPullCredentials, createTransferReview } from '#appliance/transfer-reviews.ts';
 import { readTrusted } from '#assertions/trusted-roots.ts';
 import type { OpenBlobs } from '#data/blobs.ts';
 import type { Reviewer } from '#review/reviewer.ts';
 import { acceptAutomatically } from '#transfers/accept/automatic.ts';
 import { acceptanceContextOf } from '#transfers/accept/desk.ts';
+import type { StoreHandle } from '#data/store.ts';
 import type { OpenStore } from '../frame/store.ts';
 
 export interface ReceptionMeans extends Pick<OpenBlobs, 'blobs' | 'digests'> {
@@ -14,7 +15,7 @@ export interface ReceptionMeans extends Pick<OpenBlobs, 'blobs' | 'digests'> {
 }
 
 /** The parts of a reception that follow from the store. */
-export async function receptionContextOf(store: OpenStore, { blobs, digests, reviewer, signal }: ReceptionMeans) {
+export async function receptionContextOf(store: StoreHandle, { blobs, digests, reviewer, signal }: ReceptionMeans) {
   const { records, newId, now, config } = store;
   return {
     ...(await acceptanceContextOf(store)),
@@ -26,7 +27,8 @@ export async function receptionContextOf(store: OpenStore, { blobs, digests, rev
     signal,
     largest: config.uploads.max_size,
     credentialFor: createPullCredentials(store),
-    findingsOf: createTransferReview({ blobs, digests, reviewer, newId }),
+    findingsOf: createTransferReview({ blobs, digests, reviewer, newId, signal }),
+    imageBillOf: createImageReading({ blobs, reviewer, signal }),
   };
 }
 

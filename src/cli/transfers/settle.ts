@@ -26,8 +26,9 @@ export const transferDiscard = command({
 
 export const transferWithdraw = command({
   name: 'transfer withdraw',
-  summary: 'Withdraw an accepted transfer: restore the releases that its channels had before. Its revisions stay.',
-  description: 'If a channel has changed since, no channel is restored, and the error names the channel.',
+  summary:
+    'Withdraw an accepted transfer: restore the releases that its channels had before, and its fleets. Its revisions stay.',
+  description: 'If a channel or a fleet has changed since, nothing is restored, and the error names it.',
   positionals,
   examples: ['larder transfer withdraw 3f9a01 --yes'],
   confirm: {
@@ -40,10 +41,11 @@ export const transferWithdraw = command({
     withStore({ data, world }, async ({ records, acts, person }) => {
       keepHeapSmall();
       const transfer = await findTransfer(records, id);
-      const channels = await acts.do(withdrawTransfer, person, { id: transfer.id });
+      const { channels, fleets } = await acts.do(withdrawTransfer, person, { id: transfer.id });
+      const ofFleets = fleets.length === 0 ? '' : `, ${formatCount(fleets.length, 'fleet')}`;
       return {
-        text: `The releases of ${shortId(transfer.id)} are withdrawn: ${formatCount(channels.length, 'release')}.`,
-        json: { id: transfer.id, channels },
+        text: `The releases of ${shortId(transfer.id)} are withdrawn: ${formatCount(channels.length, 'release')}${ofFleets}.`,
+        json: { id: transfer.id, channels, fleets },
       };
     }),
 });

@@ -2,7 +2,9 @@
 import { dirname, resolve } from 'node:path';
 
 import { itself } from '#acts/act.ts';
+import { toChunks } from '#blobs/blobs.ts';
 import { withBlobs } from '#data/blobs.ts';
+import { importFeedContent, type FeedImportMeans } from '#jobs/vulnerabilities/import-feed.ts';
 import { keepHeapSmall } from '#platform/small-heap.ts';
 import type { OpenPart } from '#transfers/parts/open-part.ts';
 import { receive } from '#transfers/receive/receive.ts';
@@ -13,15 +15,16 @@ import { interruptible } from '../frame/interruption.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 import { withReviewer } from '../uploads/reviewer.ts';
+import { piecesOf, withSentFile } from '../uploads/sent-file.ts';
 import { acceptIfAutomatic, receptionContextOf, type ReceptionMeans } from './reception.ts';
 
 export const transferWatch = command({
   name: 'transfer watch',
-  summary: 'Receive the complete transfers in the watched folder, once.',
+  summary: 'Receive the complete transfers and the feeds in the watched folder, once.',
   description:
     'If [transfers] watch in larder.toml names a folder, the server does this by itself every half minute. ' +
-    'Transfers that need no decision are accepted; the audit log names the store itself as the actor. The files ' +
-    'stay.',
+    'Transfers that need no decision are accepted, and feeds of advisories are imported; the audit log names the ' +
+    'store itself as the actor. The files stay.',
   positionals: [{ name: 'files', value: 'FILE', summary: 'Files in that folder. Default: all.', repeated: true }],
   options: {},
   examples: ['larder transfer watch', 'larder transfer watch /srv/transfers/in.1of2.tar /srv/transfers/in.2of2.tar'],
@@ -40,6 +43,7 @@ export const transferWatch = command({
           withBlobs(store, (blobAccess) =>
             receiveComplete(files, {
               take: (parts) => receiveWatched(parts, store, { ...blobAccess, reviewer, signal }),
+              takeFeed: (file) => importWatched(file, { ...store, blobs: blobAccess.blobs, signal }),
               signal,
             }),
           ),
@@ -56,12 +60,24 @@ async function receiveWatched(parts: readonly OpenPart[], store: OpenStore, mean
   await acceptIfAutomatic(id, { store, blobs: means.blobs, actor: itself });
 }
 
-function inWords({ taken, files, fault }: WatchedFilesResult): string {
+/**
+ * Imports a feed. The folder proves nothing about its sender: advisories may come from it, as far as the approval policy
+ * allows, but statements that end findings need a person.
+ */
+const importWatched = (name: string, means: FeedImportMeans): Promise<void> =>
+  withSentFile(name, async (file) => {
+    const content = toChunks(piecesOf(file, means.signal));
+    const choices = { mayBeSmaller: false, skipsInvalid: false, acceptsStatements: false };
+    await importFeedContent(means, { content, size: file.size, actor: itself, ...choices });
+  });
+
+function inWords({ taken, feeds, files, fault }: WatchedFilesResult): string {
   const refused = files.flatMap(({ file, why: reason }) =>
     reason === null ? [] : `${visible(file)} was not received: ${visible(reason)}`,
   );
   return [
     `${String(taken)} ${taken === 1 ? 'transfer was' : 'transfers were'} received.`,
+    ...(feeds === 0 ? [] : [`${String(feeds)} ${feeds === 1 ? 'feed was' : 'feeds were'} imported.`]),
     ...refused,
     ...(fault === null ? [] : [`It stopped: ${visible(fault)}`]),
   ].join('\n');

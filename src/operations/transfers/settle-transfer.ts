@@ -40,14 +40,14 @@ export const withdrawTransfer = operation({
   method: 'POST',
   path: '/internal/v1/transfers/:transfer/withdraw',
   since: 0,
-  summary: 'Roll back the releases of an accepted transfer. Its revisions stay.',
+  summary: 'Roll back the releases and fleets of an accepted transfer. Its revisions stay.',
   access: storeAdministrator('store-manage'),
   response: 'SettledTransfer',
   refuses: ['conflict', ...gateErrorCodes],
 
   async handle(call) {
-    const { id, channels } = await call.transfers.withdraw(call.params.transfer, caller(call));
-    return { id, status: 'withdrawn' as const, changes: channels.length, 'left-out': 0 };
+    const { id, channels, fleets } = await call.transfers.withdraw(call.params.transfer, caller(call));
+    return { id, status: 'withdrawn' as const, changes: channels.length + fleets.length, 'left-out': 0 };
   },
 });
 

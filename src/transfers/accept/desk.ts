@@ -2,9 +2,10 @@
 import { rm } from 'node:fs/promises';
 
 import type { Acts, Actor } from '#acts/act.ts';
+import { siteNameSetting } from '#acts/sites/sites.ts';
 import { discardTransfer } from '#acts/transfers/transfers.ts';
 import { withdrawTransfer } from '#acts/transfers/withdraw.ts';
-import type { Receipt } from '#acts/transfers/receipt.ts';
+import { exportReceipt, type Receipt } from '#acts/transfers/receipt.ts';
 import type { TransferDesk } from '#http/transfer-desk.ts';
 import type { Roots } from '#assertions/chain.ts';
 import type { Blobs } from '#blobs/blobs.ts';
@@ -21,12 +22,12 @@ import { acceptReceivedTransfer, type AcceptanceContext } from './acceptance.ts'
 import { verifyReceived, inspectTransfer, findTransfer, type VerifiedTransfer } from './inspect.ts';
 import { presentPreview, buildReceiptReport, buildPreviewReport } from './report.ts';
 import { provenanceOf } from '../request/request-content.ts';
-import { shortId, siteOf } from '../site.ts';
+import { ownSite, shortId, siteOf, type SiteKeys } from '../site.ts';
+import { signReceipt } from './receipts.ts';
 
 export interface TransferDeskDependencies {
   records: StoreRecords;
   acts: Acts;
-  siteKey: Buffer;
   /** The data directory. */
   directory: string;
   config: Pick<Config, 'site'>;
@@ -36,11 +37,10 @@ export interface TransferDeskDependencies {
 export async function acceptanceContextOf({
   records,
   acts,
-  siteKey,
   directory,
   config,
 }: TransferDeskDependencies): Promise<AcceptanceContext> {
-  return { acts, directory, site: (await siteOf(records, siteKey))?.name, labels: config.site };
+  return { acts, directory, site: await records.appliance.find(siteNameSetting), labels: config.site };
 }
 
 /** Discards a waiting transfer with its received content. */
@@ -53,7 +53,7 @@ export async function discard(
   await rm(pieceFolderOf(directory, id), { recursive: true, force: true });
 }
 
-interface TransferDeskOptions extends Omit<TransferDeskDependencies, 'config'> {
+interface TransferDeskOptions extends Omit<TransferDeskDependencies, 'config'>, SiteKeys {
   blobs: Pick<Blobs, 'open'>;
   config: () => Config;
   roots: () => Roots;
@@ -64,7 +64,7 @@ interface TransferDeskOptions extends Omit<TransferDeskDependencies, 'config'> {
 const maxInspectedStatementBytes = 2 * 1024 * 1024;
 
 export function transferDesk(serving: TransferDeskOptions): TransferDesk {
-  const { records, acts, blobs, siteKey, roots, now } = serving;
+  const { records, acts, blobs, roots, now } = serving;
   const settling = (): TransferDeskDependencies => ({ ...serving, config: serving.config() });
   const withBrought = async <Result>(
     prefix: string,
@@ -87,13 +87,14 @@ export function transferDesk(serving: TransferDeskOptions): TransferDesk {
       });
     },
     async receipt({ receipt }) {
-      const site = await siteOf(records, siteKey);
+      const site = await siteOf(records, serving);
       if (receipt === null || site === undefined) return undefined;
       return buildReceiptReport(JSON.parse(receipt) as Receipt, {
         site,
         auditHead: (await records.audit.head()) ?? null,
       });
     },
+    exportReceipt: (prefix, actor) => exportSignedReceipt(serving, prefix, actor),
     accept: (prefix, { seen, without = [] }, actor) =>
       withBrought(prefix, async (brought) => {
         // If the transfer is already accepted, the result is its receipt and the selection does not matter.
@@ -111,10 +112,27 @@ export function transferDesk(serving: TransferDeskOptions): TransferDesk {
     },
     async withdraw(prefix, actor) {
       const { id } = await findTransfer(records, prefix);
-      return { id, channels: await acts.do(withdrawTransfer, actor, { id }) };
+      return { id, ...(await acts.do(withdrawTransfer, actor, { id })) };
     },
     declarations: () => provenanceOf(records),
   };
+}
+
+/** Signs the receipt of an accepted transfer. */
+async function exportSignedReceipt(
+  serving: TransferDeskOptions,
+  prefix: string,
+  actor: Actor,
+): Promise<{ id: string; text: string }> {
+  const { records, acts, config } = serving;
+  const site = await ownSite(records, serving);
+  const { id, receipt } = await findTransfer(records, prefix);
+  if (receipt === null)
+    throw new Refusal('conflict', `Transfer ${shortId(id)} was not accepted, so there is no receipt.`);
+  const auditHead = (await records.audit.head()) ?? null;
+  const text = await signReceipt(JSON.parse(receipt) as Receipt, { site, auditHead });
+  await acts.do(exportReceipt, actor, { id, label: config().site.label ?? null, text });
+  return { id, text };
 }
 
 /**
@@ -122,6 +140,12 @@ export function transferDesk(serving: TransferDeskOptions): TransferDesk {
  */
 function refuseEmpty({ statement }: Pick<VerifiedTransfer, 'statement'>, without: readonly string[]): void {
   if (without.length === 0) return;
+  const { feeds = [], fleets = [] } = statement;
+  const others = [
+    ...feeds.map(({ name }) => ({ namespace: 'feed', name })),
+    ...fleets.map(({ name }) => ({ namespace: 'fleet', name })),
+  ];
+  if (others.some((entry) => !fitsGlob(without, entry))) return;
   let count = 0;
   for (const entry of statement.packages) {
     if (!fitsGlob(without, entry)) return;

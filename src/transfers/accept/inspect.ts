@@ -24,8 +24,10 @@ import type { StoreRecords } from '#records/index.ts';
 import type { TransferSource } from '#records/sites/transfer-sources.ts';
 import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
 import { releaseBuffer, collectGarbage } from '#platform/small-heap.ts';
+import { compareVulnerabilities, type TransferVulnerabilities } from './transfer-vulnerabilities.ts';
 import { findMissingAfterAcceptance } from './missing-dependencies.ts';
-import { keyIdOf, readSignatures, findSigners } from '../statement/signatures.ts';
+import { readSignatures, findSigners } from '../statement/signatures.ts';
+import { keyIdOf } from '../statement/site-keys.ts';
 import { readStatement } from '../statement/statement.ts';
 import { fingerprintOfId } from '../site.ts';
 import { readBlob } from '../blob-bytes.ts';
@@ -66,6 +68,7 @@ export interface TransferInspection extends VerifiedTransfer {
   waitReason: string | null;
   /** Dependencies of its releases that neither the transfer nor this site has. */
   needed: UnmetNeed[];
+  vulnerabilities: TransferVulnerabilities;
   /** Digest of the plan's lines, to prove at acceptance which plan the person has seen. */
   digest: string;
 }
@@ -128,6 +131,7 @@ export async function inspectTransfer(
   if (refused !== undefined) plan.problems.unshift(refused);
   collectGarbage();
   const needed = await findMissingAfterAcceptance(records, plan);
+  const vulnerabilities = await compareVulnerabilities(records, plan, at);
   const isLate = transfer.status === 'waiting' && isExpired(statement, at);
   const waitReason = (await records.transfers.finding(transfer.id, waitReasonSubject))?.refused ?? null;
   const { sequence } = statement;
@@ -136,7 +140,17 @@ export async function inspectTransfer(
   const lost =
     transfer.status === 'waiting' ? await lostBefore(records, statement, plan, trustedSource?.floor ?? 0) : [];
   const ahead = isAhead ? farAhead(sequence, trustedSource.floor) : undefined;
-  return { ...brought, isLate, plan, farAhead: ahead, lost, waitReason, needed, digest: planDigestOf(plan) };
+  return {
+    ...brought,
+    isLate,
+    plan,
+    farAhead: ahead,
+    lost,
+    waitReason,
+    needed,
+    vulnerabilities,
+    digest: planDigestOf(plan),
+  };
 }
 
 /** Returns why the whole transfer cannot be accepted now: its source is not trusted for it, or it is for another site. */
@@ -194,18 +208,23 @@ async function believedOf(
   { records, blobs, roots, spool, now }: InspectionContext,
 ): Promise<Pick<TransferInspection, 'believed' | 'disbelieved'>> {
   const carried = new SpilledAssertions(spool);
+  const unusable = new Map<string, string>();
   for (const { 'sha3-384': sha3_384 } of statement.assertions) {
     const bytes = await readBlob(blobs, sha3_384);
-    for (const assertion of bytes === undefined ? [] : parseStream(bytes)) carried.add(assertion);
+    for (const assertion of bytes === undefined ? [] : parseStream(bytes)) {
+      // A newer release of the source may know more types.
+      const reason = await refusalReason(() => carried.add(assertion));
+      if (reason !== undefined) unusable.set(`assertion/${assertion.type}`, reason);
+    }
   }
+  const disbelieved = Array.from(unusable, ([subject, reason]) => ({ what: subject, why: reason }));
   const looking = { records, roots, now: now() };
   try {
-    return { believed: await verifySpooledAssertions(carried, looking), disbelieved: [] };
+    return { believed: await verifySpooledAssertions(carried, looking), disbelieved };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
   }
   const good = carried.createSibling();
-  const disbelieved: TransferInspection['disbelieved'] = [];
   for (const { assertion, subject } of apart(statement, carried)) {
     const together = inOrder(assertion, (name) => carried.get(name));
     const reason = await refusalReason(() => verifyAssertions(together, looking));

@@ -10,16 +10,17 @@ interface ReceiptSigningContext {
   auditHead: { seq: number; hash: string } | null;
 }
 
-/** Returns the public part of a receipt, without the data for restoring the channels. */
+/** Returns the public part of a receipt, without the data for its withdrawal. */
 export function toPublicReceipt(receipt: Receipt, { site, auditHead }: ReceiptSigningContext) {
   const publicReceipt: Omit<Receipt, 'undo'> & Partial<Receipt> = { ...receipt };
   delete publicReceipt.undo;
+  delete publicReceipt.fleets;
   return { ...publicReceipt, site: site.name, 'audit-head': auditHead };
 }
 
 /** Returns a DSSE envelope with the receipt as its payload. */
-export const signReceipt = (receipt: Receipt, context: ReceiptSigningContext): string =>
-  signEnvelope(toPublicReceipt(receipt, context), payloadType, context.site.seed);
+export const signReceipt = (receipt: Receipt, context: ReceiptSigningContext): Promise<string> =>
+  signEnvelope(toPublicReceipt(receipt, context), payloadType, context.site.key);
 
 /** Returns the transfer that a receipt confirms, if one of these keys has signed it; else undefined. */
 export function parseReceipt(text: string, keys: readonly string[]): { source: string; sequence: number } | undefined {

@@ -5,6 +5,7 @@ import type { TransferReport } from '#http/transfer-desk.ts';
 import { labelText } from '#domain/sites/site-label.ts';
 import { fingerprintOfSshKey } from '#domain/approvals/ssh-key.ts';
 import type { TransferInspection } from './inspect.ts';
+import { presentTransferVulnerabilities, reportVulnerabilities } from './transfer-vulnerabilities.ts';
 import { toPublicReceipt } from './receipts.ts';
 import { fingerprintOf, fingerprintOfId, shortId } from '../site.ts';
 
@@ -18,10 +19,12 @@ export function buildPreviewReport({
   lost,
   waitReason,
   needed,
+  vulnerabilities,
   digest,
   disbelieved,
   signatures,
 }: TransferInspection): TransferReport {
+  const reported = reportVulnerabilities(vulnerabilities);
   const { source, sequence, created, expires, reason } = statement;
   const keys = signatures.map(
     (signature) => `${signature.fingerprint}${signature['is-of-source'] ? '' : ` (not a trusted key of '${source}')`}`,
@@ -41,6 +44,7 @@ export function buildPreviewReport({
       transfer.unsigned === 1
         ? 'It is not signed: it can be accepted only with the approvals that the policy requires for unsigned folders.'
         : `Signed with ${keys.join(', ')}.`,
+      ...reported.sentences,
       `The digest of these changes is ${digest}.`,
     ],
     changes: [...plan.lines],
@@ -49,6 +53,7 @@ export function buildPreviewReport({
         heading: 'The transfer cannot be accepted with these problems:',
         items: plan.problems.map((problem) => `${aboutProblem(problem)}: ${problem.why}`),
       },
+      ...reported.lists,
       { heading: 'Left out:', items: plan.leftOut.map(({ what: subject, why: cause }) => `${subject}: ${cause}`) },
       {
         heading: 'Needed, but neither in the transfer nor here:',
@@ -87,6 +92,7 @@ export const presentPreview = ({
   plan,
   waitReason,
   needed,
+  vulnerabilities,
   digest,
   disbelieved,
   signatures,
@@ -106,6 +112,9 @@ export const presentPreview = ({
   problems: plan.problems,
   missing: plan.missing,
   needed: needed.map(({ neededBy: dependents, ...need }) => ({ ...need, 'needed-by': dependents })),
+  ...(vulnerabilities.feeds !== undefined && {
+    vulnerabilities: presentTransferVulnerabilities(vulnerabilities),
+  }),
   'left-out': plan.leftOut,
   disbelieved,
   signatures,
@@ -121,7 +130,7 @@ export function buildReceiptReport(receipt: Receipt, about: Parameters<typeof to
     title: `Receipt of transfer ${shortId(publicReceipt.transfer)}, number ${String(publicReceipt.sequence)} of ${publicReceipt.source}`,
     sentences: [
       `${publicReceipt.site} accepted it at ${publicReceipt['accepted-at']}, by ${publicReceipt['accepted-by']}. Its id is ${publicReceipt.transfer}.`,
-      `The key of ${publicReceipt.site} has the fingerprint ${fingerprintOf([about.site.seed.publicKey]).join(', ')}.`,
+      `The key of ${publicReceipt.site} has the fingerprint ${fingerprintOf([about.site.key.publicKey]).join(', ')}.`,
       `It had ${labelText(publicReceipt.label)}.`,
       ...(publicReceipt.expired === undefined
         ? []

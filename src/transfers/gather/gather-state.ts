@@ -1,5 +1,5 @@
 // Records the outcome for each gathered file: included, useful for included content, or left out with a reason.
-import { createHash } from 'node:crypto';
+import { createDigest } from '#domain/cryptography.ts';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -138,7 +138,7 @@ export class GatherState {
 }
 
 async function digested({ file, offset, size }: GatheredRange): Promise<TransferContent> {
-  const [sha256, sha3] = [createHash('sha256'), createHash('sha3-384')];
+  const [sha256, sha3] = [createDigest('content sha256'), createDigest('content sha3-384')];
   if (size > 0) {
     for await (const bytes of createReadStream(file, {
       start: offset,

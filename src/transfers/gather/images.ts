@@ -1,6 +1,6 @@
 // Finds images in a folder: OCI layouts, `dir:` folders of `skopeo copy`, and archives of layouts. An image is identified by the digest of
 // its manifest and is never modified.
-import { createHash } from 'node:crypto';
+import { createDigest } from '#domain/cryptography.ts';
 import { closeSync, openSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
@@ -122,7 +122,7 @@ export class Images {
   async #addManifest(place: GatheredRange, declaredMediaType: string | undefined): Promise<string> {
     if (place.size > maxManifestBytes) throw new Refusal('api-error', 'It has a manifest of more than 4 MiB.');
     const bytes = await readAt(place.file, place.offset, place.size);
-    const digest = createHash('sha256').update(bytes).digest('hex');
+    const digest = createDigest('content sha256').update(bytes).digest('hex');
     if (this.#manifests.has(digest)) return digest;
     const mediaType = declaredMediaType ?? mediaTypeOf(readJson(bytes.toString()));
     if (mediaType === undefined || !isManifestType(mediaType)) {

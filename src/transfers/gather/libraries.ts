@@ -1,6 +1,6 @@
 // Gathers libraries of charms. A file states its own library id and version; the saved response of the charm store gives the charm and the
 // name. The response may also contain the text itself.
-import { hash } from 'node:crypto';
+import { computeDigest } from '#domain/cryptography.ts';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -48,7 +48,7 @@ export async function takeLibrary(
   }
   await sorting.digest([file]);
   const { sha256 } = sorting.digestsOf(file);
-  if (reported.content !== undefined && hash('sha256', reported.content) !== sha256)
+  if (reported.content !== undefined && computeDigest('content sha256', reported.content) !== sha256)
     return {
       reason: `It differs from the text that the charm store has as version ${version} of the library ${reported.name}.`,
     };
@@ -67,7 +67,11 @@ export async function addReportedLibraries(sorting: GatherState): Promise<void> 
     const file = join(folder, `${id}-${version}`);
     await writeWhole(file, content, 0o600);
     const size = Buffer.byteLength(content);
-    const digests = { sha256: hash('sha256', content), 'sha3-384': hash('sha3-384', content), size };
+    const digests = {
+      sha256: computeDigest('content sha256', content),
+      'sha3-384': computeDigest('content sha3-384', content),
+      size,
+    };
     const reason = add(reported, sorting, () =>
       sorting.gathered.content(digests, mediaType, [{ file, offset: 0, size }]),
     );

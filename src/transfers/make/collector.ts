@@ -1,7 +1,7 @@
 // A collector makes signed transfers from downloaded files without a store. It is a folder with three things: `collector.json`, the
 // identity that other sites trust; `collector.key`, the secret key; and `sent/`, the statements that it has signed, which give the next
 // number and the contents already sent to each site.
-import { hash, randomBytes } from 'node:crypto';
+import { computeDigest, randomBytes } from '#domain/cryptography.ts';
 import { createReadStream, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -20,7 +20,7 @@ import {
   type TransferIntent,
   type WrittenTransfer,
 } from './compose.ts';
-import { SigningSeed } from '../statement/signatures.ts';
+import { SigningSeed } from '../statement/site-keys.ts';
 import { readStatement } from '../statement/statement.ts';
 import { ContentMismatch, type TransferContentReader } from '../parts/part-bytes.ts';
 import type { GatheredRange } from '../gather/folder.ts';
@@ -46,7 +46,7 @@ export function makeCollector(folder: string, name: string): Collector {
   makeFolder(folder);
   makeFolder(join(folder, 'sent'));
   const secret = randomBytes(32);
-  const site = { name, seed: new SigningSeed(secret) };
+  const site = { name, key: new SigningSeed(secret) };
   // Write the identity last, because it marks the folder as a collector.
   rmSync(join(folder, keyFile), { force: true });
   createFile(join(folder, keyFile), `${secret.toString('base64url')}\n`, 0o600);
@@ -65,8 +65,8 @@ export function readCollector(folder: string): Collector {
       `The collector in ${folder} is corrupt. Restore ${identityFile} and ${keyFile} from a copy.`,
     );
   }
-  const site = { name: identity.site, seed: new SigningSeed(Buffer.from(key, 'base64url')) };
-  if (!identity.keys.includes(site.seed.publicKey)) {
+  const site = { name: identity.site, key: new SigningSeed(Buffer.from(key, 'base64url')) };
+  if (!identity.keys.includes(site.key.publicKey)) {
     throw new Refusal('conflict', `${join(folder, keyFile)} is not the key that ${identityFile} beside it names.`);
   }
   return { folder, site };
@@ -190,8 +190,8 @@ export async function makePartAgain(
   };
   const streams = new Map(texts.map((text) => [digestsOf(text)['sha3-384'], Buffer.from(text)]));
   const content = contentFrom(new Map(places), streams);
-  return refuseChanged(() => {
-    const transfer = signTransfer(collector.site, { bytes, statement });
+  return refuseChanged(async () => {
+    const transfer = await signTransfer(collector.site, { bytes, statement });
     return writeTransferFiles(transfer, { file, part }, { ...writing, content }, (made) => {
       recordExports(collector.folder, made, leaving);
     });
@@ -199,8 +199,8 @@ export async function makePartAgain(
 }
 
 const digestsOf = (text: string): TransferContent => ({
-  sha256: hash('sha256', text),
-  'sha3-384': hash('sha3-384', text),
+  sha256: computeDigest('content sha256', text),
+  'sha3-384': computeDigest('content sha3-384', text),
   size: Buffer.byteLength(text),
 });
 

@@ -1,6 +1,5 @@
 // Composes a transfer from packages of any origin: selects the contents, cuts them into parts, signs the statement and writes the files.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
 import type { TransferBase, TransferBlob, TransferContent, TransferPiece } from '#contract/wire.ts';
 import { formatBytes as inBytes } from '#domain/byte-size.ts';
@@ -9,7 +8,9 @@ import { Refusal } from '#domain/refusal.ts';
 import { PackedList, type SpillStorage, type Sequence } from '#domain/sequence.ts';
 import { cutIntoParts } from '../parts/cut-into-parts.ts';
 import type { Transfer } from '../parts/members.ts';
+import { anyBytes } from './media-types.ts';
 import { addSignature } from '../statement/signatures.ts';
+import { formatFor } from '../statement/site-keys.ts';
 import { contentsOf, idOf, maxStatementBytes, readStatement, writeStatement } from '../statement/statement.ts';
 import type { TransferContentReader } from '../parts/part-bytes.ts';
 import { partFile, writeParts, type WrittenParts, type PartWriteOptions } from '../parts/part-files.ts';
@@ -29,12 +30,16 @@ export interface TransferIntent {
 }
 
 /** The packages of a statement, and all contents in the order of the transfer. */
-export interface TransferContents extends Pick<LazyTransferStatement, 'accounts' | 'packages' | 'assertions'> {
+export interface TransferContents extends Pick<
+  LazyTransferStatement,
+  'accounts' | 'packages' | 'assertions' | 'feeds' | 'fleets'
+> {
   contents: ReadonlyMap<string, { content: TransferContent; mediaType: string }>;
   leftOut: LazyTransferStatement['left-out'];
 }
 
 interface TransferComposeOptions {
+  format?: LazyTransferStatement['format'];
   /** Name of the signing site. */
   source: string;
   sequence: number;
@@ -52,18 +57,21 @@ interface TransferComposeOptions {
 export const compose = async (
   carrying: TransferContents,
   intent: TransferIntent,
-  { site, ...composing }: Omit<TransferComposeOptions, 'source'> & { site: Site },
-): Promise<Transfer> =>
-  signTransfer(site, await composeUnsigned(carrying, intent, { ...composing, source: site.name }));
+  { site, ...composing }: Omit<TransferComposeOptions, 'source' | 'format'> & { site: Site },
+): Promise<Transfer> => {
+  const format = formatFor(site.key.publicKey);
+  return signTransfer(site, await composeUnsigned(carrying, intent, { ...composing, source: site.name, format }));
+};
 
 /** Like `compose`, without a signature. */
 export async function composeUnsigned(
-  { accounts, assertions, packages, contents, leftOut }: TransferContents,
+  { accounts, assertions, packages, feeds = [], fleets = [], contents, leftOut }: TransferContents,
   { sites, base, findPresent, expiresDays, partSize, reason }: TransferIntent,
-  { source, sequence, at, label, content, refuseLacking, aside }: TransferComposeOptions,
+  { format = 1, source, sequence, at, label, content, refuseLacking, aside }: TransferComposeOptions,
 ): Promise<Omit<Transfer, 'signatures'>> {
   const streams = new Map(assertions.values().map((stream) => [stream['sha3-384'], stream]));
-  const present = await findPresent([...new Set([...streams.keys(), ...contents.keys()])]);
+  const feedContents = new Map(feeds.map(({ content: feed }) => [feed['sha3-384'], feed]));
+  const present = await findPresent([...new Set([...streams.keys(), ...contents.keys(), ...feedContents.keys()])]);
   const carried = new PackedList<TransferBlob>(aside);
   const carry = (blob: TransferBlob): void => {
     if (!present.has(blob['sha3-384'])) carried.add(blob);
@@ -71,9 +79,11 @@ export async function composeUnsigned(
   for (const [sha3, stream] of streams)
     carry(blobOf(contents.get(sha3) ?? { content: stream, mediaType: 'application/x.ubuntu.assertion' }));
   for (const [sha3, entry] of contents) if (!streams.has(sha3)) carry(blobOf(entry));
+  for (const [sha3, feed] of feedContents)
+    if (!streams.has(sha3) && !contents.has(sha3)) carry(blobOf({ content: feed, mediaType: anyBytes }));
   await refuseLacking(carried);
   const statement: Omit<LazyTransferStatement, 'parts'> = {
-    format: 1,
+    format,
     source,
     sequence,
     for: [...sites].sort(),
@@ -85,6 +95,9 @@ export async function composeUnsigned(
     accounts,
     assertions,
     packages,
+    // Older releases refuse these members, so a transfer without feeds or fleets does not have them.
+    ...(feeds.length > 0 && { feeds }),
+    ...(fleets.length > 0 && { fleets }),
     blobs: carried,
     'left-out': leftOut,
   };
@@ -96,10 +109,10 @@ const blobOf = ({ content, mediaType }: { content: TransferContent; mediaType: s
   'media-type': mediaType,
 });
 
-export const signTransfer = ({ seed }: Pick<Site, 'seed'>, transfer: Omit<Transfer, 'signatures'>): Transfer => ({
-  ...transfer,
-  signatures: addSignature(transfer.bytes, seed),
-});
+export const signTransfer = async (
+  { key }: Pick<Site, 'key'>,
+  transfer: Omit<Transfer, 'signatures'>,
+): Promise<Transfer> => ({ ...transfer, signatures: await addSignature(transfer.bytes, key) });
 
 /** Cuts the content into parts. Reads the content to compute the digests of its pieces. */
 async function withParts(
@@ -138,7 +151,7 @@ async function digestOf(
   { offset, size }: { offset: number; size: number },
   content: TransferContentReader,
 ): Promise<string> {
-  const digest = createHash('sha256');
+  const digest = createDigest('content sha256');
   for await (const bytes of content(blob, offset, size)) digest.update(bytes);
   return digest.digest('hex');
 }

@@ -1,6 +1,5 @@
 // Collects the selected packages of a store for a transfer, with their channels and everything that belongs to them.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import type {
   TransferAccount,
   TransferContent,
@@ -11,6 +10,7 @@ import type {
   TransferRelease,
   TransferResource,
 } from '#contract/wire.ts';
+import type { FleetSetting } from '#domain/fleets/fleet-view.ts';
 import { isProgressive, unexpired } from '#domain/releases/channel-map.ts';
 import { fitsGlob } from '#domain/packages/package-glob.ts';
 import { PackedList, type SpillStorage, type Sequence } from '#domain/sequence.ts';
@@ -37,6 +37,9 @@ export type HoldingRecords = Pick<
   | 'tracks'
 >;
 
+/** By package id, revisions with their components. */
+export type FixedRevisions = ReadonlyMap<string, readonly Pick<FleetSetting, 'revision' | 'resources'>[]>;
+
 export interface HoldingSelection {
   /** Globs of `namespace/name` for packages and of `assertion/TYPE` for assertions. */
   packages: readonly string[];
@@ -44,6 +47,8 @@ export interface HoldingSelection {
   requested?: ReadonlyMap<string, PackageSelection>;
   /** Names of further assertions, included if they exist. */
   assertions?: readonly string[];
+  /** By package id, the revisions that fleets of the transfer give, beside those in channels. */
+  fixed?: FixedRevisions;
   /** RFC 3339. Releases that have expired at this time are left out. */
   at: string;
   /** Ids of packages to exclude. */
@@ -88,7 +93,8 @@ export async function holdingsOf(
         ? everything
         : selection.requested?.get(`${subject.namespace}/${subject.name}`);
       if (packageSelection === undefined || (packageSelection !== everything && subject.private)) continue;
-      if (selection.except?.has(subject.id) !== true) await gathering.add(subject, packageSelection);
+      if (selection.except?.has(subject.id) === true) continue;
+      await gathering.add(subject, packageSelection, selection.fixed?.get(subject.id) ?? []);
     }
     const last = batch.at(-1);
     if (last === undefined || batch.length < page) break;
@@ -121,11 +127,16 @@ class HoldingsCollector {
     this.#assertions.add(name);
   }
 
-  async add(subject: PublishedPackage, packageSelection: PackageSelection): Promise<void> {
+  async add(
+    subject: PublishedPackage,
+    packageSelection: PackageSelection,
+    fixed: NonNullable<ReturnType<FixedRevisions['get']>>,
+  ): Promise<void> {
     const { id, namespace, name, type, publisherId } = subject;
     const { releases, revisions, tracks, pastReleases } = this.#records;
     const held = selectReleases(unexpired(await releases.held(id), this.#at), packageSelection);
-    const numbers = [...new Set(held.map(({ revision }) => revision))];
+    const sentReleases = [...held, ...fixed];
+    const numbers = [...new Set(sentReleases.map(({ revision }) => revision ?? 0))];
     const carried = (await revisions.listOf(id, numbers)).filter(({ withdrawnAt }) => withdrawnAt === null);
     this.#accounts.add(publisherId);
     const withdrawn = await revisions.withdrawn(id);
@@ -143,7 +154,7 @@ class HoldingsCollector {
         .filter((track) => isSelectedTrack(packageSelection, track)),
       revisions: await this.#revisionsOf(subject, carried),
       withdrawn: withdrawn.map(({ revision, because }) => ({ revision, why: because })),
-      ...(await this.#besides(subject, held)),
+      ...(await this.#besides(subject, sentReleases)),
       libraries: await this.#libraries(subject),
       channels: held
         .filter(({ revision }) => carried.some((carriedRevision) => carriedRevision.revision === revision))
@@ -199,7 +210,7 @@ class HoldingsCollector {
   /** Returns the resources of the releases and the images that they name. */
   async #besides(
     subject: PublishedPackage,
-    held: readonly Release[],
+    held: readonly Pick<Release, 'resources'>[],
   ): Promise<Pick<TransferPackage, 'resources' | 'images'>> {
     if (subject.namespace === 'snap') await this.#assertionsOfComponents(subject);
     const resourceNumbers = namedIn(held);
@@ -300,7 +311,7 @@ class HoldingsCollector {
     const [sha3_384 = '', ending] = icon.split('.');
     const bytes = await this.#from.bytesOf(sha3_384);
     if (bytes === undefined || (ending !== 'png' && ending !== 'jpg' && ending !== 'svg')) return {};
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
+    const sha256 = createDigest('content sha256').update(bytes).digest('hex');
     const content = this.#content({ sha256, sha3_384, size: bytes.length }, iconMediaType(icon));
     return { icon: { content, ending } };
   }
@@ -332,7 +343,7 @@ const saidOf = ({
   'default-track': defaultTrack,
 });
 
-function namedIn(held: readonly Release[]): Map<string, Set<number>> {
+function namedIn(held: readonly Pick<Release, 'resources'>[]): Map<string, Set<number>> {
   const numbersByName = new Map<string, Set<number>>();
   for (const { name, revision } of held.flatMap(({ resources }) => resources)) {
     if (revision !== null) numbersByName.set(name, (numbersByName.get(name) ?? new Set()).add(revision));

@@ -1,12 +1,13 @@
 // Makes a transfer of packages in this store under a signed statement.
-import { randomUUID } from 'node:crypto';
-
+import { randomUUID } from '#domain/cryptography.ts';
 import { makeTransfer, rewriteTransferPart, type TransferExport } from '#acts/transfers/transfers.ts';
+import { readFleetText, toFleetSetting } from '#acts/fleets/fleet-text.ts';
 import type { Acts, Actor } from '#acts/act.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
-import type { TransferBlob, TransferContent, TransferRequest } from '#contract/wire.ts';
+import type { TransferBlob, TransferContent, TransferFleet, TransferRequest } from '#contract/wire.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
+import { fitsGlob } from '#domain/packages/package-glob.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { SpillStorage, Sequence } from '#domain/sequence.ts';
 import { mayReceive, type SiteLabels } from '#domain/sites/site-label.ts';
@@ -23,7 +24,7 @@ import {
 } from './compose.ts';
 import type { TransferContentReader } from '../parts/part-bytes.ts';
 import { streamsOf } from './held-assertions.ts';
-import { holdingsOf, type HoldingContents, type HoldingSelection } from './holdings.ts';
+import { holdingsOf, type FixedRevisions, type HoldingContents, type HoldingSelection } from './holdings.ts';
 import { selectRequested } from '../request/requested-packages.ts';
 import type { Site } from '../site.ts';
 import { digestsOf, findUnchanged } from './unchanged-packages.ts';
@@ -78,10 +79,13 @@ export async function makeStoreTransfer(
     return content;
   };
   const contents: HoldingContents = { bytesOf: (sha3) => readBlob(blobs, sha3), keep, aside };
+  const fleets = await selectFleets(packages, records);
+  const fixed = fixedRevisionsOf(fleets);
   const hold = (more: Partial<HoldingSelection>) =>
-    holdingsOf(records, { packages, at: timestamp(at), ...more }, contents);
+    holdingsOf(records, { packages, fixed, at: timestamp(at), ...more }, contents);
   const all = await (request === undefined ? hold({}) : selectRequested(request, records, hold));
-  if (all.packages.length === 0 && all.assertions.size === 0) {
+  const feeds = await selectFeeds(packages, records);
+  if (all.packages.length + all.assertions.size + feeds.length + fleets.length === 0) {
     const selection = request === undefined ? `is called ${packages.join(' or ')}` : 'is in the request';
     throw new Refusal('resource-not-found', `No package here ${selection}.`);
   }
@@ -95,7 +99,7 @@ export async function makeStoreTransfer(
   making.signal.throwIfAborted();
   const content = contentFrom(blobs, making.signal);
   const transfer = await compose(
-    { ...held, assertions },
+    { ...held, assertions, feeds, fleets },
     { ...makeRequest, base },
     {
       site,
@@ -117,6 +121,66 @@ export async function makeStoreTransfer(
     return acts.do(makeTransfer, actor, { ...made, packageDigests, leaving, contents: carried, texts: those });
   });
 }
+
+/**
+ * Returns the feeds that a glob such as `feed/*` names. They are never included without being named: sites with an older
+ * release refuse a transfer that has them.
+ */
+async function selectFeeds(
+  globs: readonly string[],
+  { vulnerabilityFeeds }: Pick<StoreRecords, 'vulnerabilityFeeds'>,
+): Promise<NonNullable<LazyTransferStatement['feeds']>> {
+  const feedGlobs = globs.filter((glob) => glob.startsWith('feed/'));
+  if (feedGlobs.length === 0) return [];
+  const all = await vulnerabilityFeeds.list();
+  return all
+    .filter(({ source }) => fitsGlob(feedGlobs, { namespace: 'feed', name: source }))
+    .map(({ source, sha256, sha3_384, size, skipped }) => ({
+      name: source,
+      content: { sha256, 'sha3-384': sha3_384, size },
+      ...(skipped > 0 && { 'skips-invalid': true as const }),
+    }));
+}
+
+/** The maximum number of fleets of a transfer, as in its schema. */
+const maxFleets = 1000;
+
+/** Returns the fleets that a glob such as `fleet/*` names; like feeds, only if they are named. */
+async function selectFleets(
+  globs: readonly string[],
+  records: Pick<StoreRecords, 'fleets' | 'packages' | 'resourceRevisions' | 'revisions'>,
+): Promise<TransferFleet[]> {
+  const fleetGlobs = globs.filter((glob) => glob.startsWith('fleet/'));
+  if (fleetGlobs.length === 0) return [];
+  const selected = (await records.fleets.listAll()).filter(({ name }) =>
+    fitsGlob(fleetGlobs, { namespace: 'fleet', name }),
+  );
+  const missing = fleetGlobs.find(
+    (glob) => !glob.includes('*') && !selected.some(({ name }) => glob === `fleet/${name}`),
+  );
+  if (missing !== undefined)
+    throw new Refusal('resource-not-found', `There is no ${missing} here. 'larder fleet list' lists them.`);
+  if (selected.length > maxFleets) {
+    throw new Refusal(
+      'conflict',
+      `${String(selected.length)} fleets are selected, and a transfer has at most ${String(maxFleets)}. Make several transfers.`,
+    );
+  }
+  const texts: TransferFleet[] = [];
+  for (const fleet of selected) texts.push(await readFleetText(records, fleet));
+  return texts;
+}
+
+/** The revisions that fleets give. A package of the transfer contains them, also if no channel holds them any longer. */
+const fixedRevisionsOf = (fleets: readonly TransferFleet[]): FixedRevisions =>
+  Map.groupBy(
+    fleets.flatMap(({ name, channels }) =>
+      channels
+        .filter(({ withdrawn }) => withdrawn !== true)
+        .map((text) => toFleetSetting(name, text, { at: '', actor: '' })),
+    ),
+    ({ packageId }) => packageId,
+  );
 
 /** Refuses a request from a site that would refuse the transfer, because its site label is lower than the label of this site. */
 function refuseDownward({ site, label: targetLabel }: TransferRequest, { label, levels = [] }: SiteLabels): void {
@@ -141,7 +205,7 @@ export async function remakePart(
   }
   const statement = readMadeStatement(bytes, { sequence, part });
   await refuseGone({ sequence, part }, statement, blobs);
-  const transfer = signTransfer(site, { bytes, statement });
+  const transfer = await signTransfer(site, { bytes, statement });
   const writing = { ...making, content: contentFrom(blobs, making.signal) };
   return writeTransferFiles(transfer, { file, part }, writing, ({ id, written }) =>
     acts.do(rewriteTransferPart, actor, { id, leaving: leavingOf(statement, written, media) }),

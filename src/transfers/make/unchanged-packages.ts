@@ -1,6 +1,5 @@
 // Finds packages that a site has already received unchanged, so that a transfer can leave them out.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import { loadPrerequisites } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/format/types.ts';
 import type { TransferBase, TransferPackage } from '#contract/wire.ts';
@@ -21,7 +20,7 @@ export async function digestsOf(
     const revisionLines = rested.map((assertion) => `${nameOf(assertion)} ${String(assertion.revision)}`).sort();
     digests.set(
       entry.id,
-      createHash('sha256')
+      createDigest('content sha256')
         .update(toCanonicalText([entry, revisionLines]))
         .digest('hex'),
     );

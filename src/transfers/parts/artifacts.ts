@@ -1,7 +1,6 @@
 // Describes a part of a transfer as an OCI image layout, so that tools for layouts can read it. Images are stored as images; every other
 // file is the single layer of an artifact (OCI image specification 1.1, "artifacts").
-import { hash } from 'node:crypto';
-
+import { computeDigest } from '#domain/cryptography.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
 import type { TransferPackage } from '#contract/wire.ts';
 import { toCanonicalText, toCanonicalBytes } from '#domain/canonical-json.ts';
@@ -141,7 +140,7 @@ const referenceKey = 'org.opencontainers.image.ref.name';
 
 function document(content: unknown): LayoutDocument {
   const bytes = Buffer.from(toCanonicalText(content));
-  return { bytes, sha256: hash('sha256', bytes) };
+  return { bytes, sha256: computeDigest('content sha256', bytes) };
 }
 
 const describe = ({ sha256, bytes }: LayoutDocument, mediaType: string): ArtifactDescriptor => ({

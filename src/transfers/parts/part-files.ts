@@ -1,5 +1,5 @@
 // Writes the files of a transfer's parts under temporary names and renames them when all are complete.
-import { createHash } from 'node:crypto';
+import { createDigest } from '#domain/cryptography.ts';
 import { basename, dirname, extname, join } from 'node:path';
 
 import { Refusal } from '#domain/refusal.ts';
@@ -60,7 +60,7 @@ export async function writeParts(
       });
       try {
         const file = toAppendOnlyFile(handle, { sendOn: true });
-        const digest = createHash('sha256');
+        const digest = createDigest('content sha256');
         for await (const piece of generatePartBytes(transfer, some, content)) {
           signal.throwIfAborted();
           await file.append(piece);

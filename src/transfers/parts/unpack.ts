@@ -1,6 +1,6 @@
 // Unpacks a transfer to plain files for scanners, and packs it again. Everything but the content follows from the statement and its
 // signatures, so packing reproduces the transfer byte for byte.
-import { createHash, type Hash } from 'node:crypto';
+import { createDigest, type Hash } from '#domain/cryptography.ts';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -13,7 +13,8 @@ import { signaturesName, statementName } from './members.ts';
 import { NotATransfer } from '../statement/not-a-transfer.ts';
 import { pathsOf, sumsName, sumsOf } from './paths.ts';
 import type { OpenPart } from './open-part.ts';
-import { serializeSignatures, addSignature, mergeSignatures, type SigningSeed } from '../statement/signatures.ts';
+import { serializeSignatures, addSignature, mergeSignatures } from '../statement/signatures.ts';
+import type { SiteSigner } from '../statement/site-keys.ts';
 import { ContentMismatch } from './part-bytes.ts';
 import { oneTransfer, partFile, writeParts } from './part-files.ts';
 
@@ -91,7 +92,7 @@ async function layOut(
   let done = 0;
   for (const part of parts) {
     for await (const { piece, of, bytes } of part.pieces()) {
-      if (piece.size !== of.size) cut.set(piece.blob, cut.get(piece.blob) ?? createHash('sha256'));
+      if (piece.size !== of.size) cut.set(piece.blob, cut.get(piece.blob) ?? createDigest('content sha256'));
       const handle = await open(join(folder, paths[piece.blob]!), begun.has(piece.blob) ? 'a' : 'ax', 0o644);
       begun.add(piece.blob);
       try {
@@ -119,7 +120,7 @@ async function layOut(
 export async function signUnpacked(
   parts: readonly OpenPart[],
   folder: string,
-  seed: SigningSeed,
+  signer: SiteSigner,
   asCaller: <Result>(work: () => Promise<Result>) => Promise<Result>,
 ): Promise<string> {
   const { id, bytes, signatureList, takenOut } = oneTransfer(parts);
@@ -129,11 +130,12 @@ export async function signUnpacked(
     // Reading a piece to its end verifies it.
     for await (const piece of part.pieces()) await throughout(piece.bytes());
   }
+  const signatures = await addSignature(bytes, signer, signatureList);
   const file = join(folder, signaturesName);
   const fresh = join(folder, `${signaturesName}.new`);
   await asCaller(async () => {
     await rm(fresh, { force: true });
-    await writeWhole(fresh, bytesOf(addSignature(bytes, seed, signatureList)), 0o644);
+    await writeWhole(fresh, bytesOf(signatures), 0o644);
     await rename(fresh, file);
     await syncFolder(dirname(file));
   });

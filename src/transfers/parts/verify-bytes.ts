@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import type { TransferPiece } from '#contract/wire.ts';
 
 /**
@@ -11,7 +10,7 @@ export async function* verifyBytes<Bytes extends Uint8Array>(
   { size, sha256 }: Pick<TransferPiece, 'size' | 'sha256'>,
   wrong: () => Error,
 ): AsyncGenerator<Bytes> {
-  const digest = createHash('sha256');
+  const digest = createDigest('content sha256');
   let held: Bytes | undefined;
   let length = 0;
   for await (const some of bytes) {

@@ -1,5 +1,5 @@
 // Receives the contents of a transfer and stores each once, several at a time.
-import { randomUUID } from 'node:crypto';
+import { randomUUID } from '#domain/cryptography.ts';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 

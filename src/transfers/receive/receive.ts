@@ -42,8 +42,6 @@ export interface TransferReceiveContext
   now: Now;
   /** Whether this is an unsigned folder instead of a transfer from a source. */
   isUnsigned?: boolean;
-  /** Whether the folder is a site's former store, to be adopted by an empty store. */
-  isAdoption?: boolean;
   /** After a restore: the receipt of the last accepted transfer, or 'lost' if its number is unknown. */
   lastReceipt?: { source: string; sequence: number } | 'lost' | undefined;
 }

@@ -20,6 +20,8 @@ export interface TransferFolderWatchOptions {
 export interface FolderWatchResult extends Record<string, unknown> {
   /** Number of received transfers. */
   taken?: number;
+  /** Number of imported feeds. */
+  feeds?: number;
 }
 
 /** Maximum number of files to check. */
@@ -53,7 +55,7 @@ export function watchFolder(watching: TransferFolderWatchOptions): () => Promise
     const snapshot = JSON.stringify(ready);
     if (ready.length === 0 || snapshot === incomplete) return {};
     const settledCount = settled.size;
-    const { taken, files, fault } = await watching.take(ready.slice(0, maxOpenFiles).map(([path]) => path));
+    const { taken, feeds, files, fault } = await watching.take(ready.slice(0, maxOpenFiles).map(([path]) => path));
     for (const { file: path, why: reason } of files) {
       settled.set(path, now.get(path) ?? '');
       if (reason === null) refused.delete(path);
@@ -62,7 +64,7 @@ export function watchFolder(watching: TransferFolderWatchOptions): () => Promise
     if (settled.size === settledCount && taken === 0 && fault === null) incomplete = snapshot;
     watching.report(formatRefused(refused));
     if (fault !== null) throw new Error(`cannot receive the transfers in ${folder}: ${fault}`);
-    return taken === 0 ? {} : { taken };
+    return { ...(taken > 0 && { taken }), ...(feeds > 0 && { feeds }) };
   };
 }
 
@@ -74,11 +76,14 @@ const formatRefused = (refused: ReadonlyMap<string, string>): string | undefined
         .map(([path, reason]) => `${path} in the watched folder was not received: ${reason}`)
         .join(' ');
 
-/** Returns the files with the extension of transfers, with the state of each. */
+/** Transfers, and feeds of advisories. */
+const extensions = /\.(?:tar|tar\.gz|tgz|tar\.zst|zip|json)$/i;
+
+/** Returns the files with the extension of transfers or feeds, with the state of each. */
 export async function filesIn(folder: string): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for (const name of (await readdir(folder)).sort()) {
-    if (!/\.tar$/i.test(name)) continue;
+    if (!extensions.test(name)) continue;
     const path = join(folder, name);
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats?.isFile() !== true || isDesktopFile(path)) continue;

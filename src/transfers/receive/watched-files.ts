@@ -1,6 +1,7 @@
-// Receives complete transfers from the files of a watched folder.
+// Receives complete transfers and feeds of advisories from the files of a watched folder.
 import { Refusal } from '#domain/refusal.ts';
 import { inOneSentence } from '#platform/system-errors.ts';
+import { isFeed } from '#review/feeds/read-feed.ts';
 import { NotATransfer } from '../statement/not-a-transfer.ts';
 import { openPart, type OpenPart } from '../parts/open-part.ts';
 import { isRequest } from '../request/request-file.ts';
@@ -9,6 +10,8 @@ import { isRequest } from '../request/request-file.ts';
 export interface WatchedFilesResult {
   /** Number of received transfers. */
   taken: number;
+  /** Number of imported feeds. */
+  feeds: number;
   /**
    * Files that need no further attempt unless they change. `why` is the reason of a refusal; null if the file was received or is not a
    * transfer.
@@ -21,6 +24,8 @@ export interface WatchedFilesResult {
 export interface WatchedFilesOptions {
   /** Receives the parts of one complete transfer. */
   take: (parts: readonly OpenPart[]) => Promise<void>;
+  /** Imports a feed of advisories. */
+  takeFeed: (file: string) => Promise<void>;
   signal: AbortSignal;
 }
 
@@ -30,20 +35,24 @@ export const maxOpenFiles = 256;
 /** Receives the transfers that are complete in these files. */
 export async function receiveComplete(
   paths: readonly string[],
-  { take, signal }: WatchedFilesOptions,
+  { take, takeFeed, signal }: WatchedFilesOptions,
 ): Promise<WatchedFilesResult> {
   const open: OpenPart[] = [];
   const files: WatchedFilesResult['files'] = [];
   const settle = (file: string, reason: string | null = null): void => void files.push({ file, why: reason });
-  let taken = 0;
+  let [taken, feeds] = [0, 0];
   try {
     for (const path of paths.slice(0, maxOpenFiles)) {
       signal.throwIfAborted();
       await tried(
         async () => {
-          // Requests can be on the same medium as transfers.
-          if (await isRequest(path)) settle(path);
-          else open.push(await openPart(path, open.at(-1)));
+          const part = await openPartOrFeed(path, open.at(-1), signal);
+          if (part === 'feed') {
+            await takeFeed(path);
+            feeds++;
+          }
+          if (typeof part === 'object') open.push(part);
+          else settle(path);
         },
         (reason) => {
           settle(path, reason);
@@ -64,12 +73,29 @@ export async function receiveComplete(
       taken++;
       for (const { file } of parts) settle(file);
     }
-    return { taken, files, fault: null };
+    return { taken, feeds, files, fault: null };
   } catch (error) {
     signal.throwIfAborted();
-    return { taken, files, fault: inOneSentence(error) };
+    return { taken, feeds, files, fault: inOneSentence(error) };
   } finally {
     await Promise.all(open.map((part) => part.close()));
+  }
+}
+
+/** Opens a part of a transfer. Returns `feed` for a feed, and `other` for a file that is neither. */
+async function openPartOrFeed(
+  path: string,
+  before: OpenPart | undefined,
+  signal: AbortSignal,
+): Promise<OpenPart | 'feed' | 'other'> {
+  // Requests can be on the same medium as transfers.
+  if (await isRequest(path)) return 'other';
+  if (!/\.tar$/i.test(path)) return (await isFeed(path, signal)) ? 'feed' : 'other';
+  try {
+    return await openPart(path, before);
+  } catch (error) {
+    if (error instanceof NotATransfer && (await isFeed(path, signal))) return 'feed';
+    throw error;
   }
 }
 

@@ -1,7 +1,6 @@
 // Writes the table that the collector's script reads. Each value must match a strict pattern, so that no text from a package reaches a
 // shell.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import type { TransferLeftOut, TransferRequest } from '#contract/wire.ts';
 import { embeddedText } from '#platform/embedded.ts';
 
@@ -9,7 +8,7 @@ import { embeddedText } from '#platform/embedded.ts';
 export const fetchScript = (): Buffer => Buffer.from(embeddedText('src/transfers/request/fetch.sh'));
 
 /** Returns the digest of the script. People at both sites compare it. */
-export const scriptDigest = (): string => createHash('sha256').update(fetchScript()).digest('hex');
+export const scriptDigest = (): string => createDigest('statement').update(fetchScript()).digest('hex');
 
 /** The patterns of values. The script checks them again with its own copy. */
 const forms = {

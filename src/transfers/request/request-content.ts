@@ -1,7 +1,6 @@
 // Builds the content of a request from the records of the site. Includes facts about the site's own packages only if the administrator
 // asked for it.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import type { Receipt } from '#acts/transfers/receipt.ts';
 import type {
   RequestKey,
@@ -29,6 +28,7 @@ import { missingHere } from '../dependencies.ts';
 import { toCanonicalText } from '#domain/canonical-json.ts';
 import { contentsOf, readStatement } from '../statement/statement.ts';
 import type { Site } from '../site.ts';
+import { formatFor } from '../statement/site-keys.ts';
 import { readBlob } from '../blob-bytes.ts';
 import { requestedKeys } from './requested-keys.ts';
 
@@ -66,9 +66,9 @@ export async function buildRequestContent(
     ({ isForeign }) => inventory === 'all' || (inventory === 'imported' && isForeign),
   );
   return {
-    format: 1,
+    format: formatFor(site.key.publicKey),
     site: site.name,
-    keys: [site.seed.publicKey],
+    keys: [site.key.publicKey],
     number: (last?.number ?? 0) + 1,
     created: timestamp(now()),
     ...(label !== undefined && { label }),
@@ -325,6 +325,6 @@ export function describeRequest(request: SiteRequestContent): { part: string; sa
       'receipts',
       request.receipts.map((receipt) => `${receipt.source} ${String(receipt.sequence)} ${receipt.status}`),
     ),
-    { part: 'content', says: `SHA-256 ${createHash('sha256').update(toCanonicalText(content)).digest('hex')}` },
+    { part: 'content', says: `SHA-256 ${createDigest('statement').update(toCanonicalText(content)).digest('hex')}` },
   ];
 }

@@ -1,5 +1,5 @@
 // Reads and writes the file of a request: an archive with a statement, its signatures, and three files covered by digests in the statement.
-import { createHash } from 'node:crypto';
+import { createDigest } from '#domain/cryptography.ts';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
@@ -8,14 +8,8 @@ import type { TransferRequest } from '#contract/wire.ts';
 import { InvalidTarHeader, block, padding, readHeader, tarHeader } from '#files/tar-header.ts';
 import { toCanonicalText } from '#domain/canonical-json.ts';
 import { NotATransfer } from '../statement/not-a-transfer.ts';
-import {
-  maxSignaturesBytes,
-  ofRequests,
-  readSignatures,
-  addSignature,
-  findSigners,
-  type SigningSeed,
-} from '../statement/signatures.ts';
+import { maxSignaturesBytes, ofRequests, readSignatures, addSignature, findSigners } from '../statement/signatures.ts';
+import { maxFormat, type SiteSigner } from '../statement/site-keys.ts';
 
 /** Maximum size of the file in bytes. A request of a site with 10,000 packages has about four million. */
 export const maxRequestBytes = 256 * 1024 * 1024;
@@ -30,21 +24,27 @@ type FileName = TransferRequest['files'][number]['name'];
 export type RequestFiles = Readonly<Record<FileName, Uint8Array>>;
 const names: readonly FileName[] = ['request.html', 'fetch.sh', 'wishes.tsv'];
 
-const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const sha256Of = (bytes: Uint8Array): string => createDigest('statement').update(bytes).digest('hex');
+
+export interface WrittenRequest {
+  bytes: Buffer;
+  id: string;
+  statement: TransferRequest;
+}
 
 /** Returns the archive of a request and its id, the SHA-256 of its statement. The same content gives the same bytes. */
-export function writeRequest(
+export async function writeRequest(
   request: Omit<TransferRequest, 'files'>,
   files: RequestFiles,
-  seed: SigningSeed,
-): { bytes: Buffer; id: string; statement: TransferRequest } {
+  signer: SiteSigner,
+): Promise<WrittenRequest> {
   const fileEntries = names.map((name) => ({ name, sha256: sha256Of(files[name]), size: files[name].length }));
   const statement: TransferRequest = { ...request, files: fileEntries };
   const text = Buffer.from(toCanonicalText(statement));
   const made = new Date(statement.created);
   const members: [string, Uint8Array][] = [
     [statementName, text],
-    [signaturesName, addSignature(text, seed, [], ofRequests)],
+    [signaturesName, await addSignature(text, signer, [], ofRequests)],
     ...names.map((name): [string, Uint8Array] => [`${folder}/${name}`, files[name]]),
   ];
   const bytes = Buffer.concat([...members.flatMap(([name, content]) => memberOf(name, content, made)), ending]);
@@ -145,7 +145,7 @@ function readStatement(bytes: Buffer): TransferRequest {
     throw new NotATransfer('Its content is not JSON.', { cause });
   }
   const { format } = (value ?? {}) as { format?: unknown };
-  if (typeof format === 'number' && format > 1) {
+  if (typeof format === 'number' && format > maxFormat) {
     throw new NotATransfer(`It has the format ${String(format)}, which a newer release of larder reads.`);
   }
   const [problem] = findProblems('TransferRequest', value);

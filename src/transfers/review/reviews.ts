@@ -1,8 +1,8 @@
 // Reviews the received contents of a transfer with the same checks as pushed uploads.
-import { hash, randomUUID } from 'node:crypto';
-
+import { computeDigest, randomUUID } from '#domain/cryptography.ts';
 import {
   contentMissing,
+  imageContentsSubject,
   parseFindings,
   subjectOf,
   type CredentialFindings,
@@ -13,12 +13,17 @@ import { readManifest } from '#registry/image-manifest.ts';
 import type { TransferPackage } from '#contract/wire.ts';
 import { withFile, type Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
+import type { BillOfMaterials } from '#domain/vulnerabilities/bill-of-materials.ts';
+import type { Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { StoreRecords } from '#records/index.ts';
 import type { Repository } from '#records/images/images.ts';
 import type { TransferFinding } from '#records/transfers/transfers.ts';
+import { readInBatches } from '#records/vulnerabilities/in-batches.ts';
 import type { Findings } from '#records/uploads/uploads.ts';
 import { heldUntil } from '../receive/content-receiver.ts';
+import { feedSubject } from '#acts/transfers/kinds/feeds.ts';
+import { reviewFeed } from './feed-reviews.ts';
 import { missingContent, textSubjects, textsHeld, type TransferReviewResult } from './text-reviews.ts';
 import { readBlob } from '../blob-bytes.ts';
 
@@ -27,7 +32,11 @@ export interface TransferReviewContext {
   blobs: Blobs;
   digests: DigestPool;
   findingsOf: FindingsOf;
+  imageBillOf: ImageBillOf;
   credentialFor: CredentialFor;
+  now: Now;
+  /** Whether the folder is a site's former store, to be adopted by an empty store: a job reads its images later. */
+  isAdoption?: boolean;
   /** Aborts the review. Findings so far are kept. */
   signal: AbortSignal;
   progress: (step: string, done: number, total: number) => void;
@@ -35,6 +44,13 @@ export interface TransferReviewContext {
 
 /** Returns the findings about the content of a revision, or why it is refused. */
 export type FindingsOf = (subject: TransferPackage, sha3_384: string) => Promise<Findings | { refused: string }>;
+
+/** Reads the bill of materials of an image from received content; undefined if some of it is missing or corrupt. */
+export type ImageBillOf = (image: {
+  /** The SHA3-384 of the manifest. */
+  manifest: string;
+  parts: { sha256: string; sha512: null; sha3_384: string }[];
+}) => Promise<BillOfMaterials | undefined>;
 
 /**
  * Returns the local pull credential of an image repository, new or existing, and a function for the content of a resource that names an
@@ -60,6 +76,12 @@ export async function reviewTransfer(
   const keeper = new FindingsKeeper(statement, id, records);
   const reviewed = await records.transfers.reviewed(id);
   let done = 0;
+  for (const feed of statement.feeds ?? []) {
+    const subject = feedSubject(feed.name);
+    if (reviewed.has(subject)) continue;
+    const result = await reviewFeed(feed, reviewing);
+    if (!('refused' in result && result.refused === contentMissing)) await keeper.keep(subject, result);
+  }
   const waiting = statement.packages.values();
   const work = async (): Promise<void> => {
     for (const entry of waiting) {
@@ -92,7 +114,22 @@ async function heldAlready(entry: TransferPackage, records: StoreRecords): Promi
   const same = revisions
     .filter(({ revision, content }) => contents.get(revision) === content['sha3-384'])
     .map(({ revision }) => subjectOf(id, revision));
-  return new Set([...same, ...(await textsHeld(entry, records))]);
+  return new Set([...same, ...(await textsHeld(entry, records)), ...(await imagesRead(entry, records))]);
+}
+
+/** Returns the subjects of images that the store has read. */
+async function imagesRead(
+  { id, images }: TransferPackage,
+  { billsOfMaterials }: Pick<StoreRecords, 'billsOfMaterials'>,
+): Promise<string[]> {
+  const read: string[] = [];
+  for (const { resource, manifests } of images) {
+    const repository = { packageId: id, resource };
+    const digests = manifests.map(({ content }) => content.sha256);
+    for (const sha256 of await readInBatches(digests, (batch) => billsOfMaterials.readAmong(repository, batch)))
+      read.push(imageContentsSubject(id, resource, sha256));
+  }
+  return read;
 }
 
 /** Stores findings in batches. Findings not stored when the process ends are computed again. */
@@ -125,7 +162,9 @@ export class FindingsKeeper {
         : { subject, findings: JSON.stringify(result), refused: null };
     if ('kind' in result && result.kind === 'credential') this.#credentials.set(subject, result);
     this.#waiting.push({ finding, made: madeFor(result) });
-    if (this.#waiting.length >= findingsPerCommit) await this.flush();
+    // Reading an image again would take longer than a commit.
+    const isCostly = 'kind' in result && result.kind === 'image-contents';
+    if (isCostly || this.#waiting.length >= findingsPerCommit) await this.flush();
   }
 
   async flush(): Promise<void> {
@@ -153,7 +192,7 @@ interface Subject {
 }
 
 function subjectsOf(entry: TransferPackage, reviewing: TransferReviewContext, keeper: FindingsKeeper): Subject[] {
-  const { blobs, findingsOf } = reviewing;
+  const { blobs, findingsOf, imageBillOf, isAdoption = false } = reviewing;
   const ifPresent = (sha3_384: string, review: Subject['review']) => async (): Promise<TransferReviewResult> =>
     (await blobs.prove(sha3_384)) ? review() : missingContent;
   const own = entry.revisions.map(({ revision, content: { 'sha3-384': sha3_384 } }) => ({
@@ -166,10 +205,13 @@ function subjectsOf(entry: TransferPackage, reviewing: TransferReviewContext, ke
       ...image.manifests.map(({ content }) => content.sha256),
       ...image.blobs.map((blob) => blob.sha256),
     ]);
-    return image.manifests.map(({ content: { sha256, 'sha3-384': sha3_384, size }, 'media-type': mediaType }) => ({
-      subject: subjectOf(entry.id, image.resource, sha256),
-      review: ifPresent(sha3_384, () => manifestIn(blobs, { sha3_384, size, mediaType }, imageDigests)),
-    }));
+    const contentBySha256 = new Map(image.blobs.map((blob) => [blob.sha256, blob['sha3-384']]));
+    return image.manifests.flatMap(({ content: { sha256, 'sha3-384': sha3_384, size }, 'media-type': mediaType }) => {
+      const review = ifPresent(sha3_384, () => manifestIn(blobs, { sha3_384, size, mediaType }, imageDigests));
+      const readContents = () => contentsIn(review, { sha3_384, contentBySha256 }, imageBillOf);
+      const contents = { subject: imageContentsSubject(entry.id, image.resource, sha256), review: readContents };
+      return [{ subject: subjectOf(entry.id, image.resource, sha256), review }, ...(isAdoption ? [] : [contents])];
+    });
   });
   return [...own, ...resourceReviews, ...images, ...textSubjects(entry, blobs)];
 }
@@ -203,7 +245,12 @@ function resourceSubjects(
 async function madeResource(bytes: Buffer, blobs: Pick<Blobs, 'put'>): Promise<FindingsOfKind<'resource'>> {
   const { sha256, sha3_384, size } = await blobs.put(bytes, { id: randomUUID() });
   const content = { sha256, 'sha3-384': sha3_384, size };
-  return { kind: 'resource', sha384: hash('sha384', bytes), sha512: hash('sha512', bytes), content };
+  return {
+    kind: 'resource',
+    sha384: computeDigest('content sha384', bytes),
+    sha512: computeDigest('content sha512', bytes),
+    content,
+  };
 }
 
 const maxManifestBytes = 4 * 1024 * 1024;
@@ -236,4 +283,20 @@ async function manifestIn(
     if (!(error instanceof Refusal)) throw error;
     return { refused: error.message };
   }
+}
+
+/** Reads the contents of an image, if its manifest is valid. */
+async function contentsIn(
+  reviewManifest: () => Promise<TransferReviewResult>,
+  { sha3_384, contentBySha256 }: { sha3_384: string; contentBySha256: ReadonlyMap<string, string> },
+  imageBillOf: ImageBillOf,
+): Promise<TransferReviewResult> {
+  const manifest = await reviewManifest();
+  if ('refused' in manifest || manifest.kind !== 'manifest') return manifest;
+  const parts = manifest.parts.flatMap((sha256) => {
+    const content = contentBySha256.get(sha256);
+    return content === undefined ? [] : [{ sha256, sha512: null, sha3_384: content }];
+  });
+  const bill = await imageBillOf({ manifest: sha3_384, parts });
+  return bill === undefined ? missingContent : { kind: 'image-contents', bill };
 }

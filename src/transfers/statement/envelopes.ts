@@ -1,10 +1,9 @@
 // Writes and reads DSSE envelopes, which contain signed documents other than transfers.
-import { createPublicKey, verify } from 'node:crypto';
-
 import { findProblems } from '#contract/schema.ts';
 import type { SignedEnvelope } from '#contract/wire.ts';
 import { toCanonicalText } from '#domain/canonical-json.ts';
-import { encodePae, keyIdOf, type SigningSeed } from './signatures.ts';
+import { encodePae } from './signatures.ts';
+import { isSignedBy, keyIdOf, type SiteSigner } from './site-keys.ts';
 
 /** A payload with its signatures, not yet verified. */
 export interface OpenedEnvelope {
@@ -15,10 +14,10 @@ export interface OpenedEnvelope {
 }
 
 /** Signs a document and returns the text of its file. */
-export function signEnvelope(document: unknown, payloadType: string, seed: SigningSeed): string {
+export async function signEnvelope(document: unknown, payloadType: string, signer: SiteSigner): Promise<string> {
   const payload = Buffer.from(toCanonicalText(document));
-  const sig = seed.sign(encodePae(payload, payloadType)).toString('base64');
-  const signatures = [{ keyid: keyIdOf(seed.publicKey), sig }];
+  const sig = (await signer.sign(encodePae(payload, payloadType))).toString('base64');
+  const signatures = [{ keyid: keyIdOf(signer.publicKey), sig }];
   return `${JSON.stringify({ payloadType, payload: payload.toString('base64'), signatures }, null, 2)}\n`;
 }
 
@@ -41,9 +40,7 @@ export function openEnvelope(text: string, payloadType: string): OpenedEnvelope 
 export const findEnvelopeSigners = ({ bytes, type, signatures }: OpenedEnvelope, keys: readonly string[]): string[] =>
   [...new Set(keys)].filter((publicKey) => {
     const keyid = keyIdOf(publicKey);
-    const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
     return signatures.some(
-      (signature) =>
-        signature.keyid === keyid && verify(null, encodePae(bytes, type), key, Buffer.from(signature.sig, 'base64')),
+      (signature) => signature.keyid === keyid && isSignedBy(publicKey, encodePae(bytes, type), signature.sig),
     );
   });

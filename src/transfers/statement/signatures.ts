@@ -1,11 +1,10 @@
-// Signs and verifies statements: Ed25519 over the DSSE encoding (Dead Simple Signing Envelope 1.0, "PAE").
-import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
-
+// Signs and verifies statements over the DSSE encoding (Dead Simple Signing Envelope 1.0, "PAE").
 import { findProblems } from '#contract/schema.ts';
 import type { TransferSignatures } from '#contract/wire.ts';
 import { releaseBuffer } from '#platform/small-heap.ts';
 import { toCanonicalText } from '#domain/canonical-json.ts';
 import { NotATransfer } from './not-a-transfer.ts';
+import { isSignedBy, keyIdOf, type SiteSigner } from './site-keys.ts';
 
 /** The payload is the statement of a transfer or of a request. */
 type PayloadType = TransferSignatures['payloadType'];
@@ -18,28 +17,6 @@ export const maxSignaturesBytes = 64 * 1024;
 /** Maximum number of signatures in one list (`SignatureList` in the schemas). */
 export const maxSignatures = 64;
 
-/** A signing key from its 32-byte seed (RFC 8032). */
-export class SigningSeed {
-  readonly #key: KeyObject;
-  /** The 32 bytes of the public key in base64url. */
-  readonly publicKey: string;
-
-  constructor(seed: Uint8Array) {
-    // An Ed25519 key in PKCS#8 is this prefix followed by the seed (RFC 8410, section 7).
-    const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed]);
-    this.#key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-    this.publicKey = createPublicKey(this.#key).export({ format: 'jwk' }).x!;
-  }
-
-  sign(bytes: Uint8Array): Buffer {
-    return sign(null, bytes, this.#key);
-  }
-}
-
-/** Returns the id of a public key: the SHA-256 of its 32 bytes, in hexadecimal. */
-export const keyIdOf = (publicKey: string): string =>
-  createHash('sha256').update(Buffer.from(publicKey, 'base64url')).digest('hex');
-
 /** Returns the bytes to sign: the payload, preceded by its type and length (DSSE, "PAE"). The buffer owns its memory. */
 export function encodePae(payload: Uint8Array, type: string = ofTransfers): Buffer {
   const before = `DSSEv1 ${String(type.length)} ${type} ${String(payload.length)} `;
@@ -49,25 +26,22 @@ export function encodePae(payload: Uint8Array, type: string = ofTransfers): Buff
   return bytes;
 }
 
-/** Encodes the payload only while `work` runs, because a statement can have many megabytes. */
-function whileEnclosed<Result>(payload: Uint8Array, type: string, work: (bytes: Buffer) => Result): Result {
-  const bytes = encodePae(payload, type);
-  try {
-    return work(bytes);
-  } finally {
-    releaseBuffer(bytes);
-  }
-}
-
 /** Adds a signature to those of a statement. It replaces an earlier signature by the same key. */
-export function addSignature(
+export async function addSignature(
   statement: Uint8Array,
-  seed: SigningSeed,
+  signer: SiteSigner,
   before: TransferSignatures['signatures'] = [],
   payloadType: PayloadType = ofTransfers,
-): Buffer {
-  const keyid = keyIdOf(seed.publicKey);
-  const sig = whileEnclosed(statement, payloadType, (bytes) => seed.sign(bytes).toString('base64'));
+): Promise<Buffer> {
+  const keyid = keyIdOf(signer.publicKey);
+  const bytes = encodePae(statement, payloadType);
+  let sig: string;
+  try {
+    sig = (await signer.sign(bytes)).toString('base64');
+  } finally {
+    // A statement can have many megabytes.
+    releaseBuffer(bytes);
+  }
   const own = { keyid, sig };
   const signatures = [...before.filter((signature) => signature.keyid !== keyid), own].sort((a, b) =>
     a.keyid < b.keyid ? -1 : 1,
@@ -114,13 +88,13 @@ export function findSigners(
   keys: readonly string[],
   payloadType: PayloadType = ofTransfers,
 ): string[] {
-  return whileEnclosed(statement, payloadType, (bytes) =>
-    [...new Set(keys)].filter((publicKey) => {
+  const bytes = encodePae(statement, payloadType);
+  try {
+    return [...new Set(keys)].filter((publicKey) => {
       const keyid = keyIdOf(publicKey);
-      const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x: publicKey }, format: 'jwk' });
-      return signatures.some(
-        (signature) => signature.keyid === keyid && verify(null, bytes, key, Buffer.from(signature.sig, 'base64')),
-      );
-    }),
-  );
+      return signatures.some((signature) => signature.keyid === keyid && isSignedBy(publicKey, bytes, signature.sig));
+    });
+  } finally {
+    releaseBuffer(bytes);
+  }
 }

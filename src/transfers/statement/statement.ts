@@ -1,7 +1,6 @@
 // Reads and writes the statement of a transfer: the complete, canonical list of its content. All content of a transfer is thus covered by
 // the signature.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
 import { maxItemsOf, findProblems, type ShapeName } from '#contract/schema.ts';
 import type { TransferContent, TransferLibrary, TransferPackage, TransferStatement } from '#contract/wire.ts';
@@ -20,6 +19,7 @@ import {
   type Extents,
 } from './json-extents.ts';
 import { NotATransfer } from './not-a-transfer.ts';
+import { maxFormat } from './site-keys.ts';
 
 /**
  * Maximum size of a statement in bytes. 10,000 snaps with their assertions need twelve million. To make, receive, inspect or accept a
@@ -28,7 +28,7 @@ import { NotATransfer } from './not-a-transfer.ts';
 export const maxStatementBytes = 24 * 1024 * 1024;
 
 /** Returns the id of a transfer: the SHA-256 of its statement, in hexadecimal. */
-export const idOf = (statement: Uint8Array): string => createHash('sha256').update(statement).digest('hex');
+export const idOf = (statement: Uint8Array): string => createDigest('statement').update(statement).digest('hex');
 
 export const writeStatement = (statement: LazyTransferStatement): Buffer => toCanonicalBytes({ ...statement });
 
@@ -55,7 +55,7 @@ function readCanonical(bytes: Buffer, aside: SpillStorage | undefined): LazyTran
   const members = membersOfObject(bytes);
   const format = members.get('format');
   const number = format && parseExtent(bytes, format);
-  if (typeof number === 'number' && number > 1) {
+  if (typeof number === 'number' && number > maxFormat) {
     throw new NotATransfer(`It has the format ${String(number)}, which a newer release of larder reads.`);
   }
   const fields: Record<string, unknown> = {};
@@ -115,13 +115,16 @@ function refuseProblem(shape: ShapeName, value: unknown): void {
 }
 
 function refuseContradictions(statement: LazyTransferStatement): void {
-  const { created, expires, packages, accounts } = statement;
+  const { created, expires, packages, accounts, feeds = [], fleets = [] } = statement;
   if (!(Date.parse(created) < Date.parse(expires))) throw new NotATransfer('It expires before it was created.');
   refuseParts(statement);
   refuseDoubles(accounts.values().map(({ id }) => id));
   const [id, name, content] = [createUniquenessCheck(), createUniquenessCheck(), createAgreementCheck()];
   for (const blob of statement.blobs) content(blob);
   for (const assertion of statement.assertions) content(assertion);
+  refuseDoubles(feeds.map(({ name: feedName }) => feedName));
+  for (const feed of feeds) content(feed.content);
+  refuseDoubles(fleets.map(({ name: fleetName }) => fleetName));
   // Parsing each package from the text takes longer than checking it, so do all checks in one pass.
   for (const entry of packages) {
     id(entry.id);
@@ -204,8 +207,10 @@ function createAgreementCheck(): (content: TransferContent) => void {
 export function* contentsOf({
   packages,
   assertions,
-}: Pick<LazyTransferStatement, 'packages' | 'assertions'>): Generator<TransferContent> {
+  feeds = [],
+}: Pick<LazyTransferStatement, 'packages' | 'assertions' | 'feeds'>): Generator<TransferContent> {
   yield* assertions;
+  yield* feeds.map(({ content }) => content);
   for (const entry of packages) yield* contentsIn(entry);
 }
 

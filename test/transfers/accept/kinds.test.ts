@@ -12,7 +12,15 @@ import { charm } from '#test/fixtures/packages/archives.ts';
 import { rootsFile } from '#test/fixtures/packages/online-store.ts';
 import { squashfsImage } from '#test/fixtures/packages/squashfs-image.ts';
 import { startNow } from '#test/acts/ways.ts';
-import { adasAccount, adasKey, made, storeKey, timestamp } from '#test/assertions/world.ts';
+import {
+  adasAccount,
+  adasKey,
+  confdbSchema,
+  made,
+  madeElsewhere,
+  storeKey,
+  timestamp,
+} from '#test/assertions/world.ts';
 import { commandsOn, folder, type NewStore } from '#test/cli/process.ts';
 import type { TestAppliance } from '#test/fixtures/appliance.ts';
 
@@ -65,8 +73,10 @@ const lines = ({ lines: all }: { lines: Line[] }): string[] =>
 const ofStore = (url: string, more = {}) =>
   made('store', 'authority', 'store', { store: 'field', 'operator-id': 'ada', url, timestamp, ...more });
 
+/** In a format that this release does not know. */
 const model = () =>
-  made('ada', 'ada', 'model', {
+  madeElsewhere('ada', 'ada', 'model', {
+    format: '99',
     series: '16',
     'brand-id': 'ada',
     model: 'pump',
@@ -94,12 +104,12 @@ t.test('assertions that no package needs cross too, and count as far as a root v
     const { code, err } = await depot.larder(`assertion import ${join(stick, name)}`);
     t.equal(code, 0, err);
   };
-  const said = [await model(), await validationSet(1), await ofStore('https://one.site/')];
+  const said = [await model(), await validationSet(1), await ofStore('https://one.site/'), await confdbSchema()];
   await carry('first.assert', storeKey, adasAccount, adasKey, ...said);
   trusting(here, []);
   const doubted = await here.preview(depot, join(stick, 'one.tar'));
   t.strictSame(doubted.lines, [], 'who trusts no such root takes nothing on the word of the source');
-  t.equal(doubted.disbelieved.length, 6);
+  t.equal(doubted.disbelieved.length, 7);
   trusting(here, [rootsFile(folder(t))]);
   const seen = await here.json(`transfer preview ${doubted.id}`);
   t.strictSame(seen.problems, []);
@@ -109,6 +119,7 @@ t.test('assertions that no package needs cross too, and count as far as a root v
       'assertion/account assertion account/ada',
       `assertion/account-key assertion account-key/${storeKey.headers['public-key-sha3-384'] as string}`,
       `assertion/account-key assertion account-key/${adasKey.headers['public-key-sha3-384'] as string}`,
+      'assertion/confdb-schema assertion confdb-schema/ada/network',
       'assertion/model assertion model/16/ada/pump',
       'assertion/store assertion store/field',
       'assertion/validation-set assertion validation-set/16/ada/tested/1',
@@ -123,15 +134,22 @@ t.test('assertions that no package needs cross too, and count as far as a root v
   await here.json(`transfer accept ${seen.id} --without assertion/store --yes`);
   t.equal(await kept('model/16/ada/pump'), 0);
   t.equal(await kept('validation-set/16/ada/tested/1'), 0);
+  t.equal(await kept('confdb-schema/ada/network'), 0);
   t.equal(await kept('store/field'), undefined, 'what is left out stays out');
 
-  await carry('second.assert', await validationSet(2), await ofStore('https://two.site/', { revision: '1' }));
+  await carry(
+    'second.assert',
+    await validationSet(2),
+    await ofStore('https://two.site/', { revision: '1' }),
+    await confdbSchema({ revision: '3' }),
+  );
   const next = await here.preview(depot, join(stick, 'two.tar'));
   t.match(next.lines, [
+    { what: 'confdb-schema/ada/network', from: 'revision 0', to: 'revision 3' },
     { what: 'store/field', from: null, to: 'revision 1' },
     { what: 'validation-set/16/ada/tested/2', from: null },
   ]);
-  t.equal(next.lines.length, 2);
+  t.equal(next.lines.length, 3);
   await here.json(`transfer accept ${next.id} --yes`);
   t.equal(await kept('store/field'), 1);
 

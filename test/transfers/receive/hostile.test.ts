@@ -10,6 +10,7 @@ import { trustSource } from '#acts/sites/sites.ts';
 import { stream } from '#assertions/format/assertion.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { tarHeader } from '#files/tar-header.ts';
+import { adasAccount, madeElsewhere, storeKey } from '#test/assertions/world.ts';
 import { largeTest } from '#test/fixtures/large.ts';
 import { assertionsOf, nameOfRevision, snapOf, type Offered } from '#test/fixtures/packages/online-store.ts';
 import { NotATransfer } from '#transfers/statement/not-a-transfer.ts';
@@ -294,6 +295,43 @@ t.test('an impossible statement of a trusted source is reported, and nothing is 
   t.match((await here.larder(`transfer accept ${id} --yes`)).err, /Nothing was accepted/);
   t.same(await store.records.packages.after('', '', 10), []);
 });
+
+t.test(
+  'assertions of a type that is not known here are left out with the reason, and the rest is accepted',
+  async (t) => {
+    const { here, stick } = await twoSites(t);
+    const { attempt, store } = await receiver(t, here);
+    const unknown = await Promise.all(
+      ['cluster', 'from-the-future'].map((type) => madeElsewhere('ada', 'ada', type, { sequence: '1' })),
+    );
+    const bytes = Buffer.from(stream([storeKey, adasAccount, ...unknown]));
+    const assertions = [contentOf(bytes)];
+    const transfer = example([bytes], { ...goodNow(), source: 'maker', packages: [], accounts: [], assertions });
+    const trusted = {
+      name: 'maker',
+      keys: [transfer.seed.publicKey],
+      threshold: 1,
+      packages: ['*/*'],
+      mayRelease: true,
+    };
+    await store.acts.do(trustSource, { actor: 'cli:ada' }, trusted);
+    const file = join(stick, 'newer.tar');
+    writeFileSync(file, await partBytes(transfer));
+    const { id } = await attempt([file]);
+    const seen = await here.json(`transfer preview ${id}`);
+    t.same(seen.disbelieved, [
+      {
+        what: 'assertion/cluster',
+        why: "This store does not serve assertions of type 'cluster'. Leave them out.",
+      },
+      { what: 'assertion/from-the-future', why: 'Assertions of type "from-the-future" are not known here.' },
+    ]);
+    t.same(seen.problems, []);
+    t.match(seen.lines, [{ package: 'assertion/account-key' }, { what: 'account/ada' }]);
+    await here.json(`transfer accept ${id} --yes`);
+    t.ok(await store.records.assertions.find('account/ada'));
+  },
+);
 
 /** Contradictions between the assertions of a snap and its transfer. */
 const otherwise: Record<string, Partial<Offered>> = {

@@ -103,15 +103,16 @@ largeTest('Ctrl-C leaves nothing of a transfer in the making or unpacking, and r
   await depot.done(`transfer make ${file}`);
   const { store } = await receiver(t, depot);
   const { withBlobs } = await import('#data/blobs.ts');
+  const { keyManagerOf } = await import('#cli/keys/find-keys.ts');
   const { ownSite } = await import('#transfers/site.ts');
   await withBlobs(store, async ({ blobs }) => {
-    const { records, acts, siteKey, now, config } = store;
+    const { records, acts, now, config } = store;
     const making = {
       records,
       acts,
       actor: { actor: 'cli:ada' },
       blobs,
-      site: await ownSite(records, siteKey),
+      site: await ownSite(records, { siteKey: store.siteKey, manager: keyManagerOf(store, { env: {} }) }),
       now,
       labels: config.site,
       asCaller: <Result>(work: () => Promise<Result>) => work(),

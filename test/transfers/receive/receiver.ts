@@ -16,8 +16,9 @@ export async function receiver(
   const store = await openStore({ directory: data });
   t.teardown(store.close);
   const { records, acts, config, directory, newId, now } = store;
-  const reviewed: Pick<TransferReceiveContext, 'findingsOf' | 'credentialFor'> = {
+  const reviewed: Pick<TransferReceiveContext, 'findingsOf' | 'imageBillOf' | 'credentialFor'> = {
     findingsOf,
+    imageBillOf: () => Promise.reject(new Error('nothing here has images')),
     credentialFor: () => Promise.reject(new Error('nothing here has images')),
   };
   const attempt = (

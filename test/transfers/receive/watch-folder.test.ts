@@ -4,6 +4,7 @@ import { copyFileSync, existsSync, readFileSync, utimesSync, writeFileSync } fro
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
 
 import t from 'tap';
 
@@ -13,6 +14,8 @@ import { changeConfig, readConfig } from '#configuration/config.ts';
 import { createHealth } from '#platform/health.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { folder } from '#test/cli/process.ts';
+import { tar, zip } from '#test/fixtures/packages/archives.ts';
+import { kevCatalog, osvRecord } from '#test/fixtures/vulnerabilities/feeds.ts';
 import { largeTest } from '#test/fixtures/large.ts';
 import { snapOf } from '#test/fixtures/packages/online-store.ts';
 import type { OpenPart } from '#transfers/parts/open-part.ts';
@@ -35,12 +38,18 @@ function watched(refuse: () => Error | undefined = () => undefined) {
     const why = refuse();
     if (why !== undefined) throw why;
   };
+  const feeds: string[] = [];
+  const takeFeed = (file: string): Promise<void> => {
+    feeds.push(file.slice(path.length + 1));
+    const why = refuse();
+    return why === undefined ? Promise.resolve() : Promise.reject(why);
+  };
   const look = watchFolder({
     folder: () => path,
-    take: (files) => receiveComplete(files, { take, signal: new AbortController().signal }),
+    take: (files) => receiveComplete(files, { take, takeFeed, signal: new AbortController().signal }),
     report: (problem) => problems.push(problem),
   });
-  return { path, taken, look, said: () => problems.at(-1) };
+  return { path, taken, feeds, look, said: () => problems.at(-1) };
 }
 
 t.test('a transfer is received once, when all of its parts are there and complete', async (t) => {
@@ -58,6 +67,30 @@ t.test('a transfer is received once, when all of its parts are there and complet
   for (let looks = 0; looks < 3; looks++) t.same(await look(), {});
   t.same(taken, ['1,2'], 'never the same twice');
   t.ok(existsSync(first), 'the files stay');
+});
+
+t.test('a feed is imported once, and a file that is neither a transfer nor a feed is ignored', async (t) => {
+  const refusals: Refusal[] = [];
+  const { path, taken, feeds, look, said } = watched(() => refusals.at(-1));
+  const record = JSON.stringify(osvRecord({ id: 'USN-1-1', fixes: { 'Ubuntu:22.04:LTS openssl': '3' } }));
+  writeFileSync(join(path, 'kev.json'), kevCatalog(['CVE-2026-1001']));
+  writeFileSync(join(path, 'osv.zip'), zip({ 'README.md': 'words', 'USN-1-1.json': record, 'USN-2-1.json': record }));
+  writeFileSync(join(path, 'osv.tar'), tar([{ name: 'osv/USN-1-1.json', content: record }]));
+  writeFileSync(join(path, 'osv.tar.gz'), gzipSync(tar([{ name: 'osv/USN-1-1.json', content: record }])));
+  writeFileSync(join(path, 'photos.zip'), zip({ 'one.jpg': 'a picture' }));
+  writeFileSync(join(path, 'notes.json'), '{"to": "the captain"}');
+  writeFileSync(join(path, 'torn.json'), '{"id": "USN');
+  t.same(await look(), {}, 'they may still be written');
+  t.same(await look(), { feeds: 4 });
+  t.same([taken, feeds.sort()], [[], ['kev.json', 'osv.tar', 'osv.tar.gz', 'osv.zip']]);
+  t.equal(said(), undefined);
+  t.same(await look(), {});
+
+  refusals.push(new Refusal('conflict', 'The feed is of 2026-01-01, older than the present feed.'));
+  writeFileSync(join(path, 'kev.json'), kevCatalog(['CVE-2026-1002'], '2026-01-01T00:00:00Z'));
+  await look();
+  t.same(await look(), {});
+  t.match(said(), /kev\.json in the watched folder was not received: The feed is of 2026-01-01, older/);
 });
 
 t.test('a file that is no transfer is reported; a refused transfer is tried again later', async (t) => {

@@ -7,7 +7,8 @@ import type { TransferBlob, TransferContent, TransferPackage, TransferStatement 
 import { StatementFileIndex } from '#transfers/parts/artifacts.ts';
 import { cutIntoParts } from '#transfers/parts/cut-into-parts.ts';
 import { membersOf, type Transfer } from '#transfers/parts/members.ts';
-import { addSignature, SigningSeed } from '#transfers/statement/signatures.ts';
+import { encodePae, serializeSignatures } from '#transfers/statement/signatures.ts';
+import { keyIdOf, SigningSeed } from '#transfers/statement/site-keys.ts';
 import { writeStatement } from '#transfers/statement/statement.ts';
 import { generatePartBytes, type TransferContentReader } from '#transfers/parts/part-bytes.ts';
 
@@ -52,6 +53,12 @@ export interface Example extends Transfer {
 
 export const seedOf = (number: number): SigningSeed => new SigningSeed(Buffer.alloc(32, number));
 
+/** The signature of one key. */
+export const signatureOf = (bytes: Uint8Array, seed: SigningSeed, type?: string) => ({
+  keyid: keyIdOf(seed.publicKey),
+  sig: seed.sign(encodePae(bytes, type)).toString('base64'),
+});
+
 /** Made now, and good for eleven days more. */
 export const goodNow = (): Pick<TransferStatement, 'created' | 'expires'> => ({
   created: new Date().toISOString(),
@@ -87,7 +94,7 @@ export function example(
   );
   const statement: TransferStatement = { ...whole, parts };
   const bytes = writeStatement(statement);
-  return { bytes, statement, signatures: addSignature(bytes, seed), files, seed };
+  return { bytes, statement, signatures: serializeSignatures([signatureOf(bytes, seed)]), files, seed };
 }
 
 export const contentIn = ({ files, statement }: Example): TransferContentReader =>

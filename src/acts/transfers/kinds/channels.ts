@@ -8,7 +8,7 @@ import { releaseText, slotText } from '#domain/releases/release-text.ts';
 import type { ChangeRecords } from '#records/index.ts';
 import type { Release } from '#records/releases/releases.ts';
 import type { ActContext } from '../../act.ts';
-import { isSameSlot, slotLine } from '../../releases/release-lines.ts';
+import { isSameSlot, slotLine, withoutRollout } from '../../releases/release-lines.ts';
 import {
   branchExpiry,
   recordEndedReleases,
@@ -198,7 +198,8 @@ const toChannelUndo = (
   slot,
   isProgressive: isProgressive(progressive),
   put,
-  before: before ?? null,
+  // A rollback restores the percentage. The rollout that raised it has ended.
+  before: before === undefined ? null : withoutRollout(before),
 });
 
 /** The lines for approvers of a rollback. */
@@ -230,6 +231,7 @@ export async function undoChannels(
   doing: ActContext,
 ): Promise<void> {
   for (const step of undo) await refuseLater(tx, step, acceptedAt);
+  await refuseLaterRollouts(tx, undo, doing.at);
   // Restoring a revision counts as a release of it, so the same check applies.
   for (const { before } of undo) if (before !== null) await refuseRiskAgain(tx, before);
   for (const step of undo.toReversed()) await restoreSlot(tx, step, doing);
@@ -242,6 +244,26 @@ const heldAt = async (
   (await tx.releases.held(id)).find(
     (release) => release.channel === channel && release.slot === slot && isProgressive(release.progressive) === over,
   );
+
+/** Refuses if a progressive release began after acceptance: its devices would lose the revision below it unseen. */
+async function refuseLaterRollouts(tx: ChangeRecords, undo: readonly ChannelUndo[], at: string): Promise<void> {
+  const slotOf = ({ channel, slot }: Pick<Release, 'channel' | 'slot'>): string => `${channel} ${slot}`;
+  for (const [id, steps] of Map.groupBy(undo, (step) => step.id)) {
+    const whole = new Set(steps.map(slotOf));
+    for (const step of steps) if (step.isProgressive) whole.delete(slotOf(step));
+    const held = await tx.releases.current(id, at);
+    const later = held.find((release) => isProgressive(release.progressive) && whole.has(slotOf(release)));
+    if (later === undefined) continue;
+    const { namespace, name } = (await tx.packages.byId(id))!;
+    const { rollout, revision, channel } = later;
+    throw new Refusal(
+      'conflict',
+      `${namespace}/${name} ${channel} has a progressive release of revision ${String(revision)}, which began after the transfer was accepted, ` +
+        'so nothing was withdrawn. ' +
+        (rollout === undefined ? 'End it first.' : `Roll it back first: larder rollout roll-back ${String(rollout)}`),
+    );
+  }
+}
 
 async function refuseLater(tx: ChangeRecords, undo: ChannelUndo, acceptedAt: string): Promise<void> {
   const held = await heldAt(tx, undo);

@@ -5,7 +5,7 @@ import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { ActContext } from '../../act.ts';
 import type { FindingsOfKind, SubjectFindings } from '../findings.ts';
 import type { PackagePlanning } from '../package-planning.ts';
-import type { PackagePlan } from '../plan-types.ts';
+import type { PackagePlan, TransferPlan } from '../plan-types.ts';
 import type { ChannelUndo } from '../receipt.ts';
 
 export interface ContentKind {
@@ -25,6 +25,8 @@ export interface PackageAcceptance {
   plan: PackagePlan;
   /** The package as it was stored before its contents were accepted. */
   subject: PublishedPackage;
+  /** Returns the stored findings of the review of a subject; undefined if it was not reviewed. */
+  finding: TransferPlan['finding'];
   /** Returns the findings of the review of a subject. */
   findings<Kind extends SubjectFindings['kind']>(kind: Kind, subject: string): Promise<FindingsOfKind<Kind>>;
   /** Gets the previous content of each changed channel. */

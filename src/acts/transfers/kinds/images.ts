@@ -1,6 +1,6 @@
 // Container images of packages in transfers.
 import type { TransferPackage } from '#contract/wire.ts';
-import { subjectOf } from '../findings.ts';
+import { imageContentsSubject, parseFindings, subjectOf } from '../findings.ts';
 import type { PackagePlanning } from '../package-planning.ts';
 import type { PlanRecords } from '../plan-types.ts';
 import type { ContentKind } from './content-kind.ts';
@@ -22,7 +22,7 @@ export const imageContent: ContentKind = {
     }
   },
 
-  async accept({ tx, doing, plan, subject, findings }) {
+  async accept({ tx, doing, plan, subject, finding, findings }) {
     const { images } = tx;
     for (const { resource, manifests, blobs } of plan.images) {
       const repository = { packageId: subject.id, resource };
@@ -33,6 +33,9 @@ export const imageContent: ContentKind = {
         const references = await findings('manifest', subjectOf(subject.id, resource, sha256));
         const manifest = { sha256, sha512: null, sha3_384, size, mediaType };
         await images.addManifest(repository, manifest, references, doing.at);
+        const contents = await finding(imageContentsSubject(subject.id, resource, sha256));
+        const bill = parseFindings('image-contents', contents)?.bill;
+        if (bill !== undefined) await tx.billsOfMaterials.addToManifest(repository, sha256, bill);
         for (const tag of tags) await images.tag(repository, tag, sha256, doing.at);
       }
     }

@@ -1,6 +1,5 @@
 // Metadata of packages in transfers: texts, links, icon and default track.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import { refuseBadLinks } from '#domain/packages/links.ts';
 import { refusalReason } from '#domain/refusal.ts';
 import type { Followed, Links, PublishedPackage } from '#records/packages/packages.ts';
@@ -95,7 +94,7 @@ function inWords(value: PublishedPackage[keyof TransferMetadata]): string | null
   if (value === null) return null;
   const text = typeof value === 'string' ? value : linksInWords(value);
   if (text.length <= shown) return text === '' ? null : text;
-  const digest = createHash('sha256').update(text).digest('hex');
+  const digest = createDigest('change').update(text).digest('hex');
   return `${text.slice(0, shown)}… (${String(text.length)} characters, SHA-256 ${digest})`;
 }
 

@@ -38,7 +38,7 @@ export async function writeCollectorTransfer(
         work({ asCaller: async (some) => some(), signal, progress: progress.at, leaving }),
       ),
     );
-    return formatMade(made, collector.site.seed.publicKey);
+    return formatMade(made, collector.site.key.publicKey);
   } finally {
     progress.end();
   }

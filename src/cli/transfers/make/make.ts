@@ -15,6 +15,7 @@ import { interruptible } from '../../frame/interruption.ts';
 import { withWriteErrors } from '../../frame/outside-files.ts';
 import { createProgress } from '../../frame/progress.ts';
 import { withStore, type OpenStore } from '../../frame/store.ts';
+import { siteKeysOf } from '../../keys/find-keys.ts';
 import { findCollector } from '../../sites/collector.ts';
 import { newTransferFile, writeCollectorTransfer, writeGatheredTransfer } from './collector-transfer.ts';
 import { readIncomingRequest, withRequest } from '../../sites/incoming-request.ts';
@@ -27,7 +28,7 @@ const options = {
     value: 'GLOB',
     summary:
       "The packages and assertions to include, such as 'snap/*', charm/postgresql-k8s or assertion/model. Default: " +
-      'all.',
+      "all. Feeds of advisories and fleets are included only by name, such as 'feed/*' and 'fleet/*'.",
     repeated: true,
   },
   request: {
@@ -88,8 +89,8 @@ export const transferMake = command({
 
 async function makeFromStore(store: OpenStore, call: MakeCall, aside: SpillStorage): Promise<CommandResult> {
   const { options: callOptions } = call;
-  const { records, acts, person: actor, siteKey, now, asCaller, config } = store;
-  const site = await ownSite(records, siteKey);
+  const { records, acts, person: actor, now, asCaller, config } = store;
+  const site = await ownSite(records, siteKeysOf(store, call.world));
   const sequence = callOptions.again ?? (await records.transfers.newestMade()) + 1;
   const file = fileAt(resolve(call.positionals.file), `${site.name}-${String(sequence)}.tar`);
   const progress = createProgress(call);
@@ -111,14 +112,14 @@ async function makeFromStore(store: OpenStore, call: MakeCall, aside: SpillStora
         };
         if (callOptions.again !== undefined) {
           const again = { sequence, part: callOptions.part ?? 1, file, media: parseMedium(callOptions.media) };
-          return formatMade(await withWriteErrors(file, () => remakePart(again, making)), site.seed.publicKey);
+          return formatMade(await withWriteErrors(file, () => remakePart(again, making)), site.key.publicKey);
         }
         const incoming =
           callOptions.request === undefined ? undefined : await readIncomingRequest(callOptions.request, store);
         const result = await withWriteErrors(file, () =>
           makeStoreTransfer(toMakeRequest(callOptions, { file, siteRequest: incoming?.request }, store), making),
         );
-        return withRequest(formatMade(result, site.seed.publicKey), incoming);
+        return withRequest(formatMade(result, site.key.publicKey), incoming);
       }),
     );
   } finally {

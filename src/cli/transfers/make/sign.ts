@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 
 import { ownSite, fingerprintOf, shortId } from '#transfers/site.ts';
 import { signUnpacked } from '#transfers/parts/unpack.ts';
+import { siteKeysOf } from '../../keys/find-keys.ts';
 import { command } from '../../frame/command.ts';
 import { toReadFailure } from '../../frame/outside-files.ts';
 import { withStore } from '../../frame/store.ts';
@@ -21,15 +22,16 @@ export const transferSign = command({
     const folder = resolve(positionals.folder);
     return withStore(
       { data, world },
-      async ({ records, siteKey, asCaller }) => {
-        const site = await ownSite(records, siteKey);
+      async (store) => {
+        const { records, asCaller } = store;
+        const site = await ownSite(records, siteKeysOf(store, world));
         return withParts(
           [folder],
           async (parts) => {
-            const id = await signUnpacked(parts, folder, site.seed, asCaller).catch((error: unknown) => {
+            const id = await signUnpacked(parts, folder, site.key, asCaller).catch((error: unknown) => {
               throw toReadFailure(folder, error);
             });
-            const fingerprints = fingerprintOf([site.seed.publicKey]);
+            const fingerprints = fingerprintOf([site.key.publicKey]);
             return {
               text: `Transfer ${shortId(id)} is signed with ${fingerprints.join()} too.`,
               json: { id, 'signed-with': fingerprints },

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { administers, noBrand } from '#acts/brands/brands.ts';
 import type { Now } from '#domain/clock.ts';
+import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import { isNamespace, type PackageNamespace } from '#domain/packages/namespace.ts';
 import { grants, storePermission, type Permission } from '#domain/tokens/permission.ts';
 import { reachesPackage, type Principal } from '#domain/tokens/principal.ts';
@@ -20,7 +21,7 @@ import type { Config } from '#configuration/config.ts';
 /** The parts of a request that a rule may read. */
 export interface AccessRequest {
   /** Returns the account behind the token of the request; refuses with 401 if there is no token. */
-  authenticate(): Promise<Principal>;
+  authenticate(): MaybePromise<Principal>;
   /** Returns the login behind the macaroons of the request, proven and ready to be exchanged. */
   login(): Promise<Login>;
   /** Returns the session of the browser, found by its cookie; refuses with 401 if there is no valid session. */
@@ -103,11 +104,11 @@ export const account = (
   about,
   permissions: permission === undefined ? [] : [permission],
   who: 'any account',
-  async admit({ authenticate }) {
-    const principal = await authenticate();
-    if (permission !== undefined && !grants(principal.permissions, permission)) throw missingPermission(permission);
-    return { principal };
-  },
+  admit: ({ authenticate }) =>
+    whenReady(authenticate(), (principal) => {
+      if (permission !== undefined && !grants(principal.permissions, permission)) throw missingPermission(permission);
+      return { principal };
+    }),
 });
 
 /** Admits an account if the path names a namespace; an unknown namespace is refused as not found. */

@@ -35,7 +35,7 @@ const fetches: readonly Permission[] = [
 export function reachOfAccount(
   principal: Principal,
   id: string,
-  { packages }: Pick<StoreRecords, 'packages'>,
+  { packages }: { packages: Pick<StoreRecords['packages'], 'snapsFor'> },
 ): MaybePromise<SnapReach | undefined> {
   const { permissions, channels, accountId } = principal;
   if (!fetches.some((permission) => grants(permissions, permission))) return undefined;

@@ -2,6 +2,8 @@
 import { parseAssertion } from '#assertions/format/assertion.ts';
 import { keyState } from '#assertions/chain.ts';
 import { isOfDevice } from '#assertions/devices/device-proof.ts';
+import { kindOfSelector, selectorsOf } from '#domain/fleets/fleet.ts';
+import type { FleetView } from '#domain/fleets/fleet-view.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import type { Principal } from '#domain/tokens/principal.ts';
@@ -19,6 +21,8 @@ export interface DeviceEvidence {
   /** The account of the token in the request; undefined if it has none. The response is then for this account alone. */
   principal: Principal | undefined;
   rights: DeviceRights;
+  /** What the fleets of the device change; undefined if the store has no fleets. */
+  fleets: FleetView | undefined;
 }
 
 type ReachableSubject = Pick<Package, 'id' | 'private' | 'publisherId'>;
@@ -46,15 +50,18 @@ export const device: Access<DeviceEvidence> = {
     const sessionDevice = text === undefined ? undefined : await deviceOf(text, accessRequest);
     const principal = await accountOf(accessRequest);
     const isOurs = sessionDevice !== undefined && (await belongsHere(accessRequest));
-    const rights = await rightsOf({ device: isOurs ? sessionDevice : undefined, principal }, accessRequest.records);
-    return { device: sessionDevice, principal, rights };
+    const provenDevice = isOurs ? sessionDevice : undefined;
+    const { records, config } = accessRequest;
+    const rights = await rightsOf({ device: provenDevice, principal }, records);
+    const fleetView = fleetViewOf(provenDevice, statedStore(accessRequest) || config.store.id, records);
+    return { device: sessionDevice, principal, rights, fleets: await fleetView };
   },
 };
 
 /** The rights of this device and this account; the rights to public content if both are unknown. */
 export function rightsOf(
   { device: sessionDevice, principal }: Pick<DeviceEvidence, 'device' | 'principal'>,
-  records: Pick<StoreRecords, 'deviceGrants' | 'packages'>,
+  records: Pick<StoreRecords, 'deviceGrants'> & { packages: Pick<StoreRecords['packages'], 'snapsFor'> },
 ): MaybePromise<DeviceRights> {
   return whenReady(deviceRights(sessionDevice, records), ({ reaches, coversBrand }) => ({
     reaches,
@@ -92,8 +99,7 @@ async function belongsHere({
   config,
   records,
 }: Pick<AccessRequest, 'request' | 'config' | 'records'>): Promise<boolean> {
-  const { 'snap-device-store': newer, 'x-ubuntu-store': older } = request.headers;
-  const [storeId = ''] = [newer ?? older].flat();
+  const storeId = statedStore({ request });
   const { id } = config.store;
   if (storeId === '' || storeId === id) return true;
   const storeAssertions = await records.assertions.listOf([`store/${id}`, `store/${storeId}`]);
@@ -102,6 +108,27 @@ async function belongsHere({
     return Array.isArray(friends) && friends.includes(name === `store/${id}` ? storeId : id);
   });
 }
+
+/** The id of the store that the device names; empty if it names none. */
+function statedStore({ request }: Pick<AccessRequest, 'request'>): string {
+  const { 'snap-device-store': newer, 'x-ubuntu-store': older } = request.headers;
+  return [newer ?? older].flat()[0] ?? '';
+}
+
+/**
+ * What the fleets of a device change. Serial, model and brand count only if a session proves them. The id of a store is a claim: it selects
+ * among released revisions, and rights to private snaps never follow from it.
+ */
+export const fleetViewOf = (
+  provenDevice: Device | undefined,
+  storeId: string,
+  { fleets }: Pick<StoreRecords, 'fleets'>,
+): MaybePromise<FleetView | undefined> =>
+  whenReady(fleets.rules(), ({ kinds, stores }): MaybePromise<FleetView | undefined> => {
+    if (kinds.size === 0) return undefined;
+    const selectors = selectorsOf(provenDevice, stores.has(storeId) ? storeId : '');
+    return fleets.viewFor(selectors.filter((selector) => kinds.has(kindOfSelector(selector))));
+  });
 
 /** The session of the request. The second version of the interface uses the newer header, the first version the older one. */
 function presented({ request }: Pick<AccessRequest, 'request'>): string | undefined {

@@ -1,6 +1,7 @@
 // Reads the tokens that a request presents in its headers, or in its payload if the interface allows that.
 import type { IncomingMessage } from 'node:http';
 
+import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import { readAuthorization } from './header-tokens.ts';
 
 export interface PresentedTokens {
@@ -14,13 +15,13 @@ export interface PresentedTokens {
 export function readPresentedTokens(
   request: IncomingMessage,
   mayBeInPayload: boolean,
-  body: () => Promise<unknown>,
-): PresentedTokens | Promise<PresentedTokens> {
+  body: () => MaybePromise<unknown>,
+): MaybePromise<PresentedTokens> {
   const { authorization, macaroons, 'content-length': length } = request.headers;
   if (authorization !== undefined) return { tokens: readAuthorization(request, authorization), inPayload: false };
   if (macaroons !== undefined) return { tokens: [Array.isArray(macaroons) ? '' : macaroons], inPayload: false };
   const hasBody = length === undefined ? 'transfer-encoding' in request.headers : length !== '0';
-  return mayBeInPayload && hasBody ? body().then(fromPayload) : { tokens: [], inPayload: false };
+  return mayBeInPayload && hasBody ? whenReady(body(), fromPayload) : { tokens: [], inPayload: false };
 }
 
 function fromPayload(content: unknown): PresentedTokens {

@@ -1,5 +1,5 @@
 // Acts: each declares one possible change of the store. Only acts write.
-import type { ApprovalKind, ApprovalLine } from '#domain/approvals/approval-policy.ts';
+import type { ApprovalKind, ApprovalLine, ApprovalPolicy } from '#domain/approvals/approval-policy.ts';
 import type { AuditOutcome } from '#records/audit/audit.ts';
 import type { ChangeRecords } from '#records/index.ts';
 import type { StoredApproval } from '#records/approvals/proposals.ts';
@@ -43,7 +43,13 @@ export interface Gate<Input> {
    * are the same proposal, so the lines must cover everything that the act does with its input. The caller drops lines
    * that change nothing.
    */
-  lines(tx: ChangeRecords, input: Input, doing: Pick<ActContext, 'at' | 'actor'>): Promise<ApprovalLine[]>;
+  lines(tx: ChangeRecords, input: Input, doing: GateContext): Promise<ApprovalLine[]>;
+}
+
+/** The context for determining the approvals of an act. */
+export interface GateContext extends Pick<ActContext, 'at' | 'actor'> {
+  /** The policy in force and the configured one, for lines that follow from the rules. */
+  policies: readonly ApprovalPolicy[];
 }
 
 export interface Act<Input, Result> {

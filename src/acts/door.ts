@@ -1,38 +1,63 @@
 // Performs acts, or holds them for approval.
+import { ReauthenticationRequired } from '#domain/tokens/reauthentication.ts';
 import { noPolicy, type ApprovalPolicy } from '#domain/approvals/approval-policy.ts';
-import { timestamp, type Now } from '#domain/clock.ts';
+import { minutes, timestamp, type Now } from '#domain/clock.ts';
 import type { AuditEntry } from '#records/audit/audit.ts';
-import type { WritableRecords } from '#records/index.ts';
+import type { ChangeRecords, WritableRecords } from '#records/index.ts';
 import { DoneAlready, type Act, type ActContext, type Acts, type Actor, type Do } from './act.ts';
 import { checkGate, isPendingAct, buildPendingRefusal, settleApproved, type PendingAct } from './gate.ts';
 import { propose } from './approvals/proposals.ts';
 
 type RecordsChange = WritableRecords['change'];
 
-/**
- * Creates the interface to change the records of a store. `configured` returns the approval policy of the
- * configuration.
- */
+/** The rules of the configuration that acts follow. */
+export interface ActRules {
+  approvals: () => ApprovalPolicy;
+  /** The acts of the console before which the account must have proven its credentials within the last `minutes`. */
+  reauthentication: { acts: readonly string[]; minutes: number };
+}
+
+const noRules: ActRules = { approvals: () => noPolicy, reauthentication: { acts: [], minutes: 0 } };
+
+/** Creates the interface to change the records of a store. `configured` returns the rules of the configuration. */
 export function createActs(
   records: Pick<WritableRecords, 'change' | 'beginAnew'>,
   now: Now,
-  configured: () => ApprovalPolicy = () => noPolicy,
+  configured: () => ActRules = () => noRules,
 ): Acts {
   const through =
     (change: RecordsChange): Do =>
     async <Input, Result>(act: Act<Input, Result>, actor: Actor, input: NoInfer<Input>): Promise<Result> => {
       try {
+        const { approvals, reauthentication } = configured();
+        const at = timestamp(now());
+        const checked: RecordsChange = (entry, work) =>
+          change(entry, async (tx, note) => {
+            if (reauthentication.acts.includes(act.name)) await refuseOldProof(tx, actor, { at, reauthentication });
+            return work(tx, note);
+          });
         if ('kinds' in act.gate) {
-          return await performOrPropose(change, { act, actor, input, configured: configured(), at: timestamp(now()) });
+          return await performOrPropose(checked, { act, actor, input, configured: approvals(), at });
         }
-        const { entry, doing } = entryOf(act, actor, input, timestamp(now()));
-        return await change(entry, (tx, note) => act.perform(tx, input, { ...doing, note }));
+        const { entry, doing } = entryOf(act, actor, input, at);
+        return await checked(entry, (tx, note) => act.perform(tx, input, { ...doing, note }));
       } catch (error) {
         if (error instanceof DoneAlready) return error.result as Result;
         throw error;
       }
     };
   return { do: through(records.change), beginAnew: through(records.beginAnew) };
+}
+
+/** Refuses an act in the console if the account has not proven its credentials recently. */
+async function refuseOldProof(
+  { macaroons }: Pick<ChangeRecords, 'macaroons'>,
+  { sessionId }: Actor,
+  { at, reauthentication }: { at: string } & Pick<ActRules, 'reauthentication'>,
+): Promise<void> {
+  const provenAt = typeof sessionId === 'string' ? await macaroons.provenAt(sessionId) : undefined;
+  if (provenAt === undefined || Date.parse(at) - Date.parse(provenAt) < minutes(reauthentication.minutes)) return;
+  throw new ReauthenticationRequired(reauthentication.minutes);
 }
 
 interface ActRequest<Input, Result> {

@@ -123,7 +123,8 @@ export async function checkGate<Input, Result>(
   // Read in the transaction, so that a policy that just came into force applies.
   const policy = await tx.approvalPolicy.inForce();
   if (!canRequireApproval(policy, act.gate.kinds) && !canRequireApproval(configured, act.gate.kinds)) return undefined;
-  const lines = changedLines(await act.gate.lines(tx, input, { at, actor }));
+  const policies = [policy, configured];
+  const lines = changedLines(await act.gate.lines(tx, input, { at, actor, policies }));
   await refuseWithoutPolicy(tx, { inForce: policy, configured }, lines);
   const status = await evaluateChange(tx, { name: act.name, actor, object, policy, at }, lines);
   if (status === undefined) return undefined;

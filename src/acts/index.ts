@@ -2,15 +2,25 @@
 import type { Act } from './act.ts';
 import { updateAccount, updateOwnAccount } from './accounts/details.ts';
 import { changeRole, createAccount, disableAccount, enableAccount } from './accounts/accounts.ts';
+import {
+  acceptOpenidLogin,
+  addOpenidIdentity,
+  createOpenidAccount,
+  endOpenidSessions,
+  removeOpenidIdentity,
+} from './accounts/openid-identities.ts';
+import { changeGroupRoles, expireGroupRoles } from './accounts/group-roles.ts';
 import { registerAgent, removeAgent } from './accounts/agents.ts';
 import {
   acceptAudit,
   acceptBucket,
   failBackup,
+  failDrill,
   rollBackUpgrade,
   move,
   init,
   makeBackup,
+  recordDrill,
   renewCertificate,
   restore,
   sealMasterKey,
@@ -21,6 +31,9 @@ import {
 import { addApproverKey, removeApproverKey } from './approvals/approver-keys.ts';
 import { storeKeyRequest, storeImportedAssertions, storeSignedAssertion } from './assertions/assertions.ts';
 import { storeBills } from './vulnerabilities/bills-of-materials.ts';
+import { acceptFinding, withdrawAcceptedFinding } from './vulnerabilities/accepted-findings.ts';
+import { recordFindings } from './vulnerabilities/record-findings.ts';
+import { importFeed, removeFeed } from './vulnerabilities/feeds.ts';
 import { createBrand, deleteBrand, updateBrand } from './brands/brands.ts';
 import { addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow } from './builds/builds.ts';
 import { storeCharmData } from './revisions/charm-data.ts';
@@ -68,10 +81,13 @@ import {
   quarantineBlob,
   restoreMissing,
 } from './store/integrity.ts';
+import { acceptCertificateLogin, endCertificateSession } from './login/certificate-logins.ts';
 import { logIn, delayLogins } from './login/logins.ts';
 import { holdFollowUp, refuseFollowUp } from './uploads/follow-ups.ts';
 import { exportAudit } from './audit/exports.ts';
 import { grantToDevices, revokeFromDevices } from './devices/grants.ts';
+import { setFleetChannel, setFleetVisibility } from './fleets/fleet-channels.ts';
+import { createFleet, deleteFleet, setFleetWindow, updateFleetDevices } from './fleets/fleets.ts';
 import { importPackage } from './packages/imports.ts';
 import { createModel, deleteModel, updateModel } from './brands/models.ts';
 import { updatePackageMetadata } from './packages/metadata.ts';
@@ -84,7 +100,7 @@ import {
   removeCollaborator,
   withdrawOffer,
 } from './packages/ownership.ts';
-import { postValidationSet, signBuild } from './assertions/publisher-assertions.ts';
+import { postConfdbSchema, postValidationSet, signBuild } from './assertions/publisher-assertions.ts';
 import { registerName, setManualReview, setPackageId, unregisterPackage } from './packages/registration.ts';
 import {
   approveProposal,
@@ -95,6 +111,7 @@ import {
 } from './approvals/proposals.ts';
 import { setQuota } from './accounts/quotas.ts';
 import { expireBranches, pushReleases } from './releases/releases.ts';
+import { endRollout, pauseRollout, raiseRollout, resumeRollout, rollBackRollout } from './releases/rollouts.ts';
 import { deleteRevisions, expireRevisions } from './revisions/old-revisions.ts';
 import { addRemodels, deleteRemodels, updateRemodels } from './brands/remodel-allowlist.ts';
 import { makeRequest, noteReceipts } from './sites/requests.ts';
@@ -109,6 +126,7 @@ import { rememberSiteKey } from './keys/site-key.ts';
 import { makeDischargerKey, retireKeys, rotateRootKey } from './tokens/token-keys.ts';
 import {
   beginBrowserSession,
+  expireBrowserSession,
   endTokens,
   exchangeCredential,
   exchangeLogin,
@@ -147,14 +165,34 @@ import { pushResource, pushRevision } from './uploads/uploads.ts';
 export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>> = {
   Accounts: [changeRole, createAccount, disableAccount, enableAccount, updateAccount, updateOwnAccount],
   'After review': [holdFollowUp, refuseFollowUp],
+  'OpenID logins': [
+    createOpenidAccount,
+    acceptOpenidLogin,
+    addOpenidIdentity,
+    removeOpenidIdentity,
+    changeGroupRoles,
+    expireGroupRoles,
+    endOpenidSessions,
+  ],
+  'Certificate logins': [acceptCertificateLogin, endCertificateSession],
   Agents: [registerAgent, removeAgent],
-  Assertions: [storeKeyRequest, postValidationSet, signBuild, storeImportedAssertions, storeSignedAssertion],
+  Assertions: [
+    storeKeyRequest,
+    postValidationSet,
+    postConfdbSchema,
+    signBuild,
+    storeImportedAssertions,
+    storeSignedAssertion,
+  ],
   Brands: [createBrand, deleteBrand, updateBrand],
   Builds: [addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow],
   'Bills of materials': [storeBills],
+  Vulnerabilities: [recordFindings, acceptFinding, withdrawAcceptedFinding],
+  'Feeds of advisories': [importFeed, removeFeed],
   'Charm libraries': [createLibrary, publishLibrary],
   'Grants to devices': [grantToDevices, revokeFromDevices],
   Exports: [exportAudit],
+  Fleets: [createFleet, deleteFleet, setFleetChannel, setFleetVisibility, setFleetWindow, updateFleetDevices],
   'The clock': [acceptClock, recordLatestTime],
   Collaborators: [acceptInvite, sweepInvites, inviteCollaborators, rejectInvite, revokeInvites],
   'Credentials of people': [
@@ -198,6 +236,7 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
   'Proposals and approvals': [propose, approveProposal, rejectProposal, sweepProposals, changeApprovalPolicy],
   Quotas: [setQuota],
   Releases: [expireBranches, pushReleases],
+  Rollouts: [pauseRollout, raiseRollout, resumeRollout, rollBackRollout, endRollout],
   'Remodel allowlist': [addRemodels, deleteRemodels, updateRemodels],
   Requests: [makeRequest, noteReceipts],
   Resources: [updateResourceRevisions],
@@ -211,6 +250,7 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
   'The keys behind tokens': [makeDischargerKey, retireKeys, rotateRootKey],
   Tokens: [
     beginBrowserSession,
+    expireBrowserSession,
     endTokens,
     exchangeCredential,
     exchangeLogin,
@@ -238,10 +278,12 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
     acceptAudit,
     acceptBucket,
     failBackup,
+    failDrill,
     rollBackUpgrade,
     move,
     init,
     makeBackup,
+    recordDrill,
     renewCertificate,
     restore,
     sealMasterKey,

@@ -1,5 +1,5 @@
 // Builds every part of the appliance explicitly, in order, and starts and stops them.
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '#domain/cryptography.ts';
 import { join } from 'node:path';
 
 import type { Logger } from 'pino';
@@ -13,11 +13,13 @@ import { configDigest } from '#configuration/config.ts';
 import { disablePretenuring } from '#platform/small-heap.ts';
 import { inOneSentence } from '#platform/system-errors.ts';
 import { version } from '#platform/version.ts';
+import { startWatchdog } from '#platform/watchdog.ts';
 import { startBackground, type Background } from './background.ts';
 import { keepCertificate } from './certificate.ts';
 import type { ApplianceOptions } from './options.ts';
 import { ApplianceParts } from './parts.ts';
 import { readOrRefuse, applyConfiguration } from './reload.ts';
+import { startKeyManager } from './watch/key-custody.ts';
 import { startServing } from './serving.ts';
 import { settingsOf, type Current } from './settings.ts';
 import { servingStateOf, startStateReports } from './state.ts';
@@ -67,10 +69,13 @@ async function startParts(parts: ApplianceParts, options: ApplianceOptions): Pro
   let settings = settingsOf(startedWith, directory, options.credentials);
   const current: Current = () => settings;
   const keeps = options.team?.keeps !== false;
-  const certificate = await parts.start('certificate', () => keepCertificate(store, current, { log, renews: keeps }));
+  const manager = await startKeyManager(parts, options, storage, current);
+  const certificate = await parts.start('certificate', () =>
+    keepCertificate(store, current, { log, renews: keeps, manager }),
+  );
   watchFaults(storage, { current, certificate });
   if (keeps) certificate.onRenewal(() => options.team?.certificateChanged());
-  const background = await startBackground(parts, options, storage, current, certificate);
+  const background = await startBackground(parts, options, storage, current, { certificate, keyManager: manager });
   const made = { storage, background, certificate, current };
   watchJobs(storage, background.runner.state);
   const policy = keeps ? background.policy : takenUpElsewhere;
@@ -84,12 +89,12 @@ async function startParts(parts: ApplianceParts, options: ApplianceOptions): Pro
   const tellState = await startStateReports(parts, options, { telling: serving, secret });
   background.queue.soon();
   await startBallast(parts, storage);
+  await startOwnWatchdog(parts, options, storage);
   parts.serving();
   const sealed = settings.masterKey === undefined;
   if (options.team !== undefined) log.info('a worker serves');
   else log.info({ url, documents: documentsAt(startedWith), directory, version, sealed }, 'serving');
 
-  const listensElsewhere = options.listen !== undefined;
   return {
     url,
     log,
@@ -97,7 +102,11 @@ async function startParts(parts: ApplianceParts, options: ApplianceOptions): Pro
       const sha256 = configDigest(file);
       try {
         settings = readOrRefuse(options, storage);
-        applyConfiguration(settings.config, { startedWith, listensElsewhere }, storage, { certificate, policy });
+        applyConfiguration(settings.config, { startedWith, listensElsewhere: options.listen !== undefined }, storage, {
+          certificate,
+          policy,
+          keyManager: manager,
+        });
         configuration = { sha256 };
       } catch (error) {
         configuration = { sha256, problem: inOneSentence(error) };
@@ -109,13 +118,28 @@ async function startParts(parts: ApplianceParts, options: ApplianceOptions): Pro
     renewCertificate: () => certificate.renew(),
     answers: { state: serving, figures: served.figures, minutes: served.minutes },
     ...progress(background),
-    async stop() {
-      log.info('stopping');
-      await parts.stop();
-      log.info('stopped');
-      log.flush();
-    },
+    stop: () => stopParts(parts, log),
   };
+}
+
+async function stopParts(parts: ApplianceParts, log: Storage['log']): Promise<void> {
+  log.info('stopping');
+  await parts.stop();
+  log.info('stopped');
+  log.flush();
+}
+
+async function startOwnWatchdog(
+  parts: ApplianceParts,
+  { watchdog, team }: ApplianceOptions,
+  { log, isLogText }: Storage,
+): Promise<void> {
+  if (watchdog !== true) return;
+  await parts.start(
+    'watchdog',
+    () => startWatchdog({ log, asText: isLogText(), worker: team?.number }),
+    (started) => started?.stop(),
+  );
 }
 
 /** The approval policy of the configuration is put into force by one of the processes that serve the store. */

@@ -1,15 +1,24 @@
 // Starts the work that outlives a request: reviews, signatures, jobs, the scrub.
-import { softwareCustody, type KeyCustody } from '#assertions/keys/key-custody.ts';
+import type { KeyCustody } from '#assertions/keys/key-custody.ts';
+import type { KeyManager } from '#assertions/keys/key-manager.ts';
+import { join } from 'node:path';
+
 import { createDeltaMaker, type DeltaMaker } from '#deltas/maker.ts';
 import { mendOfRecords } from '#data/records-place.ts';
-import { hours, minutes, seconds } from '#domain/clock.ts';
+import { hours, seconds } from '#domain/clock.ts';
+import { readSessionRules } from '#domain/tokens/session-rules.ts';
+import { configDigest } from '#configuration/config.ts';
+import { backupPlaceOf } from '#data/blobs-place.ts';
 import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { inspectDatabase, type DatabasePlace } from '#engine/place.ts';
 import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
 import { inspectInThread } from '#integrity/inspect-in-thread.ts';
 import { createRecordsVerifier, type RecordsVerifier } from '#integrity/verify-records.ts';
 import { startScrub, type Scrub } from '#integrity/scrub.ts';
+import { confirmCertificateLogins } from '#jobs/accounts/confirm-certificate-logins.ts';
+import { confirmOpenidLogins } from '#jobs/accounts/confirm-openid-logins.ts';
 import { expireBranches } from '#jobs/releases/expire-branches.ts';
+import { raiseRollouts } from '#jobs/releases/raise-rollouts.ts';
 import { expireRevisions } from '#jobs/revisions/expire-revisions.ts';
 import { createApprovalPolicyKeeper, type ApprovalPolicyKeeper } from '#jobs/approvals/keep-approval-policy.ts';
 import { createCatalogKeeper, type CatalogKeeper } from '#jobs/packages/keep-catalog.ts';
@@ -20,9 +29,12 @@ import { forgetInvites } from '#jobs/packages/forget-invites.ts';
 import { forgetPullCredentials } from '#jobs/images/forget-pull-credentials.ts';
 import { sweepEphemeralRows } from '#jobs/store/sweep-ephemeral-rows.ts';
 import { forgetProposals } from '#jobs/approvals/forget-proposals.ts';
+import { expireSessions } from '#jobs/tokens/expire-sessions.ts';
 import { forgetSessions } from '#jobs/tokens/forget-sessions.ts';
 import { forgetUploads } from '#jobs/uploads/forget-uploads.ts';
+import { matchVulnerabilities, type MatchOutput } from '#jobs/vulnerabilities/match-vulnerabilities.ts';
 import { readBills } from '#jobs/vulnerabilities/read-bills.ts';
+import { recordFindingsOfPackages } from '#jobs/vulnerabilities/record-findings.ts';
 import { readCharms } from '#jobs/revisions/read-charms.ts';
 import { renewCertificate } from '#jobs/store/renew-certificate.ts';
 import { retireKeys } from '#jobs/tokens/retire-keys.ts';
@@ -30,6 +42,7 @@ import { reviewQueue, type ReviewQueue } from '#jobs/uploads/review-uploads.ts';
 import { runJobs, type BackgroundJob, type Runner } from '#jobs/runner.ts';
 import { noteAuditEnd, sealAudit } from '#jobs/audit/seal-audit.ts';
 import { createRevisionSigner, type RevisionSigner } from '#jobs/revisions/sign-revisions.ts';
+import { addIncrements, type IncrementOutput } from '#jobs/store/add-increments.ts';
 import { sweepBlobs } from '#jobs/store/sweep-blobs.ts';
 import { sweepTemporary } from '#jobs/store/sweep-temporary.ts';
 import type { OwnLeases } from '#shared/leases.ts';
@@ -38,20 +51,27 @@ import { createReviewer } from '#review/reviewer.ts';
 import { startWorker, type StartWorker } from '#platform/embedded.ts';
 import { nativePath } from '#platform/native.ts';
 import type { Certificate } from './certificate.ts';
+import { buildCertificateLogins, type CertificateLoginParts } from './certificate-logins.ts';
+import { buildOpenid, type OpenidParts } from './openid.ts';
+import { runCommandThread } from './command-thread.ts';
 import type { ApplianceOptions } from './options.ts';
 import type { ApplianceParts } from './parts.ts';
 import type { Current } from './settings.ts';
 import type { Storage } from './storage.ts';
+import { custodyOf } from './watch/key-custody.ts';
 import { watchFolderJob } from './watch/transfer-folder.ts';
 
 export interface Background {
   custody: KeyCustody;
+  keyManager: KeyManager;
   signing: RevisionSigner;
   queue: ReviewQueue;
   finishing: PushFinisher;
   catalog: CatalogKeeper;
   proof: RecordsVerifier;
   policy: ApprovalPolicyKeeper;
+  openid: OpenidParts;
+  certificateLogins: CertificateLoginParts;
   runner: Runner;
   scrub: Scrub;
 }
@@ -61,14 +81,11 @@ export async function startBackground(
   options: ApplianceOptions,
   storage: Storage,
   current: Current,
-  certificate: Certificate,
+  { certificate, keyManager }: { certificate: Certificate; keyManager: KeyManager },
 ): Promise<Background> {
   const { store, log, health, leases } = storage;
   const { records, acts, now } = store;
-  const custody = softwareCustody(
-    (keyId) => records.signingKeys.find(keyId),
-    () => current().masterKey,
-  );
+  const custody = custodyOf(storage, keyManager, current);
   const signing = await parts.start(
     'signing',
     () => createRevisionSigner({ records, acts, signer: custody, now, log }),
@@ -87,16 +104,18 @@ export async function startBackground(
   health.watch('damaged-records', () => proof.faults());
   const maker = createDeltaMaker({ startWorker: (worker) => startWorker('src/deltas/worker.ts', worker) });
   const policy = createApprovalPolicyKeeper({ records, acts, config: () => current().config, health });
-  const more = [policy, signing, finishing, catalog, proof].map(({ job }) => job);
+  const logins = { openid: buildOpenid(storage, current), certificateLogins: buildCertificateLogins(storage, current) };
   const watching = new AbortController();
   const all = jobsOf(storage, current, certificate, [
-    ...[...more, ...reading, deltasJob(storage, current, maker)],
-    watchFolderJob(
-      { health, directory: store.directory, intervalMs: options.limits?.watchMs },
-      current,
-      watching.signal,
-    ),
+    ...[policy, signing, finishing, catalog, proof].map(({ job }) => job),
+    ...[...reading, deltasJob(storage, current, maker), rolloutsJob(storage, current, options)],
+    recordFindingsOfPackages({ records, acts, now, remember: () => current().config.devices.remember }),
+    folderJob(storage, current, options, watching.signal),
+    matchingJob(storage, options, watching.signal),
+    incrementsJob(storage, current, options, watching.signal),
     ...sweepingOf(options, storage),
+    confirmOpenidLogins({ ...store, renew: logins.openid.confirmations.renew }),
+    confirmCertificateLogins({ ...store, check: logins.certificateLogins.check }),
   ]);
   const jobs = keepsAll(options) ? all : all.filter((job) => job.oncePer === 'process' && !ofKeeper.has(job.name));
   const { isInDoubt: isClockInDoubt } = store.latestTime;
@@ -115,8 +134,16 @@ export async function startBackground(
   await endsWith(parts, watching);
   const scrub = keepsAll(options) ? await startScrubbing(parts, options, storage, current) : scrubbedElsewhere;
   await holdsUntil(parts, leases);
-  return { custody, signing, queue, finishing, catalog, proof, policy, runner, scrub };
+  return { custody, keyManager, signing, queue, finishing, catalog, proof, policy, ...logins, runner, scrub };
 }
+
+const folderJob = (
+  { health, store }: Storage,
+  current: Current,
+  { limits }: ApplianceOptions,
+  signal: AbortSignal,
+): BackgroundJob =>
+  watchFolderJob({ health, directory: store.directory, intervalMs: limits?.watchMs }, current, signal);
 
 /** Whether this process does the work that only one process of the store does. */
 const keepsAll = ({ team }: ApplianceOptions): boolean => team?.keeps !== false;
@@ -133,7 +160,54 @@ const sweepingOf = ({ team }: ApplianceOptions, { store: { records, now }, blobs
     ? []
     : [sweepTemporary(records, blobs, now)];
 
-/** Ends the receipt of transfers from the watched folder; it continues after the next start. */
+const matchingJob = (
+  { store: { records, directory, now } }: Storage,
+  { limits }: ApplianceOptions,
+  signal: AbortSignal,
+): BackgroundJob =>
+  matchVulnerabilities({
+    records,
+    now,
+    signal,
+    intervalMs: limits?.watchMs,
+    match: () =>
+      runCommandThread<MatchOutput>({ name: 'match', argv: ['feed', 'match'], directory, signal }).catch(
+        (error: unknown) => {
+          // An aborted run continues after the next start.
+          if (signal.aborted) return undefined;
+          throw error;
+        },
+      ),
+  });
+
+const incrementsJob = (
+  { store: { records, directory, now } }: Storage,
+  current: Current,
+  { elapsed = () => performance.now() }: ApplianceOptions,
+  signal: AbortSignal,
+): BackgroundJob =>
+  addIncrements({
+    records,
+    settings: () => {
+      const { config } = current();
+      return { place: backupPlaceOf(config), every: config.backup.every };
+    },
+    configuration: () => configDigest(join(directory, 'larder.toml')),
+    now,
+    elapsed,
+    add: (place, thins) =>
+      runCommandThread<IncrementOutput>({
+        name: 'backup',
+        argv: ['backup', place, '--increment', ...(thins ? ['--thin'] : [])],
+        directory,
+        signal,
+      }).catch((error: unknown) => {
+        if (signal.aborted) return undefined;
+        throw error;
+      }),
+  });
+
+/** Ends the receipt of transfers from the watched folder, and the matching; they continue after the next start. */
 const endsWith = (parts: ApplianceParts, watching: AbortController): Promise<AbortController> =>
   parts.start(
     'watching',
@@ -163,6 +237,18 @@ const deltasJob = (
     return { deltas: snap && deltas, maxBytes, remember };
   };
   return makeDeltas({ records, blobs, maker, newId, now, log, settings });
+};
+
+const rolloutsJob = (
+  { store: { records, acts, now, latestTime }, log }: Storage,
+  current: Current,
+  { elapsed = () => performance.now() }: ApplianceOptions,
+): BackgroundJob => {
+  const remembersDevices = (): boolean => {
+    const { snap, remember } = current().config.devices;
+    return snap && remember;
+  };
+  return raiseRollouts({ records, acts, now, elapsed, isClockInDoubt: latestTime.isInDoubt, remembersDevices, log });
 };
 
 const scrubbedElsewhere: Scrub = {
@@ -252,7 +338,7 @@ async function startReviews(
       return {
         reviewer,
         // No publisher waits for this reviewer.
-        slowReviewer: createReviewer({ startWorker: startReviewWorker, timeLimitMs: minutes(10) }),
+        slowReviewer: createReviewer({ startWorker: startReviewWorker }),
         queue: reviewQueue({ records, acts, blobs, reviewer, digests, leases, newId, log, health, reviewed }),
       };
     },
@@ -291,6 +377,7 @@ const jobsOf = (
     sweepEphemeralRows(records, now),
     forgetProposals(records, acts, latestTime),
     forgetSessions(records, acts, latestTime),
+    expireSessions(records, acts, latestTime, () => readSessionRules(current().config.sessions)),
     renewCertificate(certificate.renew),
     sealAudit(records),
     noteAuditEnd(records),

@@ -3,8 +3,9 @@ import type { Logger } from 'pino';
 
 import { itself } from '#acts/act.ts';
 import { renewCertificate } from '#acts/store/appliance.ts';
+import type { KeyManager } from '#assertions/keys/key-manager.ts';
 import { keepingOf, type StoreHandle } from '#data/store.ts';
-import { prepareTls } from '#tls/keeper.ts';
+import { prepareTls, type AuthorityDevice } from '#tls/keeper.ts';
 import type { ServerTls } from '#tls/settings.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
 import type { Current } from './settings.ts';
@@ -14,7 +15,9 @@ export interface Certificate {
   current(): ServerTls | undefined;
   /** Renews the certificate if it expires soon, or reads a replaced one; returns whether it has changed. */
   renew(): Promise<boolean>;
-  /** Resolves when a running renewal has ended. */
+  /** Why the device of the authority has not signed a new certificate; undefined if none is missing. */
+  unsigned(): string | undefined;
+  /** Resolves when a running renewal has ended that asks no device. */
   settled(): Promise<void>;
   /** Called with each certificate that replaces another. */
   onRenewal(listener: (tls: ServerTls) => void): void;
@@ -27,10 +30,14 @@ export interface Certificate {
 export async function keepCertificate(
   store: StoreHandle,
   current: Current,
-  { log, renews }: { log: Logger; renews: boolean },
+  { log, renews, manager }: { log: Logger; renews: boolean; manager: KeyManager },
 ): Promise<Certificate> {
   const keeping = keepingOf(store.directory, store.siteKey, store.now);
-  const read = () => prepareTls(tlsSettings(current().config), { ...keeping, renews });
+  const device: AuthorityDevice = {
+    publicKey: (name) => manager.publicKey(name, 'certificate'),
+    sign: (key, bytes) => manager.signBytes(key, bytes, 'certificate'),
+  };
+  const read = () => prepareTls(tlsSettings(current().config), { ...keeping, renews, device });
   const listeners: ((tls: ServerTls) => void)[] = [];
   /** Records in the log and in the audit log that the server has a new certificate. */
   const tell = async ({ hosts, ends, fingerprint }: ServerTls): Promise<void> => {
@@ -40,7 +47,7 @@ export async function keepCertificate(
   };
   const first = speaksTls(current().config) ? await read() : undefined;
   if (first?.renewed === true) await tell(first);
-  let tls: ServerTls | undefined = first;
+  let tls = first;
   let renewing: Promise<unknown> = Promise.resolve();
   async function renewNow(): Promise<boolean> {
     if (tls === undefined) return false;
@@ -53,14 +60,17 @@ export async function keepCertificate(
   }
   return {
     current: () => tls,
+    unsigned: () => tls?.unsigned,
     onRenewal: (listener) => void listeners.push(listener),
     renew() {
-      const renewal = renewNow();
+      // One after the other: a device takes its time, and two authorities must not be made at once.
+      const renewal = renewing.then(renewNow);
       renewing = renewal.catch(() => undefined);
       return renewal;
     },
     settled: async () => {
-      await renewing;
+      // A device can take its time.
+      if (current().config.tls.authority_key === undefined) await renewing;
     },
   };
 }

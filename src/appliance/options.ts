@@ -14,6 +14,8 @@ export interface ApplianceOptions extends StoreOptions {
   alongside?: boolean;
   /** The group of workers that this process belongs to; the supervisor holds the data directory for all of them. */
   team?: Team;
+  /** The environment of the process; the key manager gets the variables that the configuration names. */
+  env?: Readonly<Record<string, string | undefined>>;
   /** HOST:PORT instead of the configuration's. */
   listen?: string | undefined;
   log?: Logger;
@@ -26,11 +28,13 @@ export interface ApplianceOptions extends StoreOptions {
     connections?: Partial<ConnectionLimits>;
     uploads?: Partial<PlaceOptions>;
     scrub?: Partial<Pick<ScrubOptions, 'rest' | 'retry'>>;
-    /** Milliseconds between two checks of the watched folder. */
+    /** Milliseconds between two checks of the watched folder, and of the key manager. */
     watchMs?: number;
   };
   /** Milliseconds from the start to the first run of the jobs; default 5000. */
   jobsAfter?: number;
+  /** Whether the process ends if its event loop is blocked for 30 s; not if others share the process. */
+  watchdog?: boolean;
   /** Called as each part starts and stops; for tests. */
   parts?: PartsWatch;
 }

@@ -1,6 +1,7 @@
 // Reloads the configuration while the store serves: all of it is accepted, or the old one stays.
 import { join } from 'node:path';
 
+import type { KeyManager } from '#assertions/keys/key-manager.ts';
 import type { ApprovalPolicyKeeper } from '#jobs/approvals/keep-approval-policy.ts';
 import { ConfigError, readConfig, type Config } from '#configuration/config.ts';
 import { inOneSentence } from '#platform/system-errors.ts';
@@ -42,11 +43,20 @@ export function applyConfiguration(
   config: Config,
   { startedWith, listensElsewhere }: { startedWith: Config; listensElsewhere: boolean },
   { store, log }: Storage,
-  { certificate, policy }: { certificate: Certificate; policy: Pick<ApprovalPolicyKeeper, 'takeUp'> },
+  {
+    certificate,
+    policy,
+    keyManager,
+  }: {
+    certificate: Certificate;
+    policy: Pick<ApprovalPolicyKeeper, 'takeUp'>;
+    keyManager: Pick<KeyManager, 'retry'>;
+  },
 ): void {
   store.config = config;
   store.records.forgetRemembered();
   log.level = config.log.level;
+  keyManager.retry();
   certificate.renew().catch((error: unknown) => {
     log.error({ err: error }, 'cannot take the new certificate; the old one stays');
   });
@@ -63,6 +73,9 @@ export function needsRestart(before: Config, now: Config): string[] {
   return [
     ...(before.http.listen === now.http.listen ? [] : ['http.listen']),
     ...(before.http.workers === now.http.workers ? [] : ['http.workers']),
+    ...(before.identity.certificates.listen === now.identity.certificates.listen
+      ? []
+      : ['identity.certificates.listen']),
     ...(speaksTls(before) === speaksTls(now) ? [] : ['http.base_url']),
     ...(before.records.postgres === now.records.postgres ? [] : ['records.postgres']),
     ...(before.records.password_file === now.records.password_file ? [] : ['records.password_file']),

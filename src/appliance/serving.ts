@@ -1,5 +1,5 @@
 // Answers requests: builds the services of the handlers, the server, and its listener.
-import { hkdfSync } from 'node:crypto';
+import { deriveKey } from '#domain/cryptography.ts';
 import type { Server } from 'node:http';
 import { Server as TlsServer } from 'node:https';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ import { createServer } from '#http/server.ts';
 import type { ServerServices } from '#http/services.ts';
 import type { TransferDesk } from '#http/transfer-desk.ts';
 import { createUnknownProxies } from '#http/request/unknown-proxies.ts';
+import { requiresAcknowledgement } from '#http/pages/login-notices.ts';
 import { diskSpace } from '#data/blobs.ts';
 import { mergeServingStates, type ServingState } from '#data/serving-state.ts';
 import { signedTokensOf } from '#data/store.ts';
@@ -37,6 +38,7 @@ import { secureContext } from '#tls/settings.ts';
 import { followAdministrator } from './administrator.ts';
 import type { Background } from './background.ts';
 import type { Certificate } from './certificate.ts';
+import { startCertificateServer } from './certificate-logins.ts';
 import { openFilesLimit } from './descriptors.ts';
 import { followConnections } from './draining.ts';
 import { createConsoleExamination } from './console-examination.ts';
@@ -112,6 +114,9 @@ export async function startServing(
       );
     },
   );
+  const { certificateLogins } = made.background;
+  const connections = connectionsOf(options);
+  await startCertificateServer(parts, { certificateLogins, certificate, current, services, connections });
   // Requests that wait for a login or for changes would keep the server from closing.
   await parts.start(
     'change feed',
@@ -167,7 +172,7 @@ function registryOf({ storage: { store, blobs }, current }: HandlerParts): Regis
     seal: (secret, purpose) => seal(siteKey, secret, purpose),
     unseal: (sealed, purpose) => unseal(siteKey, sealed, purpose),
     seesUploads: () => current().config.registry.external === undefined,
-    tokenKey: Buffer.from(hkdfSync('sha256', siteKey, '', 'tokens of the image registry', 32)),
+    tokenKey: deriveKey(siteKey, 'tokens of the image registry'),
     signedTokens: signedTokensOf(store),
     receive: blobs.receive,
     free: blobs.free,
@@ -175,8 +180,12 @@ function registryOf({ storage: { store, blobs }, current }: HandlerParts): Regis
   });
 }
 
-const deskOf = ({ storage: { store, blobs }, current }: HandlerParts): TransferDesk =>
-  transferDesk({ ...store, blobs, config: () => current().config, roots: () => current().roots });
+const deskOf = ({
+  storage: { store, blobs },
+  background: { keyManager: manager },
+  current,
+}: HandlerParts): TransferDesk =>
+  transferDesk({ ...store, manager, blobs, config: () => current().config, roots: () => current().roots });
 
 /** The state of the store, as handlers see it. */
 const stateOf = (
@@ -220,10 +229,31 @@ const metricsOf = (made: HandlerParts, team: Team | undefined, faults: () => Pro
     ...(team && {
       team: {
         others: (own) => team.ask('figures', own),
-        workers: () => team.others()?.workers ?? { wanted: team.size, serving: 1, ended: 0 },
+        workers: () => team.others()?.workers ?? { wanted: team.size, serving: 1, ended: team.ended },
       },
     }),
   });
+
+function identityOf({ storage, background, current }: HandlerParts): ServerServices['identity'] {
+  const { records, acts, siteKey, now } = storage.store;
+  const baseUrl = () => current().config.http.base_url;
+  const requiresTotp = () => current().config.identity.require_totp;
+  return {
+    ...createIdentity({
+      records,
+      acts,
+      siteKey,
+      now,
+      requiresTotp,
+      certificateRoles: () => current().config.identity.certificates.require_certificate,
+      requiresAcknowledgement: () => requiresAcknowledgement(current().config.sessions),
+      proofMinutes: () => current().config.sessions.reauthenticate_minutes,
+      host: () => new URL(baseUrl()).host,
+    }),
+    openid: background.openid.logins,
+    certificates: background.certificateLogins.logins,
+  };
+}
 
 /** The services of a handler; one request uses one configuration from beginning to end. */
 function servicesOf(
@@ -249,14 +279,7 @@ function servicesOf(
     unknownProxies,
     changeFeed: createChangeFeed(records),
     discharger: createDischarger({ keys: dischargerKeys, siteKey, clock: () => latestTime.now() }),
-    identity: createIdentity({
-      records,
-      acts,
-      siteKey,
-      now,
-      requiresTotp: () => current().config.identity.require_totp,
-      host: () => new URL(current().config.http.base_url).host,
-    }),
+    identity: identityOf(made),
     roots: () => current().roots,
     transfers: deskOf(made),
     requestIds: requestIds(siteKey),
@@ -274,6 +297,7 @@ function servicesOf(
     },
     ...stateOf(made, options),
     authorityCertificate: () => certificate.current()?.authority,
+    certificateEnd: () => certificate.current()?.ends,
     documents: createDocuments(everySection, version),
     version,
     startedWith: current().config,

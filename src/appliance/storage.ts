@@ -9,9 +9,11 @@ import { createDigestPool, type DigestPool } from '#blobs/digests.ts';
 import type { DiskBlobs } from '#blobs/disk.ts';
 import type { S3Blobs } from '#blobs/s3.ts';
 import { openBlobs as openBlobsOf } from '#data/blobs-place.ts';
-import { lockToServe } from '#data/lock.ts';
+import { lockFile, lockToServe } from '#data/lock.ts';
+import { watchLostFiles } from '#platform/lost-files.ts';
 import type { OpenRecordsOptions } from '#data/records.ts';
 import { openStore, type StoreHandle } from '#data/store.ts';
+import { DatabaseLost } from '#engine/sqlite/disk-errors.ts';
 import type { RowPlace } from '#engine/sqlite/row-digests.ts';
 import { blobReports, type BlobReports } from '#integrity/blob-reports.ts';
 import { createSuspectCheck } from '#integrity/scrub.ts';
@@ -35,6 +37,8 @@ import { shareOf } from './team.ts';
 export interface Storage {
   store: StoreHandle;
   log: Logger;
+  /** Whether the log is text for people. */
+  isLogText(): boolean;
   health: Health;
   /** Whether a sync has failed: nothing written from then on is reliable. */
   isBroken(): boolean;
@@ -93,7 +97,21 @@ export async function openStorage(parts: ApplianceParts, options: ApplianceOptio
   const files = await openBlobs(parts, options, store, { ...telling, shares: shares.ofHost, isAlone });
   const engines = await watchEngines(parts, enginesOf(store, files), { health });
   const lock = await watchLock(parts, { database: store.database, health });
-  return { store, log, health, lock, isBroken: promises.areBroken, engines, clock, leases, shares, room, ...files };
+  await watchFiles(parts, options, store);
+  return {
+    store,
+    log,
+    isLogText: asText,
+    health,
+    lock,
+    isBroken: promises.areBroken,
+    engines,
+    clock,
+    leases,
+    shares,
+    room,
+    ...files,
+  };
 }
 
 const enginesOf = ({ records: { server } }: StoreHandle, { blobs }: Pick<Storage, 'blobs'>): RemoteEngine[] => [
@@ -111,6 +129,22 @@ const asEngine = (bucket: S3Blobs): Omit<RemoteEngine, 'name' | 'about'> => ({
 
 /** Whether another process holds the data directory. */
 const isAlongside = ({ alongside, team }: ApplianceOptions): boolean => alongside === true || team !== undefined;
+
+/** Ends the process if it has lost its files; not without `fatal`, which ends it. */
+async function watchFiles(
+  parts: ApplianceParts,
+  options: ApplianceOptions,
+  { directory, database: { place } }: StoreHandle,
+): Promise<void> {
+  const { fatal } = options;
+  if (fatal === undefined) return;
+  const names = [...(isAlongside(options) ? [] : [lockFile]), ...('file' in place ? ['larder.db'] : [])];
+  await parts.start(
+    'own files',
+    () => watchLostFiles(directory, { names, fatal }),
+    (watch) => watch.stop(),
+  );
+}
 
 function refuseOtherHosts(config: Pick<Config, 'blobs'>, hosts: readonly string[]): void {
   const reason = findHostConflict(config, hosts);
@@ -162,13 +196,17 @@ async function joinProcesses(
   };
 }
 
-/** Reports a failed sync as a fault, and to the caller that started the appliance. */
+/** Reports a failed sync, or a lost lock, as a fault, and to the caller that started the appliance. */
 function diskPromises(health: Health, onFailure: ApplianceOptions['fatal']) {
   let isBroken = false;
   health.watch('write-failed', () => (isBroken ? {} : undefined));
   return {
     areBroken: () => isBroken,
     fatal(error: Error) {
+      if (error instanceof DatabaseLost) {
+        onFailure?.(error);
+        return;
+      }
       isBroken = true;
       const message = 'the disk failed under a write; serve this data again only from a good disk';
       onFailure?.(new Error(message, { cause: error }));

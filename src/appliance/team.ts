@@ -21,6 +21,8 @@ export interface Team {
   keeps: boolean;
   /** The secret that a command on the host sends to get the state of all processes. */
   secret: string;
+  /** How many processes had ended unexpectedly when this one began. */
+  ended: number;
   /** Returns the replies of the others, who receive this one's own reply; a process that does not answer is left out. */
   ask<What extends keyof TeamReplies>(kind: What, own: TeamReplies[What]): Promise<TeamReplies[What][]>;
   /** The recent state of the other processes, combined. */

@@ -1,6 +1,6 @@
 // Keeps 64 MiB in reserve. On a full disk a database can neither delete rows nor write its journal back; releasing the
 // ballast makes room for that.
-import { randomFill } from 'node:crypto';
+import { randomFill } from '#domain/cryptography.ts';
 import { lstat, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

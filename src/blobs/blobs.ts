@@ -110,6 +110,11 @@ export interface Blobs {
    */
   addressOf?(sha3_384: string, fileName: string): Promise<{ size: number; address: URL } | undefined>;
   /**
+   * Lets the group of the store's user read the content, for a program that sends it to a client. Returns its size, and its path below
+   * `blobs/sha3`. Undefined if it must be verified first: a call of `open` does that. Absent if content is stored in S3.
+   */
+  share?(sha3_384: string): Promise<{ size: number; path: string } | undefined>;
+  /**
    * Whether the content exists and matches its digest. It is read for that, unless it was verified before and has not
    * changed.
    */
@@ -168,11 +173,21 @@ export async function withFile<Result>(
   sha3_384: string,
   work: (file: string) => Promise<Result>,
 ): Promise<Result> {
-  const loan = await blobs.makeLocalCopy(sha3_384);
+  return withFiles(blobs, [sha3_384], ([file = '']) => work(file));
+}
+
+/** Like `withFile`, for several contents. */
+export async function withFiles<Result>(
+  blobs: Pick<Blobs, 'makeLocalCopy'>,
+  digests: readonly string[],
+  work: (files: readonly string[]) => Promise<Result>,
+): Promise<Result> {
+  const loans: LocalCopy[] = [];
   try {
-    return await work(loan.file);
+    for (const sha3_384 of digests) loans.push(await blobs.makeLocalCopy(sha3_384));
+    return await work(loans.map(({ file }) => file));
   } finally {
-    await loan.release();
+    for (const loan of loans) await loan.release();
   }
 }
 

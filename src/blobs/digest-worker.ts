@@ -1,7 +1,7 @@
 // The worker thread that computes digests. It follows files while the main thread writes them: when it learns the new
 // size of a file, it reads the new bytes with its own descriptor, from the page cache or, if asked, past it. It also
 // copies: it reads one file, writes another one, and computes digests while the bytes are in the processor's cache.
-import { createHash, type Hash } from 'node:crypto';
+import { createDigest, type ContentDigest, type Hash } from '#domain/cryptography.ts';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
@@ -10,8 +10,8 @@ import { receiveGroup, type GroupedContent, type GroupedResult, type GroupReceiv
 
 /** Messages of the main thread. Messages about one job arrive in order. */
 export type DigestOrder =
-  | { job: number; order: 'follow'; path: string; algorithms: readonly string[]; direct: boolean }
-  | { job: number; order: 'copy'; to: number; algorithms: readonly string[]; direct: boolean }
+  | { job: number; order: 'follow'; path: string; algorithms: readonly ContentDigest[]; direct: boolean }
+  | { job: number; order: 'copy'; to: number; algorithms: readonly ContentDigest[]; direct: boolean }
   | { job: number; order: 'from'; descriptor: number; offset: number }
   | { job: number; order: 'grown'; size: number }
   | { job: number; order: 'end'; time?: Date | undefined }
@@ -91,7 +91,7 @@ function forget(id: number): void {
 
 function obey(message: Exclude<DigestOrder, { order: 'take' }>): DigestReport | undefined {
   if (message.order === 'follow') {
-    const hashes = message.algorithms.map((algorithm) => createHash(algorithm));
+    const hashes = message.algorithms.map((algorithm) => createDigest(`content ${algorithm}`));
     jobs.set(message.job, { path: message.path, ...open(message.path, message.direct), hashes, read: 0 });
     return undefined;
   }

@@ -9,8 +9,9 @@
 // The order of steps makes an acknowledged blob survive a power cut: the bytes are made durable under a temporary name,
 // then moved, then both directories are made durable. A failed fsync means that the kernel dropped bytes that it had
 // promised to write; a second attempt would only seem to succeed, so the store stops.
-import { hash } from 'node:crypto';
+import { computeDigest } from '#domain/cryptography.ts';
 import { open as openFile, rename, stat } from 'node:fs/promises';
+import { relative } from 'node:path';
 import { notEnoughSpace } from '#domain/disk-full.ts';
 import type { Now } from '#domain/clock.ts';
 import { keepBallast, releaseBallast } from './ballast.ts';
@@ -77,6 +78,12 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
     makeLocalCopy: async (sha3_384) => lend(path(sha3_384)),
     stat: async (sha3_384) => statBlob(path(sha3_384), sha3_384),
     ...reading({ files, path, proofs, memory: new PieceMemory(), damaged: options.damaged }),
+    async share(sha3_384) {
+      await contents.shareWithGroup(sha3_384);
+      const isIntact = await proofs.holds(sha3_384, path(sha3_384));
+      const stored = isIntact ? await statBlob(path(sha3_384), sha3_384) : undefined;
+      return stored && { size: stored.size, path: relative(contents.content, path(sha3_384)) };
+    },
     list: (unread) => contents.list(unread),
     remove: async (sha3_384, { storedBefore } = {}) => contents.remove(sha3_384, storedBefore),
     quarantine: async (sha3_384) => contents.quarantine(sha3_384),
@@ -168,7 +175,7 @@ async function wholeProof(of: {
   const { sha3_384, path, size, proofs, reportCorrupt } = of;
   if (size <= few) {
     return async (all) => {
-      if (all === undefined || hash('sha3-384', all) !== sha3_384) throw reportCorrupt();
+      if (all === undefined || computeDigest('content sha3-384', all) !== sha3_384) throw reportCorrupt();
     };
   }
   if (await proofs.holds(sha3_384, path)) return good;

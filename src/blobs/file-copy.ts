@@ -1,6 +1,6 @@
 // Fills a file with ranges of other files and computes digests while the bytes are in the processor's cache. It runs in
 // a worker thread, because it blocks on the disk.
-import { createHash, type Hash } from 'node:crypto';
+import { createDigest, type ContentDigest, type Hash } from '#domain/cryptography.ts';
 import * as fs from 'node:fs';
 
 /** The calls to the file system; a test passes its own to watch the order of writes. */
@@ -19,12 +19,12 @@ export interface FileCopy {
   rest: Uint8Array | undefined;
 }
 
-export const beginCopy = (to: number, algorithms: readonly string[], direct: boolean): FileCopy => ({
+export const beginCopy = (to: number, algorithms: readonly ContentDigest[], direct: boolean): FileCopy => ({
   to,
   from: -1,
   offset: 0,
   read: 0,
-  hashes: algorithms.map((algorithm) => createHash(algorithm)),
+  hashes: algorithms.map((algorithm) => createDigest(`content ${algorithm}`)),
   rest: direct ? new Uint8Array() : undefined,
 });
 

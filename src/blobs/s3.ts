@@ -9,7 +9,7 @@
 // The data directory has uploads being received and local copies in `blobs/tmp`. Content is acknowledged only when the
 // server has all of it: it has verified every part against its MD5, the object has the right size, and no process is
 // about to remove it (s3/removals.ts).
-import { randomUUID } from 'node:crypto';
+import { randomUUID } from '#domain/cryptography.ts';
 import { createWriteStream } from 'node:fs';
 import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -2,14 +2,22 @@
 import { isIP } from 'node:net';
 import { parse, TomlDate, TomlError } from 'smol-toml';
 import { findProblems } from '#contract/schema.ts';
-import { readReleaseRule, readRule, singleKinds } from '#domain/approvals/approval-policy.ts';
+import {
+  readReleaseRule,
+  readRule,
+  readVulnerabilityRule,
+  scopeOf,
+  singleKinds,
+  type ReleaseRule,
+} from '#domain/approvals/approval-policy.ts';
 import { isAccountId } from '#domain/ids.ts';
 import { nameProblem } from '#domain/packages/package-name.ts';
-import { bucketProblem } from '#contract/bucket-address.ts';
+import { bucketProblem, parseBucketAddress } from '#contract/bucket-address.ts';
 import { parseAddress } from '#contract/postgres-address.ts';
 import { nearest } from '#domain/nearest.ts';
 import type { ConfigProblem } from './config-error.ts';
 import { tomlValue, type ConfigValue } from './edit.ts';
+import { brokenIdentity } from './identity-rules.ts';
 import { findKey, sections, type ConfigKey } from './keys.ts';
 import { entries, entryOf, findRepeatedEntry } from './toml-text.ts';
 
@@ -26,7 +34,7 @@ export function checkText(text: string): { values: unknown; problems: ConfigProb
   }
   const values = withoutDates(parsed);
   const all = [...entries(text)];
-  const pathProblems = placed(findProblems('Config', values)).map(({ path, keyword }) => ({
+  const pathProblems = placed(findProblems('Config', values), values).map(({ path, keyword }) => ({
     path,
     message:
       keyword === 'additionalProperties' ? unknownKey(path, at(values, path)) : wrongValue(path, at(values, path)),
@@ -61,7 +69,7 @@ function exampleFor(text: string, line: number): string {
   const key = /^[ \t]*([\w-]+)(?:\.([\w-]+))?[ \t]*=/.exec(lines.at(-1) ?? '');
   if (key === null) return '; a line is a section such as [http], or a key and its value such as metrics = true';
   const section = lines.findLast((each) => /^[ \t]*\[/.test(each));
-  const [, inSection = ''] = /^[ \t]*\[[ \t]*([\w-]+)/.exec(section ?? '') ?? [];
+  const [, inSection = ''] = /^[ \t]*\[[ \t]*([\w.-]+)/.exec(section ?? '') ?? [];
   const [, first = '', second] = key;
   const name = second === undefined ? `${inSection === '' ? '' : `${inSection}.`}${first}` : `${first}.${second}`;
   const configKey = findKey(name);
@@ -82,7 +90,7 @@ function withoutDates(value: unknown): unknown {
 }
 
 /** The problems of the schema by key, one for each, the innermost. */
-function placed(complaints: ReturnType<typeof findProblems>): { path: ConfigPath; keyword: string }[] {
+function placed(complaints: ReturnType<typeof findProblems>, values: unknown): { path: ConfigPath; keyword: string }[] {
   const byPath = new Map<string, { path: ConfigPath; keyword: string }>();
   for (const { pointer, keyword, params } of complaints) {
     const names = pointer.split('/').slice(1);
@@ -96,11 +104,23 @@ function placed(complaints: ReturnType<typeof findProblems>): { path: ConfigPath
   // If `anyOf` allows a text or a list of texts, a list with a wrong member fails three times; the member is the problem.
   return all
     .filter(({ path }) => !all.some((other) => inside(other.path, path)))
-    .map(({ path, keyword }) => ({ path: path.map((name, index) => (index < 2 ? name : Number(name))), keyword }));
+    .map(({ path, keyword }) => ({
+      path: path.map((name, index) => (Array.isArray(at(values, path.slice(0, index))) ? Number(name) : name)),
+      keyword,
+    }));
+}
+
+/** The innermost section around a path, the name of its key, and the position in the list of that key. */
+function locate(path: ConfigPath): { section: string; key?: string | undefined; member?: string | number | undefined } {
+  for (let length = path.length; length > 0; length--) {
+    const section = path.slice(0, length).join('.');
+    if (sections().has(section)) return { section, key: path[length]?.toString(), member: path[length + 1] };
+  }
+  return { section: String(path[0]) };
 }
 
 function unknownKey(path: ConfigPath, value: unknown): string {
-  const [section = '', key] = path.map(String);
+  const { section, key } = locate(path);
   const allSections = sections();
   if (key === undefined) {
     const owner = [...allSections].find(([, { keys }]) => keys.has(section))?.[0];
@@ -111,7 +131,9 @@ function unknownKey(path: ConfigPath, value: unknown): string {
   const keys = allSections.get(section)?.keys ?? new Map<string, ConfigKey>();
   const message = `unknown key '${brief(key)}' in [${section}]`;
   const meant = nearest(key, keys.keys());
-  const owner = [...allSections].find(([, { keys }]) => keys.has(key))?.[0];
+  const owners = [...allSections].filter(([, { keys }]) => keys.has(key)).map(([name]) => name);
+  // Rather a section itself than one within another.
+  const owner = owners.find((name) => !name.includes('.')) ?? owners[0];
   return meant === undefined && owner !== undefined
     ? `${message}; it belongs in [${owner}]`
     : message + suggestion(meant, "'", "'");
@@ -121,9 +143,9 @@ const suggestion = (word: string | undefined, open: string, close: string) =>
   word === undefined ? '' : `; did you mean ${open}${word}${close}?`;
 
 function wrongValue(path: ConfigPath, value: unknown): string {
-  const [section = '', name, member] = path;
-  if (name === undefined) return `expected a section [${String(section)}], got ${described(value)}`;
-  const key = findKey(`${String(section)}.${String(name)}`);
+  const { section, key: name, member } = locate(path);
+  if (name === undefined) return `expected a section [${section}], got ${described(value)}`;
+  const key = findKey(`${section}.${name}`);
   if (!key) throw new Error(`cannot say what ${shown(path)} should be`);
   const expected = (member === undefined ? undefined : key.expectedMember) ?? key.expected;
   const got = key.secret ? '' : `, got ${described(value)}`;
@@ -155,7 +177,10 @@ const brief = (name: string) => JSON.stringify(name.length > 60 ? `${name.slice(
 /** `store.id`, and `names.reserved[3]` for its third member. */
 const shown = (path: ConfigPath) =>
   path
-    .map((name, index) => (typeof name === 'number' ? `[${String(name + 1)}]` : `${index > 0 ? '.' : ''}${name}`))
+    .map((name, index) => {
+      if (typeof name === 'number') return `[${String(name + 1)}]`;
+      return `${index > 0 ? '.' : ''}${/^[\w-]*$/.test(name) ? name : `"${brief(name)}"`}`;
+    })
     .join('');
 
 const isRule = (text: string): boolean => readRule(text) !== undefined;
@@ -170,8 +195,12 @@ const rules: Readonly<Record<string, (value: string) => boolean>> = {
   'limits.known_networks': isNetwork,
   'tls.names': (name) => isIP(name) !== 0 || (!name.includes(':') && isHost(name)),
   'registry.external': isRegistryHost,
+  'identity.oidc.issuer': isIssuer,
+  'identity.certificates.listen': isListenAddress,
+  'identity.oidc.hosts': isProviderHost,
   ...Object.fromEntries(singleKinds.map((kind) => [`approvals.${kind}`, isRule])),
   'approvals.releases': (rule) => readReleaseRule(rule) !== undefined,
+  'approvals.vulnerabilities': (rule) => readVulnerabilityRule(rule) !== undefined,
   'names.reserved': (name) => nameProblem(name) === undefined,
 };
 
@@ -199,8 +228,10 @@ function brokenRules(values: unknown, alreadyWrong: readonly ConfigPath[]): { pa
     const message = "tls.authority_file is the authority of the site's certificate: set tls.certificate_file too";
     broken.push({ path: ['tls', 'authority_file'], message });
   }
-  broken.push(...repeatedRules(at(values, ['approvals', 'releases'])));
+  broken.push(...repeatedRules(values, 'releases', readReleaseRule));
+  broken.push(...repeatedRules(values, 'vulnerabilities', readVulnerabilityRule));
   broken.push(...brokenRecords(values, alreadyWrong), ...brokenBlobs(values, alreadyWrong));
+  broken.push(...brokenIdentity(values, alreadyWrong), ...brokenBackup(values, alreadyWrong));
   const [label, levels] = [at(values, ['site', 'label']), at(values, ['site', 'levels']) ?? []];
   const isListed = Array.isArray(levels) && levels.includes(label);
   if (label !== undefined && !isListed && !alreadyWrong.some(([section]) => section === 'site')) {
@@ -211,16 +242,21 @@ function brokenRules(values: unknown, alreadyWrong: readonly ConfigPath[]): { pa
 }
 
 /** Rules about the same channels of the same packages: it would be unclear which of them applies. */
-function* repeatedRules(rules: unknown): Generator<{ path: ConfigPath; message: string }> {
+function* repeatedRules(
+  values: unknown,
+  key: 'releases' | 'vulnerabilities',
+  read: (text: string) => ReleaseRule | undefined,
+): Generator<{ path: ConfigPath; message: string }> {
+  const rules = at(values, ['approvals', key]);
   if (!Array.isArray(rules)) return;
   const seen = new Set<string>();
   for (const [index, text] of rules.entries()) {
-    const rule = typeof text === 'string' ? readReleaseRule(text) : undefined;
+    const rule = typeof text === 'string' ? read(text) : undefined;
     if (rule === undefined) continue;
-    const about = `${rule.packages}:${rule.channels}`;
+    const about = scopeOf(rule);
     if (seen.has(about)) {
-      const message = `approvals.releases: expected one rule for ${about}, got a second one (${described(text)}); write one rule with all conditions`;
-      yield { path: ['approvals', 'releases', index], message };
+      const message = `approvals.${key}: expected one rule for ${about}, got a second one (${described(text)}); write one rule with all conditions`;
+      yield { path: ['approvals', key, index], message };
     }
     seen.add(about);
   }
@@ -273,6 +309,26 @@ function* brokenBlobs(
   }
 }
 
+/** The problems of the bucket for backups. */
+function* brokenBackup(
+  values: unknown,
+  alreadyWrong: readonly ConfigPath[],
+): Generator<{ path: ConfigPath; message: string }> {
+  if (alreadyWrong.some(([section]) => section === 'backup' || section === 'blobs')) return;
+  const path = ['backup', 'bucket'];
+  const [bucket, address] = [at(values, path), at(values, ['blobs', 's3'])];
+  if (typeof bucket !== 'string') return;
+  if (typeof address !== 'string')
+    yield {
+      path,
+      message: 'backup.bucket is on the server of blobs.s3: set that too, or name a folder in backup.folder',
+    };
+  else if (at(values, ['backup', 'folder']) !== undefined)
+    yield { path, message: 'backup.bucket and backup.folder are two places for the same backups: set one of them' };
+  else if (bucketProblem(address) === undefined && parseBucketAddress(address).bucket === bucket.split('/')[0])
+    yield { path, message: 'backup.bucket: expected another bucket than that of blobs.s3, which can be lost with it' };
+}
+
 function at(values: unknown, path: ConfigPath): unknown {
   let value = values;
   for (const name of path) {
@@ -299,6 +355,17 @@ function isRegistryHost(value: string): boolean {
   if (!/[.:]/.test(value) && value !== 'localhost') return false;
   const [, host = '', port = '1'] = /^(.+?)(?::([0-9]{1,5}))?$/.exec(value) ?? [];
   return isHost(host) && Number(port) > 0 && Number(port) <= 65535;
+}
+
+/** Whether it is written as an issuer compares: OpenID Connect Discovery 1.0 section 4.3 allows no other spelling. */
+function isIssuer(value: string): boolean {
+  const url = URL.parse(value);
+  return url !== null && [value, `${value}/`].includes(url.href) && url.username === '' && isHost(url.hostname);
+}
+
+/** HOST or HOST:PORT of https addresses, as a browser writes it. */
+function isProviderHost(value: string): boolean {
+  return URL.parse(`https://${value}`)?.host === value;
 }
 
 /** A name, an IPv4 address, or an IPv6 address in brackets. */

@@ -1,12 +1,19 @@
 // The configuration: one TOML file, `larder.toml` in the data directory, with the shape of schemas/config.json. Reads it with defaults,
 // reports problems with file and line, and changes it in place.
-import { hash } from 'node:crypto';
+import { computeDigest } from '#domain/cryptography.ts';
 import { closeSync, fstatSync, openSync, readFileSync, readSync, realpathSync } from 'node:fs';
-import type { Config as ConfigFile, IntegrityConfig, QuotasConfig, UploadsConfig } from '#contract/wire.ts';
+import type {
+  CertificatesConfig,
+  Config as ConfigFile,
+  IntegrityConfig,
+  OidcConfig,
+  QuotasConfig,
+  UploadsConfig,
+} from '#contract/wire.ts';
 import { checkText } from './check.ts';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
 import { edit, type ConfigValue } from './edit.ts';
-import { findKey, sections } from './keys.ts';
+import { findKey, putSection, sections, splitName, valuesIn } from './keys.ts';
 import { render } from './render.ts';
 import { parseByteSize } from './byte-sizes.ts';
 import type { SiteLabels } from '#domain/sites/site-label.ts';
@@ -15,7 +22,7 @@ import { describeSystemError } from '#platform/system-errors.ts';
 
 export { ConfigError, type ConfigProblem };
 /** The description of all keys, for commands and pages that show them. */
-export { sections as configurationSections, type ConfigKey as ConfigurationKey } from './keys.ts';
+export { isDefault, sections as configurationSections, valuesIn, type ConfigKey as ConfigurationKey } from './keys.ts';
 export { readS3Authority as authorityIn, readS3Credentials as credentialsIn } from './s3-files.ts';
 
 type Settled<Section> = {
@@ -29,8 +36,14 @@ type SectionOf<Name extends keyof ConfigFile> = NonNullable<ConfigFile[Name]>;
 export interface Config {
   readonly store: Settled<SectionOf<'store'>>;
   readonly auth: Readonly<SectionOf<'auth'>>;
-  readonly identity: Settled<SectionOf<'identity'>>;
-  readonly http: Settled<SectionOf<'http'>>;
+  readonly identity: Settled<Omit<SectionOf<'identity'>, 'oidc' | 'certificates'>> & {
+    readonly oidc: OidcSettings;
+    readonly certificates: CertificateSettings;
+  };
+  readonly sessions: Settled<Omit<SectionOf<'sessions'>, 'max_per_account' | 'banner'>> &
+    Readonly<Pick<SectionOf<'sessions'>, 'max_per_account' | 'banner'>>;
+  readonly http: Settled<Omit<SectionOf<'http'>, 'nginx_location'>> &
+    Readonly<Pick<SectionOf<'http'>, 'nginx_location'>>;
   readonly tls: Readonly<SectionOf<'tls'>> & { readonly names: readonly string[] };
   readonly internal: Settled<SectionOf<'internal'>>;
   readonly records: Readonly<SectionOf<'records'>>;
@@ -43,7 +56,11 @@ export interface Config {
   readonly names: Settled<SectionOf<'names'>>;
   readonly collaborators: Settled<SectionOf<'collaborators'>>;
   readonly log: Settled<SectionOf<'log'>>;
-  readonly keys: Readonly<SectionOf<'keys'>>;
+  readonly keys: Readonly<SectionOf<'keys'>> & {
+    readonly environment: readonly string[];
+    readonly timeout_seconds: number;
+    readonly concurrent: number;
+  };
   readonly assertions: Settled<SectionOf<'assertions'>>;
   readonly devices: Settled<Omit<SectionOf<'devices'>, 'max_downloads' | 'max_download_rate' | 'max_deltas_size'>> & {
     readonly max_downloads?: number;
@@ -55,7 +72,22 @@ export interface Config {
   readonly approvals: Settled<SectionOf<'approvals'>>;
   readonly site: SiteLabels;
   readonly transfers: Readonly<SectionOf<'transfers'>>;
+  readonly vulnerabilities: Settled<SectionOf<'vulnerabilities'>>;
+  readonly backup: Readonly<SectionOf<'backup'>> & { readonly every: string };
 }
+
+/** The OpenID provider of the site. Logins with it are off without an issuer. */
+export type OidcSettings = Settled<Omit<OidcConfig, OidcOptional>> & Readonly<Pick<OidcConfig, OidcOptional>>;
+type OidcOptional = 'issuer' | 'client_id' | 'client_secret_file' | 'authority_file';
+
+/** Logins with client certificates. They are off without an address. */
+export type CertificateSettings = Settled<Omit<CertificatesConfig, CertificatesOptional>> &
+  Readonly<Pick<CertificatesConfig, CertificatesOptional>>;
+type CertificatesOptional = 'listen' | 'authority_file';
+
+/** The name of the OpenID provider on login pages; undefined without one. */
+export const providerName = ({ identity: { oidc } }: Pick<Config, 'identity'>): string | undefined =>
+  oidc.issuer === undefined ? undefined : oidc.name;
 
 const largest = 1024 * 1024;
 
@@ -76,7 +108,7 @@ export function readConfigText(file: string): Readonly<Record<string, Readonly<R
 /** The SHA-256 of a configuration file: processes compare it to check that they have read the same file. Empty if there is no such file. */
 export function configDigest(file: string): string {
   try {
-    return hash('sha256', readBounded(file));
+    return computeDigest('cache', readBounded(file));
   } catch {
     return '';
   }
@@ -106,7 +138,7 @@ export function prepareConfig(file: string, changes: ConfigChanges): PreparedFil
   let text = before;
   for (const [name, value] of Object.entries(changes)) {
     if (!findKey(name)) throw new Error(`cannot set '${name}': there is no such key`);
-    const [section = '', key = ''] = name.split('.');
+    const [section, key] = splitName(name);
     text = edit(text, section, key, value);
   }
   parseConfig(file, text);
@@ -169,16 +201,22 @@ export const isOffline = (config: Pick<Config, 'store' | 'auth'>): boolean => mi
 
 function settled(values: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>): Config {
   const config: Record<string, unknown> = {};
-  for (const [section, { keys }] of sections()) {
-    const own: Record<string, unknown> = {};
+  for (const [section, { keys, anyKey }] of sections()) {
+    const written = valuesIn(values, section);
+    const own: Record<string, unknown> = anyKey === undefined ? {} : { ...written };
     for (const [name, key] of keys) {
-      const value = values[section]?.[name] ?? structuredClone(key.default);
+      const value = written[name] ?? structuredClone(key.default);
       if (value !== undefined) own[name] = key.size ? parseByteSize(value as number | string) : value;
-      Object.freeze(own[name]);
     }
-    config[section] = Object.freeze(own);
+    putSection(config, section, own);
   }
-  return Object.freeze(config) as unknown as Config;
+  return frozen(config) as unknown as Config;
+}
+
+function frozen<Value extends object>(value: Value): Value {
+  for (const member of Object.values(value))
+    if (typeof member === 'object' && member !== null) frozen(member as object);
+  return Object.freeze(value);
 }
 
 function readText(file: string): string {

@@ -2,13 +2,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'smol-toml';
 import { entries, type TomlEntry } from './toml-text.ts';
+import { putSection, valuesIn } from './keys.ts';
 
 export type ConfigValue = string | number | boolean | readonly string[];
 
-/** Returns the text with `value` for `section.key`, or without the key if `value` is undefined. */
+/** Returns the text with `value` for `section.key`, or without the key if `value` is undefined. `section` may be dotted. */
 export function edit(text: string, section: string, key: string, value: ConfigValue | undefined): string {
   const all = [...entries(text)];
-  const present = all.find(({ path }) => isDeepStrictEqual(path, [section, key]));
+  const present = all.find(({ path }) => isDeepStrictEqual(path, [...section.split('.'), key]));
   if (value === undefined) {
     const without = present === undefined ? text : asComment(text, present);
     checkEdit(text, without, section, key, value);
@@ -17,7 +18,7 @@ export function edit(text: string, section: string, key: string, value: ConfigVa
   const written = tomlValue(value);
   const edited = present
     ? splice(text, present.valueFrom, present.to, written)
-    : withNewKey(text, all, section, `${key} = ${written}`);
+    : withNewKey(text, all, section, `${/^[\w-]+$/.test(key) ? key : tomlString(key)} = ${written}`);
   checkEdit(text, edited, section, key, value);
   return edited;
 }
@@ -40,7 +41,10 @@ const tomlString = (text: string): string => JSON.stringify(text).replaceAll('\u
 
 function withNewKey(text: string, all: readonly TomlEntry[], section: string, line: string): string {
   const newline = text.includes('\r\n') ? '\r\n' : '\n';
-  const header = all.findIndex(({ kind, path }) => kind === 'section' && isDeepStrictEqual(path, [section]));
+  const names = section.split('.');
+  const isSection = ({ path }: TomlEntry) => isDeepStrictEqual(path, names);
+  const isInSection = ({ path }: TomlEntry) => isDeepStrictEqual(path.slice(0, -1), names);
+  const header = all.findIndex((entry) => entry.kind === 'section' && isSection(entry));
   if (header !== -1) {
     const next = all.findIndex(({ kind }, at) => at > header && kind === 'section');
     const last = all[(next === -1 ? all.length : next) - 1]!;
@@ -50,12 +54,12 @@ function withNewKey(text: string, all: readonly TomlEntry[], section: string, li
     const at = shown === undefined || within ? lineEnd(text, last.to) : shown;
     return splice(text, at, at, `${newline}${line}`);
   }
-  const inline = all.find(({ kind, path }) => kind === 'key' && isDeepStrictEqual(path, [section]));
+  const inline = all.find((entry) => entry.kind === 'key' && isSection(entry));
   if (inline) {
-    const first = all.find(({ path }) => path.length === 2 && path[0] === section);
+    const first = all.find(isInSection);
     return splice(text, inline.valueFrom + 1, inline.valueFrom + 1, first ? ` ${line},` : ` ${line} `);
   }
-  const dotted = all.findLast(({ kind, path }) => kind === 'key' && path.length === 2 && path[0] === section);
+  const dotted = all.findLast((entry) => entry.kind === 'key' && isInSection(entry));
   if (dotted) {
     const at = lineEnd(text, dotted.to);
     return splice(text, at, at, `${newline}${section}.${line}`);
@@ -82,9 +86,9 @@ const splice = (text: string, from: number, to: number, put: string) => text.sli
 
 /** Parses the result to check that the edit changed this value and nothing else. */
 function checkEdit(before: string, after: string, section: string, key: string, value: ConfigValue | undefined): void {
-  const expected: Record<string, unknown> = { ...parse(before) };
-  const keys = Object.entries(expected[section] ?? {}).filter(([name]) => name !== key);
-  expected[section] = Object.fromEntries(value === undefined ? keys : [...keys, [key, value]]);
+  const expected: Record<string, unknown> = parse(before);
+  const keys = Object.entries(valuesIn(expected, section)).filter(([name]) => name !== key);
+  putSection(expected, section, Object.fromEntries(value === undefined ? keys : [...keys, [key, value]]));
   let got: Record<string, unknown>;
   try {
     got = parse(after);
@@ -92,7 +96,7 @@ function checkEdit(before: string, after: string, section: string, key: string, 
     throw new Error(`cannot write ${section}.${key} into the configuration file`, { cause });
   }
   // The removed key may have been the only one of its section.
-  if (value === undefined) got = { ...got, [section]: got[section] ?? {} };
+  if (value === undefined) putSection(got, section, valuesIn(got, section));
   if (JSON.stringify(sorted(got)) !== JSON.stringify(sorted(expected))) {
     throw new Error(`cannot write ${section}.${key} into the configuration file without changing another key`);
   }

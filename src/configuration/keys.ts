@@ -1,9 +1,12 @@
 // The sections and keys of the configuration with their descriptions, from schemas/config.json and in its order.
 import { embeddedText } from '#platform/embedded.ts';
+import { parseByteSize } from './byte-sizes.ts';
 
 export interface ConfigSection {
   readonly description: string;
   readonly keys: ReadonlyMap<string, ConfigKey>;
+  /** The description of every key, in a section with names that the administrator chooses. */
+  readonly anyKey: ConfigKey | undefined;
 }
 
 export interface ConfigKey {
@@ -36,6 +39,7 @@ interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: boolean | Schema;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly maxItems?: number;
@@ -46,7 +50,7 @@ interface Schema {
 
 let cachedSections: ReadonlyMap<string, ConfigSection> | undefined;
 
-/** The sections by name. */
+/** The sections by name; the name of a section within another is dotted, such as `identity.oidc`. */
 export function sections(): ReadonlyMap<string, ConfigSection> {
   cachedSections ??= readSections(JSON.parse(embeddedText('schemas/config.json')) as Schema);
   return cachedSections;
@@ -54,8 +58,38 @@ export function sections(): ReadonlyMap<string, ConfigSection> {
 
 /** Returns the key of a dotted name such as `store.id`. */
 export function findKey(name: string): ConfigKey | undefined {
-  const [section = '', key = '', ...more] = name.split('.');
-  return more.length === 0 ? sections().get(section)?.keys.get(key) : undefined;
+  const [path, key] = splitName(name);
+  const section = sections().get(path);
+  return section?.keys.get(key) ?? section?.anyKey;
+}
+
+/** The section and the key of a dotted name. */
+export function splitName(name: string): [section: string, key: string] {
+  const dot = name.lastIndexOf('.');
+  return [name.slice(0, Math.max(dot, 0)), name.slice(dot + 1)];
+}
+
+/** Whether a value of the configuration is the default of its key. Without a default, only a missing value is. */
+export const isDefault = ({ default: byDefault, size }: ConfigKey, value: unknown): boolean =>
+  value === undefined ||
+  JSON.stringify(value) ===
+    JSON.stringify(size && byDefault !== undefined ? parseByteSize(byDefault as number | string) : byDefault);
+
+/** The values of a section in a parsed file. */
+export function valuesIn(values: unknown, section: string): Readonly<Record<string, unknown>> {
+  let table = values;
+  for (const name of section.split('.')) {
+    table = typeof table === 'object' && table !== null ? (table as Record<string, unknown>)[name] : undefined;
+  }
+  return typeof table === 'object' && table !== null ? (table as Record<string, unknown>) : {};
+}
+
+/** Replaces a section of a parsed file. */
+export function putSection(values: Record<string, unknown>, section: string, table: object): void {
+  const names = section.split('.');
+  const last = names.pop() ?? '';
+  const outer = names.reduce((inner, name) => (inner[name] ??= {}) as Record<string, unknown>, values);
+  outer[last] = table;
 }
 
 function readSections(document: Schema): ReadonlyMap<string, ConfigSection> {
@@ -98,12 +132,15 @@ function readSections(document: Schema): ReadonlyMap<string, ConfigSection> {
     };
   };
 
-  const root = members(document.$defs?.['Config'] ?? {});
-  return new Map(
-    root.map(([name, reference]): [string, ConfigSection] => {
-      const section = follow(reference);
-      const keys = new Map(members(section).map(([key, schema]): [string, ConfigKey] => [key, readKey(schema)]));
-      return [name, { description: section.description ?? '', keys }];
-    }),
-  );
+  const read = (name: string, schema: Schema): [string, ConfigSection][] => {
+    const section = follow(schema);
+    const { description = '', additionalProperties } = section;
+    const parts = Map.groupBy(members(section), ([, member]) => follow(member).type === 'object');
+    const keys = new Map((parts.get(false) ?? []).map(([key, member]): [string, ConfigKey] => [key, readKey(member)]));
+    const anyKey = typeof additionalProperties === 'object' ? readKey(additionalProperties) : undefined;
+    const inner = (parts.get(true) ?? []).flatMap(([key, member]) => read(`${name}.${key}`, member));
+    return [[name, { description, keys, anyKey }], ...inner];
+  };
+
+  return new Map(members(document.$defs?.['Config'] ?? {}).flatMap(([name, section]) => read(name, section)));
 }

@@ -8,8 +8,10 @@ import { sections } from './keys.ts';
  */
 export function render(opening: string, values: Readonly<Record<string, ConfigValue>>): string {
   const parts = [comment(opening)];
-  for (const [section, { description, keys }] of sections()) {
+  for (const [section, { description, keys, anyKey }] of sections()) {
     parts.push(`\n${comment(description)}[${section}]\n`);
+    if (anyKey !== undefined)
+      parts.push('\n', comment(anyKey.description), `# name = ${tomlValue(anyKey.example as ConfigValue)}\n`);
     for (const [name, key] of keys) {
       const value = values[`${section}.${name}`];
       const line = `${name} = ${tomlValue(value ?? ((key.default ?? key.example) as ConfigValue))}\n`;

@@ -56,6 +56,7 @@ export function createDocuments(sections: readonly OperationSection[], version: 
         query: trimmed,
       });
     },
+    searchResults: (query) => renderSearchResults(query.trim(), search(query.trim())),
     openapi: (config) =>
       document(
         operations

@@ -42,7 +42,13 @@ export function page({ title, version, name, content, query = '' }: DocumentPage
       <body>
         <a class="skip" href="#content">To the content</a>
         <nav class="menu" aria-label="Documents">
-          <a class="home" href="/docs/">larder</a>
+          <a class="home" href="/docs/">
+            <svg viewBox="0 0 32 32" aria-hidden="true" focusable="false">
+              <rect x="4" y="3" width="24" height="26" rx="4" />
+              <path d="M4 12h24M4 21h24" />
+            </svg>
+            larder
+          </a>
           <form role="search" action="/docs/search#content">
             <label for="q">Search the documents</label>
             <input id="q" name="q" type="search" value="${query}" maxlength="100" autocomplete="off" required />
@@ -54,6 +60,7 @@ export function page({ title, version, name, content, query = '' }: DocumentPage
             </button>
           </form>
           ${menuOf(name)}
+          <p class="version"><a href="/">Back to the store</a></p>
           <p class="version">Release ${version}</p>
         </nav>
         <main id="content" tabindex="-1">

@@ -16,3 +16,6 @@ export const after = (moment: Date, milliseconds: number): Date => new Date(mome
 
 /** A clock that differs from the expected time by more than this is in doubt until it is corrected or accepted. */
 export const clockTolerance = hours(24);
+
+/** The clocks of two hosts of a store differ by at most this: a host further from its engines takes no new requests. */
+export const maxHostClockDifferenceMs = seconds(5);

@@ -1,5 +1,5 @@
 // Ids: 32 letters and digits for accounts and packages, UUIDs for uploads and sessions.
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from './cryptography.ts';
 
 export interface NewIds {
   /** 32 characters of `[a-zA-Z0-9]`, as the online store gives to accounts and packages. */

@@ -1,5 +1,5 @@
 // A compact index that numbers a very large set of names in order of insertion.
-import { hash } from 'node:crypto';
+import { computeDigest } from './cryptography.ts';
 
 /** Each name is represented by its full SHA-256. With half of it, an attacker could find two names that collide. */
 const length = 32;
@@ -64,4 +64,4 @@ export class NameIndex {
 }
 
 /** One character per byte. A buffer outside the JavaScript heap would be freed much later. */
-const digestOf = (name: string): string => hash('sha256', name, 'binary');
+const digestOf = (name: string): string => computeDigest('cache', name, 'binary');

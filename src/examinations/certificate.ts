@@ -1,9 +1,9 @@
 // Examines the certificate of the server.
-import { X509Certificate } from 'node:crypto';
-
+import { X509Certificate } from '#domain/cryptography.ts';
 import { formatCount } from '#domain/quantities.ts';
 import { days } from '#domain/clock.ts';
 import { readCertificates } from '#tls/keeper.ts';
+import { createCertificateTrust } from '#identity/certificates/trust.ts';
 import { speaksTls, tlsSettings, type ServerTls } from '#tls/settings.ts';
 import { siteFiles, siteProblems } from '#tls/site.ts';
 import type { Config } from '#configuration/config.ts';
@@ -19,17 +19,22 @@ export const certificate: Examination = {
     if (tls === undefined) return well('the certificates are made at the next start');
     const left = Math.floor((tls.ends.getTime() - Date.now()) / days(1));
     const says = `for ${tls.hosts.join(', ')}, ${formatCount(left, 'day')} left; fingerprint ${tls.fingerprint}`;
-    const faults = expiryFaults(certificateEnds(tls), new Date());
+    const own = expiryFaults(certificateEnds(tls), new Date());
+    const faults = [...own, ...loginFaults(settings)];
     const finding = findingOfFaults(faults, says);
     const files = siteFiles(tlsSettings(settings));
     const problems = files ? siteProblems(files, tlsSettings(settings).hosts, () => new Date()) : [];
-    const others = faults.length === 0 ? problems : problems.filter((problem) => !problem.includes(' ended on '));
+    const others = own.length === 0 ? problems : problems.filter((problem) => !problem.includes(' ended on '));
     if (others.length === 0) return finding;
     const mend = "Put a new certificate into the site's files and send the server SIGHUP.";
     const before = faults.length === 0 ? '' : `${finding.says}; `;
     return wrong(`${before}the site's certificate: ${others.join('; ')}`, mend);
   },
 };
+
+/** The files of logins with client certificates that cannot be used. */
+const loginFaults = ({ identity }: Config): Fault[] =>
+  createCertificateTrust({ settings: () => identity.certificates, now: () => new Date() }).faults();
 
 /**
  * A certificate is reported this many days before its end: as a notice, and as a problem. The store renews its own certificate at 30 days.

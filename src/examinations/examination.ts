@@ -1,5 +1,6 @@
 // The examinations behind 'larder doctor' and the front page of the console, one record each. Every examination is always shown: if one
 // cannot be done, it gives the reason, so that it is not taken for one without findings.
+import type { KeyManager } from '#assertions/keys/key-manager.ts';
 import type { ServingState } from '#data/serving-state.ts';
 import type { StoreHandle } from '#data/store.ts';
 import type { Config } from '#configuration/config.ts';
@@ -39,6 +40,8 @@ export interface ExaminedStore {
   store(): Promise<StoreHandle>;
   /** The present state of the serving process; undefined if no process serves the store. */
   serving(): Promise<ServingState | undefined>;
+  /** The key manager; undefined if it cannot be asked. Asked only if no process serves the store. */
+  keyManager?(): KeyManager | undefined;
   /** Why the store is not served, if the host knows; asked only if no process serves it. */
   service?(): Fault | undefined;
 }

@@ -4,6 +4,7 @@ import { bucket } from './bucket.ts';
 import { certificate } from './certificate.ts';
 import { closure, deviceTrust, storeAssertion } from './devices.ts';
 import type { Examination } from './examination.ts';
+import { feeds } from './feeds.ts';
 import { disk, owner, permissions } from './files.ts';
 import { signingKey, siteKey } from './keys.ts';
 import { databaseServer } from './postgres.ts';
@@ -11,6 +12,7 @@ import { backups, blobs, clock, pending, records, registry, tokens } from './rec
 import { coreDumps, jobs, scrub, server } from './server.ts';
 import { administrator, configuration } from './settings.ts';
 import { transfers } from './transfers.ts';
+import { acceptances } from './vulnerabilities.ts';
 
 export const examinations: readonly Examination[] = [
   owner,
@@ -35,6 +37,8 @@ export const examinations: readonly Examination[] = [
   storeAssertion,
   deviceTrust,
   transfers,
+  acceptances,
+  feeds,
   server,
   jobs,
   scrub,

@@ -1,10 +1,17 @@
-// Examines the two wrapping keys: site key and master key.
-import type { KeyObject } from 'node:crypto';
+// Examines the two wrapping keys, site key and master key, and the key manager.
+import type { KeyObject } from '#domain/cryptography.ts';
 
+import { decodePublicKey } from '#assertions/format/openpgp.ts';
+import { managerKeyOf } from '#assertions/keys/key-custody.ts';
+import type { CheckedKey, KeyManager } from '#assertions/keys/key-manager.ts';
 import { sealedPrefixOf } from '#assertions/keys/sealed-keys.ts';
 import { fingerprintOf, ForeignSiteKey } from '#macaroons/site-key.ts';
 import { readMasterKey, readSiteKey } from '#data/secrets.ts';
+import { keepingOf, type StoreHandle } from '#data/store.ts';
 import type { StoreRecords } from '#records/index.ts';
+import { managedKeyOfAuthority } from '#tls/keeper.ts';
+import { speaksTls, tlsSettings } from '#tls/settings.ts';
+import { managedKeyOfSite } from '#transfers/site.ts';
 import { describeFault, type Fault } from '#platform/faults.ts';
 import { ExaminationUnavailableError, findingOfFaults, well, type Examination } from './examination.ts';
 
@@ -24,15 +31,19 @@ export const siteKey: Examination = {
 
 export const signingKey: Examination = {
   subject: 'Signing key',
-  async look({ data, credentials, config, serving, store }) {
+  async look({ data, credentials, config, serving, store, keyManager }) {
     // systemd may give the keys to the serving process only.
     const state = await serving();
     if (state !== undefined)
       return findingOfFaults(state.sealed ? [describeFault('sealed', {})] : [], 'the store can sign');
     const { master_key_file: masterKeyFile, passphrase_file: passphraseFile } = config().keys;
     const key = readMasterKey({ directory: data, credentials, masterKeyFile, passphraseFile });
-    if (key === undefined) return findingOfFaults([describeFault('sealed', {})], '');
-    return findingOfFaults(await masterKeyFaults((await store()).records, key), 'the signing master key is there');
+    const handle = await store();
+    const faults = [
+      ...(await masterKeyFaults(handle.records, key)),
+      ...(await keyManagerFaults(handle, keyManager?.())),
+    ];
+    return findingOfFaults(faults, 'the signing master key is there');
   },
 };
 
@@ -44,4 +55,38 @@ export async function masterKeyFaults(
   if (masterKey === undefined) return [describeFault('sealed', {})];
   const facts = await signingKeys.countSealedOtherwise(sealedPrefixOf(masterKey));
   return facts.keys === 0 ? [] : [describeFault('wrong-master-key', facts)];
+}
+
+/** The faults of the key manager, if a key of the store is in it. */
+export async function keyManagerFaults(store: StoreWithKeys, manager: KeyManager | undefined): Promise<Fault[]> {
+  return manager !== undefined && (await probeKeyManager(store, manager)) ? manager.faults() : [];
+}
+
+type StoreWithKeys = Pick<StoreHandle, 'directory' | 'siteKey' | 'config' | 'now' | 'records'>;
+
+/**
+ * Asks the key manager for one of the keys of brands that it has, and for the keys of the site and of the certificate authority; returns
+ * false if it has none of them.
+ */
+export async function probeKeyManager(store: StoreWithKeys, manager: KeyManager): Promise<boolean> {
+  const { records, siteKey, directory, config, now } = store;
+  const authority = speaksTls(config)
+    ? managedKeyOfAuthority(tlsSettings(config), keepingOf(directory, siteKey, now))
+    : undefined;
+  const all: (CheckedKey | undefined)[] = [
+    await managedKeyOfBrand(records),
+    await managedKeyOfSite(records, { siteKey, manager }),
+    authority && { ...authority, purpose: 'certificate' },
+  ];
+  const keys = all.filter((key) => key !== undefined);
+  if (keys.length > 0) await manager.probe(keys);
+  return keys.length > 0;
+}
+
+async function managedKeyOfBrand({ signingKeys }: Pick<StoreRecords, 'signingKeys'>): Promise<CheckedKey | undefined> {
+  const id = await signingKeys.anyManaged();
+  const key = id === null ? undefined : await signingKeys.find(id);
+  const name = key && managerKeyOf(key.sealed);
+  if (key === undefined || name === undefined) return undefined;
+  return { name, publicKey: decodePublicKey(key.publicKey), purpose: 'assertion' };
 }

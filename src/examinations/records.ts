@@ -1,6 +1,6 @@
 // Examines the records: their integrity, the clock, blobs, tokens, backups, and pending work.
 import { wordsOfAct } from '#acts/audit-words.ts';
-import { failBackup, makeBackup } from '#acts/store/appliance.ts';
+import { failBackup, failDrill, makeBackup, recordDrill } from '#acts/store/appliance.ts';
 import { days } from '#domain/clock.ts';
 import { damagedFacts } from '#integrity/blob-reports.ts';
 import { contentAndPusher } from '#integrity/content-name.ts';
@@ -97,11 +97,12 @@ export const maxBackupAgeMs = days(7);
 export const backups: Examination = {
   subject: 'Backups',
   async look({ store }) {
-    const { records: storeRecords, now } = await store();
-    const { last } = await lastBackups(storeRecords);
+    const { records: storeRecords, now, config } = await store();
+    const { last, drill } = await lastBackups(storeRecords);
     return findingOfFaults(
-      await backupFaults({ records: storeRecords, now }),
-      `the last backup was made at ${last?.at ?? 'no time'}`,
+      await backupFaults({ records: storeRecords, now, config }),
+      `the last backup was made at ${last?.at ?? 'no time'}, ` +
+        (drill === undefined ? 'and none was restored in a drill' : `and the last drill was at ${drill.at}`),
     );
   },
 };
@@ -110,25 +111,31 @@ interface LastBackups {
   last: { at: string } | undefined;
   /** The last failed backup, if none was made since. */
   failed: { at: string; details: string } | undefined;
+  /** The last drill that succeeded, and the last failed one, if none succeeded since. */
+  drill: { at: string } | undefined;
+  failedDrill: { at: string; details: string } | undefined;
 }
 
 /** Cache of the audit log per store: it has many rows, so each row is read once. */
 const histories = new WeakMap<object, LastBackups & { upTo: number }>();
 
-/** The last backup, and the last failed one. */
+/** The last backup and drill, and the last failed ones. */
 export async function lastBackups(storeRecords: Pick<StoreHandle['records'], 'audit'>): Promise<LastBackups> {
   const head = (await storeRecords.audit.head())?.seq ?? 0;
   let history = histories.get(storeRecords);
-  if (history === undefined || history.upTo > head) history = { last: undefined, failed: undefined, upTo: 0 };
+  if (history === undefined || history.upTo > head)
+    history = { last: undefined, failed: undefined, drill: undefined, failedDrill: undefined, upTo: 0 };
   if (history.upTo < head) {
-    let { last, failed } = history;
-    const made = wordsOfAct(makeBackup.name);
-    const words = [...made, ...wordsOfAct(failBackup.name)];
+    let { last, failed, drill, failedDrill } = history;
+    const [made, notMade] = [wordsOfAct(makeBackup.name), wordsOfAct(failBackup.name)];
+    const words = [...made, ...notMade, recordDrill.name, failDrill.name];
     for (const row of await storeRecords.audit.withWords(words, history.upTo)) {
       if (made.includes(row.action)) [last, failed] = [row, undefined];
-      else failed = row;
+      else if (notMade.includes(row.action)) failed = row;
+      else if (row.action === recordDrill.name) [drill, failedDrill] = [row, undefined];
+      else failedDrill = row;
     }
-    history = { last, failed, upTo: head };
+    history = { last, failed, drill, failedDrill, upTo: head };
   }
   histories.set(storeRecords, history);
   return history;
@@ -138,9 +145,10 @@ export async function lastBackups(storeRecords: Pick<StoreHandle['records'], 'au
 export async function backupFaults({
   records: storeRecords,
   now,
-}: Pick<StoreHandle, 'records' | 'now'>): Promise<Fault[]> {
-  const { last, failed } = await lastBackups(storeRecords);
-  const faults: Fault[] = [];
+  config,
+}: Pick<StoreHandle, 'records' | 'now' | 'config'>): Promise<Fault[]> {
+  const { last, failed, ...drills } = await lastBackups(storeRecords);
+  const faults = drillFaults(drills, now(), config.backup.drill_days);
   if (failed !== undefined) {
     const { because } = JSON.parse(failed.details) as { because?: string };
     faults.push(describeFault('backup-failed', { at: failed.at, because: because ?? 'its log says why' }));
@@ -151,6 +159,21 @@ export async function backupFaults({
   const [first] = await storeRecords.audit.list(0, 1);
   const isNew = first !== undefined && !isOld(first.at);
   return [...faults, isNew ? describeFault('backup-missing', {}) : describeFault('backup-overdue', {})];
+}
+
+/** The fault if the last drill failed, or is more days ago than `expected`. */
+function drillFaults(
+  { drill, failedDrill }: Pick<LastBackups, 'drill' | 'failedDrill'>,
+  now: Date,
+  expected: number | undefined,
+): Fault[] {
+  if (failedDrill !== undefined) {
+    const { because = 'its log says why' } = JSON.parse(failedDrill.details) as { because?: string };
+    return [describeFault('drill-failed', { at: failedDrill.at, because })];
+  }
+  const last = drill?.at;
+  if (expected === undefined || (last !== undefined && now.getTime() - Date.parse(last) <= days(expected))) return [];
+  return [describeFault('drill-overdue', { last, expected })];
 }
 
 export const pending: Examination = {

@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 
+import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { checkShape } from '#contract/schema.ts';
 import type { Wire } from '#contract/wire.ts';
@@ -11,7 +12,7 @@ import { checkTokenScope } from '#access/token-scope.ts';
 import { requireBrowserSession } from './request/browser-sessions.ts';
 import { createContentReader, parseMembers } from './request/payload.ts';
 import { json, type OutgoingResponse } from './response/outgoing-response.ts';
-import { notFoundPage, prefersHtml } from './response/not-found-page.ts';
+import { errorPage, isConsolePage, notFoundPage, prefersHtml } from './response/error-page.ts';
 import { streamResponse, writeResponse } from './response/send-response.ts';
 import { familyAt, toErrorResponse } from './error-responses.ts';
 import { beginExchange, concludeExchange, type Exchange } from './exchange.ts';
@@ -62,7 +63,7 @@ export async function answer(
 interface RunningCall {
   exchange: Exchange;
   /** Reads the body. */
-  content: () => Promise<unknown>;
+  content: () => MaybePromise<unknown>;
   services: ServerServices;
 }
 
@@ -72,17 +73,22 @@ interface RunningCall {
  */
 async function run(op: Operation, call: RunningCall, options: AnswerOptions): Promise<OutgoingResponse> {
   const { exchange, content, services } = call;
-  const evidence = await admit(op, call);
+  // Each result that is there already saves an `await`; together these are a twentieth of a short request (`maybe-promise.ts`).
+  const admitted = admit(op, call);
+  const evidence = admitted instanceof Promise ? await admitted : admitted;
   const { principal, query } = exchange;
   if (principal !== undefined) checkTokenScope(op, principal, evidence);
   if (op.query !== undefined) checkShape(op.query, query);
+  const lookup = op.repeatable && options.repeated.entryFor(op, exchange, services);
+  const entry = lookup instanceof Promise ? await lookup : lookup;
+  if (entry?.cached !== undefined) return entry.cached;
 
-  const handle = async (): Promise<OutgoingResponse> => {
-    const body = op.body === undefined ? undefined : await content();
-    if (op.body !== undefined && !(op.bodyOptional === true && body === undefined)) checkShape(op.body, body);
-    return present(op, await op.handle(handlerCall(services, evidence, exchange, body)), options);
-  };
-  return await (op.repeatable === undefined ? handle() : options.repeated.repeat(op, exchange, services, handle));
+  const sent = op.body === undefined ? undefined : content();
+  const body: unknown = sent instanceof Promise ? await sent : sent;
+  if (op.body !== undefined && !(op.bodyOptional === true && body === undefined)) checkShape(op.body, body);
+  const outgoing = present(op, await op.handle(handlerCall(services, evidence, exchange, body)), options);
+  entry?.keep(outgoing);
+  return outgoing;
 }
 
 /** Runs an operation that people use in a browser: shows refusals as a page. */
@@ -93,18 +99,26 @@ async function runWithPages(op: Operation, call: RunningCall, options: AnswerOpt
     if (!(error instanceof Refusal) || op.refused === undefined) throw error;
     const { exchange, content, services } = call;
     exchange.failure = error;
-    const typed = op.body === undefined ? undefined : await content().catch(() => undefined);
+    const typed = op.body === undefined ? undefined : await readTyped(content);
     return present(op, await op.refused(error, refusedRequest(services, exchange, typed)), options);
   }
 }
 
+/** The content of a form, for the page that reports its refusal; undefined if it is unreadable. */
+async function readTyped(content: () => MaybePromise<unknown>): Promise<unknown> {
+  try {
+    return await content();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Asks the access rule of the operation. Returns its evidence; the principal is noted in the exchange. */
-function admit(op: Operation, { exchange, content, services }: RunningCall): object | Promise<object> {
+function admit(op: Operation, { exchange, content, services }: RunningCall): MaybePromise<object> {
   const { request, params, query } = exchange;
   const { authority, records, registry, deviceSessions, config, now } = services;
   const mayBeInPayload = op.access.inPayload === true || params['namespace'] === 'charm';
-  const tokens = (): PresentedTokens | Promise<PresentedTokens> =>
-    readPresentedTokens(request, mayBeInPayload, content);
+  const tokens = (): MaybePromise<PresentedTokens> => readPresentedTokens(request, mayBeInPayload, content);
   let inPayload = false;
   return op.access.admit({
     params,
@@ -115,13 +129,18 @@ function admit(op: Operation, { exchange, content, services }: RunningCall): obj
     deviceSessions,
     config,
     now,
-    async authenticate() {
-      const presented = await tokens();
-      inPayload = presented.inPayload;
-      exchange.principal = await authority.authenticate(presented.tokens);
-      authority.used(exchange.principal.sessionId);
-      return exchange.principal;
-    },
+    authenticate: () =>
+      whenReady(
+        whenReady(tokens(), (presented) => {
+          inPayload = presented.inPayload;
+          return authority.authenticate(presented.tokens);
+        }),
+        (principal) => {
+          exchange.principal = principal;
+          authority.used(principal.sessionId);
+          return principal;
+        },
+      ),
     async browse() {
       const session = await requireBrowserSession(exchange, services);
       exchange.principal = session.principal;
@@ -153,12 +172,16 @@ function checkAnswer(op: Operation, result: unknown): void {
   }
 }
 
-/** The response that reports an error, in the format of the operation; browsers get a page if nothing is at the address. */
+/** The response that reports an error, in the format of the operation; a page in the console, and for browsers if nothing is at the address. */
 function refuse(
   { request, path, operation, errors, allow, failure }: Exchange,
   { config }: ServerServices,
 ): OutgoingResponse {
   const isNothing = operation === 'none' && failure instanceof Refusal && failure.status === 404;
-  if (isNothing && prefersHtml(request)) return notFoundPage(path, config.http.base_url);
-  return toErrorResponse(failure, errors ?? familyAt(path), allow);
+  const isPage = config.http.console && isConsolePage(path);
+  if (isNothing && (isPage || prefersHtml(request))) return notFoundPage(path, config.http.base_url);
+  const response = toErrorResponse(failure, errors ?? familyAt(path), allow);
+  if (!isPage) return response;
+  const message = failure instanceof Refusal ? failure.message : 'The server failed. Its log has the details.';
+  return errorPage(response, message, config.http.base_url);
 }

@@ -4,7 +4,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { readAuthorization } from '#access/header-tokens.ts';
-import type { MaybePromise } from '#domain/maybe-promise.ts';
+import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import { beginExchange, concludeExchange, type Exchange } from './exchange.ts';
 import { refuseWrongHost } from './malformed-requests.ts';
 import type { Operation } from './operation.ts';
@@ -17,6 +17,12 @@ import type { ServerServices } from './services.ts';
 import { isEnabled } from './switches.ts';
 
 type TextResponse = OutgoingResponse & { body: string };
+
+export interface CacheEntry {
+  cached: OutgoingResponse | undefined;
+  /** Caches the response, unless it is a stream. */
+  keep: (outgoing: OutgoingResponse) => void;
+}
 
 /** Maximum bytes of the request body of a cached response. */
 const maxBodyBytes = 8 * 1024;
@@ -76,43 +82,47 @@ export class RepeatedResponses {
     }
   }
 
-  /** Returns the cached response of an admitted request, or makes it. */
-  repeat(
+  /**
+   * The cache entry for the response to an admitted request; undefined if the response is not cached, because its body comes for the first
+   * time or is too large.
+   */
+  entryFor(
     op: Operation,
     { principal, request }: Exchange,
     { records }: ServerServices,
-    make: () => Promise<OutgoingResponse>,
-  ): Promise<OutgoingResponse> {
+  ): MaybePromise<CacheEntry | undefined> {
     const bytes = receivedBody(request, bodyLimit(op));
     if (op.repeatable === undefined || principal === undefined || bytes === undefined || bytes.length > maxBodyBytes)
-      return make();
+      return undefined;
     refuseEncoding(request);
     refuseType(op, request, bytes);
-    const mark = markOf(bytes);
-    const place = mark % this.#marks.length;
-    if (this.#marks[place] === mark)
-      return this.#makeOnce(keyOf(op, bytes, principal), records.cacheGenerations[op.repeatable], make);
-    this.#marks[place] = mark;
-    return make();
-  }
-
-  async #makeOnce(
-    key: ResponseKey,
-    readGeneration: () => MaybePromise<object>,
-    make: () => Promise<OutgoingResponse>,
-  ): Promise<OutgoingResponse> {
+    if (this.#mark(bytes)) return undefined;
     // Read before the records, so that a commit in between starts another generation.
-    const responses = this.#responses.in(await readGeneration());
-    const cached = responses.get(key);
-    if (cached !== undefined) return cached;
-    const outgoing = await make();
-    return typeof outgoing.body === 'string' ? responses.set(key, outgoing as TextResponse) : outgoing;
+    return whenReady(records.cacheGenerations[op.repeatable](), (generation) => {
+      const responses = this.#responses.in(generation);
+      const key = keyOf(op, bytes, principal);
+      return {
+        cached: responses.get(key),
+        keep: (outgoing) => {
+          if (typeof outgoing.body === 'string') responses.set(key, outgoing as TextResponse);
+        },
+      };
+    });
   }
 
   /** Whether a body came before. */
   #isMarked(bytes: Buffer): boolean {
     const mark = markOf(bytes);
     return this.#marks[mark % this.#marks.length] === mark;
+  }
+
+  /** Marks a body; false if it came before. */
+  #mark(bytes: Buffer): boolean {
+    const mark = markOf(bytes);
+    const place = mark % this.#marks.length;
+    const isNew = this.#marks[place] !== mark;
+    if (isNew) this.#marks[place] = mark;
+    return isNew;
   }
 }
 

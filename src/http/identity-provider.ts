@@ -1,5 +1,7 @@
 // The interface of the identity provider for operations. `src/identity/` implements it, and the appliance passes it in.
 import type { Account } from '#records/accounts/accounts.ts';
+import type { X509Certificate } from '#domain/cryptography.ts';
+import type { LoginProofKind } from '#records/tokens/macaroons.ts';
 import type { AddressedCaveat } from '#macaroons/discharger.ts';
 
 /** The input of a login. */
@@ -11,6 +13,10 @@ export interface LoginCredentials {
   oneTimePassword?: string | undefined;
   address: string;
   requestId: string;
+  /** Whether the person has acknowledged the login banner. */
+  acknowledged?: boolean | undefined;
+  /** The session of the caller, which is of the same account. Its login has met the rules for the roles of the account. */
+  sessionId?: string | undefined;
 }
 
 /** An account after its password was found correct. */
@@ -28,9 +34,12 @@ export interface Logins {
   checkPassword(credentials: LoginCredentials): Promise<{ account: ProvenAccount; needsOneTimePassword: boolean }>;
   /**
    * Completes a login after `checkPassword`, with the one-time password. A wrong one counts as a failed login, and each is accepted once.
+   * With a session, it proves the credentials of that session again and is no new login.
    * Refused if the password has changed since `checkPassword`.
    */
   finish(account: ProvenAccount, credentials: Omit<LoginCredentials, 'password'>): Promise<void>;
+  /** Refuses an account if its roles, or `furtherRoles`, require a login with a client certificate. */
+  refuseWithoutCertificate(account: Account, furtherRoles?: readonly string[]): Promise<void>;
   /** The account of a set-up link, while the link is valid. */
   setUpLink(secret: string): Promise<Account | undefined>;
   /** Sets the password of the account of the link, and uses the link up; `endTokens` ends the tokens of the account permanently. */
@@ -62,6 +71,12 @@ export interface StartedInteraction extends Interaction {
   readonly waitId: string;
 }
 
+/** The account that has logged in, and how. */
+export interface ProvenLogin {
+  accountId: string;
+  provenBy: LoginProofKind | null;
+}
+
 /** Pending logins: few, short, and visible to every process of the store. */
 export interface Interactions {
   begin(
@@ -74,14 +89,14 @@ export interface Interactions {
   /** Records that the password of the account was correct. */
   halfway(id: string, account: ProvenAccount): Promise<void>;
   /** Records the account that logged in, and returns the token that proves it; a waiting client gets the token too. */
-  finish(id: string, account: Account): Promise<string>;
+  finish(id: string, account: Account, provenBy?: LoginProofKind): Promise<string>;
   /** Waits until the login is finished in any process. `signal` ends the wait early, as expired. */
   wait(waitId: string, signal: AbortSignal): Promise<{ caveat: AddressedCaveat | undefined; token: string }>;
   /** Returns a code that a browser carries in place of a token: valid for one minute and one token. */
   codeFor(token: string): Promise<string>;
   tokenFor(code: string): Promise<string>;
-  /** Returns the account id of a token, and uses the token up. A token that was made for a caveat is valid for that caveat only. */
-  redeem(token: string, caveat: AddressedCaveat): Promise<string>;
+  /** Returns the login of a token, and uses the token up. A token that was made for a caveat is valid for that caveat only. */
+  redeem(token: string, caveat: AddressedCaveat): Promise<ProvenLogin>;
   /** Ends all waits: the appliance stops. */
   close(): void;
 }
@@ -96,6 +111,11 @@ export interface ExchangeLimit {
 export interface OwnCredentials {
   /** Checks the credentials of an account again; works and counts like a login. */
   prove(accountId: string, again: RepeatedCredentials): Promise<ProvenAccount>;
+  /**
+   * Like `prove`, before an act. An account without a password of this store proves itself by a recent login with the OpenID provider in
+   * this session; without one it is refused as `ReauthenticationRequired`.
+   */
+  proveBeforeAct(accountId: string, again: RepeatedCredentials): Promise<void>;
   /** Checks the password only, for steps before the account has one-time passwords. */
   provePassword(accountId: string, again: RepeatedCredentials): Promise<ProvenAccount>;
   /** Sets the password of an account after the old one was proven; `endTokensAt` ends all sessions and tokens of the account. */
@@ -122,8 +142,10 @@ export interface OwnCredentials {
   switchOffTotp(account: Account, about: SessionContext): Promise<void>;
 }
 
-/** The credentials that a logged-in account enters again. */
-export type RepeatedCredentials = Omit<LoginCredentials, 'name'>;
+/** The credentials that a logged-in account enters again, in a session of the console. */
+export interface RepeatedCredentials extends Omit<LoginCredentials, 'name' | 'acknowledged'> {
+  sessionId: string;
+}
 
 /** The session of a change. */
 export interface SessionContext {
@@ -139,7 +161,74 @@ export interface ProposedTotp {
   proposal: string;
 }
 
+/** A session of the console that proves its account again. */
+export interface ProvenSession {
+  accountId: string;
+  sessionId: string;
+}
+
+/** Where a login in a browser leads: to a page of the console, or to the end of a login that a client began. */
+export type LoginTarget = { console: string } | { login: string };
+
+/** The same for the OpenID provider, or the proof of a session that goes on. */
+export type OpenidTarget = LoginTarget | { proves: ProvenSession };
+
+export interface FinishedOpenidLogin {
+  account: Account;
+  target: OpenidTarget;
+  /** The id of the login at the provider; undefined if it gives none. */
+  sessionId: string | undefined;
+  /** Whether the provider can confirm the login again in the background. */
+  canRefresh: boolean;
+}
+
+/** Logins with the OpenID provider of the site. */
+export interface OpenidLogins {
+  /** Begins a login: the address at the provider, and a sealed text that the browser keeps. */
+  begin(target: OpenidTarget, address: string): Promise<{ url: string; pending: string }>;
+  /** Finishes a login with the query that the provider sent the browser back with. Each login can be finished once. */
+  finish(returned: {
+    search: string;
+    pending: string;
+    address: string;
+    requestId: string;
+  }): Promise<FinishedOpenidLogin>;
+  /** Ends the sessions that a logout token of the provider names; refuses any other token. Each token counts once. */
+  endSessions(logoutToken: string, address: string): Promise<void>;
+}
+
+/** The certificate that a browser has presented on its connection. */
+export interface PresentedCertificate {
+  /** Undefined if there was none. */
+  certificate: X509Certificate | undefined;
+  /** The code of OpenSSL; undefined if it has verified the certificate. */
+  problem: string | undefined;
+}
+
+export interface FinishedCertificateLogin {
+  account: Account;
+  target: LoginTarget;
+  certificate: X509Certificate;
+  /** How long the certificate is valid. */
+  maxAgeMs: number;
+}
+
+/** Logins with client certificates. The browser presents its certificate at an address of its own. */
+export interface CertificateLogins {
+  /** Begins a login: the address for the certificate, and a sealed text that the browser keeps. */
+  begin(target: LoginTarget): { url: string; pending: string };
+  /** Finishes a login. Each login can be finished once. */
+  finish(returned: {
+    presented: PresentedCertificate;
+    pending: string;
+    address: string;
+    requestId: string;
+  }): Promise<FinishedCertificateLogin>;
+}
+
 export interface IdentityProvider {
+  certificates: CertificateLogins;
+  openid: OpenidLogins;
   logins: Logins;
   own: OwnCredentials;
   exchanges: ExchangeLimit;

@@ -24,6 +24,7 @@ import type { LastHour } from './metrics/last-hour.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { UnknownProxies } from './request/unknown-proxies.ts';
 import type { IdentityProvider } from './identity-provider.ts';
+import type { Html } from './pages/html.ts';
 import type { TransferDesk } from './transfer-desk.ts';
 
 export interface DocumentPage {
@@ -36,6 +37,8 @@ export interface Documents {
   page(name: string): DocumentPage | undefined;
   /** The page with the results of a query. */
   search(query: string): DocumentPage;
+  /** The results of a query, for a page of another kind. */
+  searchResults(query: string): Html;
   /** The OpenAPI document of the operations that the configuration turns on; as bytes, because encoding that much text costs 4 ms. */
   openapi(config: Config): Uint8Array;
 }
@@ -110,6 +113,8 @@ export interface Services {
   lastHour: LastHour;
   /** The authority certificate that clients trust, if the store has its own authority: PEM. */
   authorityCertificate: () => string | undefined;
+  /** When the certificate of the server expires; undefined if the store serves plain HTTP. */
+  certificateEnd: () => Date | undefined;
   /** Brings the catalog of snaps and charms up to date with all earlier commits. */
   catalogUpToDate: () => Promise<void>;
   unknownProxies: UnknownProxies;

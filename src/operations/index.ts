@@ -52,6 +52,16 @@ import { listProposals } from './approvals/list-proposals.ts';
 import { readProposal } from './approvals/read-proposal.ts';
 import { readProposalText } from './approvals/read-proposal-text.ts';
 import { grantToDevices } from './devices/grants/grant-to-devices.ts';
+import { createFleet } from './fleets/create-fleet.ts';
+import { deleteFleet } from './fleets/delete-fleet.ts';
+import { explainFleets } from './fleets/explain-fleets.ts';
+import { listFleetDevices } from './fleets/list-fleet-devices.ts';
+import { listFleets } from './fleets/list-fleets.ts';
+import { readFleet } from './fleets/read-fleet.ts';
+import { setFleetChannel } from './fleets/set-fleet-channel.ts';
+import { setFleetVisibility } from './fleets/set-fleet-visibility.ts';
+import { setFleetWindow } from './fleets/set-fleet-window.ts';
+import { updateFleetDevices } from './fleets/update-fleet-devices.ts';
 import { listSeenDevices } from './fleets/list-seen-devices.ts';
 import { readSeenDevice } from './fleets/read-seen-device.ts';
 import { readDeviceDays } from './fleets/read-device-days.ts';
@@ -92,6 +102,12 @@ import {
 import { dashboardBuilds } from './dashboard/builds.ts';
 import { dashboardClose } from './dashboard/close.ts';
 import { dashboardForceMetadata, dashboardMetadata } from './dashboard/metadata.ts';
+import {
+  dashboardBuildConfdbSchema,
+  dashboardListConfdbSchemas,
+  dashboardPostConfdbSchema,
+  dashboardReadConfdbSchema,
+} from './dashboard/confdb-schemas.ts';
 import { dashboardMetrics } from './dashboard/metrics.ts';
 import { dashboardReleases } from './dashboard/releases.ts';
 import { dashboardSnapRelease } from './dashboard/snap-release.ts';
@@ -142,6 +158,11 @@ import { listGuardrails } from './releases/guardrails/list-guardrails.ts';
 import { removeGuardrail } from './releases/guardrails/remove-guardrail.ts';
 import { listReleases } from './releases/list-releases.ts';
 import { pushReleases } from './releases/push-releases.ts';
+import { listRollouts } from './releases/rollouts/list-rollouts.ts';
+import { pauseRollout } from './releases/rollouts/pause-rollout.ts';
+import { readRollout } from './releases/rollouts/read-rollout.ts';
+import { resumeRollout } from './releases/rollouts/resume-rollout.ts';
+import { rollBackRollout } from './releases/rollouts/roll-back-rollout.ts';
 import { addRemodelAllowlist } from './brands/remodel-allowlist/add-remodel-allowlist.ts';
 import { deleteRemodelAllowlist } from './brands/remodel-allowlist/delete-remodel-allowlist.ts';
 import { listRemodelAllowlist } from './brands/remodel-allowlist/list-remodel-allowlist.ts';
@@ -166,6 +187,7 @@ import { createSerialPolicy } from './brands/serial-policies/create-serial-polic
 import { deleteSerialPolicy } from './brands/serial-policies/delete-serial-policy.ts';
 import { readSerialPolicies } from './brands/serial-policies/read-serial-policies.ts';
 import { root } from './store/root.ts';
+import { securityTxt } from './store/security-txt.ts';
 import { createSigningKey } from './keys/create-signing-key.ts';
 import { deleteSigningKey } from './keys/delete-signing-key.ts';
 import { readSigningKeyAccountKeyRequest } from './keys/read-signing-key-account-key-request.ts';
@@ -193,7 +215,12 @@ import { approveUpload, rejectUpload } from './uploads/decide-upload.ts';
 import { listWaitingUploads } from './uploads/list-waiting-uploads.ts';
 import { readPackage } from './packages/read-package.ts';
 import { storageUse } from './store/storage-use.ts';
+import { acceptFinding } from './vulnerabilities/accept-finding.ts';
+import { listAcceptedFindings } from './vulnerabilities/list-accepted-findings.ts';
+import { listFindings } from './vulnerabilities/list-findings.ts';
+import { listPackageFindings } from './vulnerabilities/list-package-findings.ts';
 import { readImageSbom } from './vulnerabilities/read-image-sbom.ts';
+import { withdrawAcceptedFinding } from './vulnerabilities/withdraw-accepted-finding.ts';
 import { readRevisionSbom } from './vulnerabilities/read-revision-sbom.ts';
 
 /** The sections, in the order of the documents. */
@@ -286,6 +313,11 @@ export const sections: readonly OperationSection[] = [
     ],
   },
   {
+    title: 'Vulnerabilities',
+    about: 'Known vulnerabilities of revisions, by the feeds in force, and their acceptance.',
+    operations: [listPackageFindings, listFindings, acceptFinding, withdrawAcceptedFinding, listAcceptedFindings],
+  },
+  {
     title: 'Resources',
     about: 'The resources of a charm: files and images.',
     operations: [
@@ -303,6 +335,11 @@ export const sections: readonly OperationSection[] = [
     operations: [
       listReleases,
       pushReleases,
+      listRollouts,
+      readRollout,
+      pauseRollout,
+      resumeRollout,
+      rollBackRollout,
       createTracks,
       updateTrack,
       deleteTrack,
@@ -442,6 +479,16 @@ export const sections: readonly OperationSection[] = [
       readPackageUsage,
       grantToDevices,
       revokeFromDevices,
+      listFleets,
+      createFleet,
+      readFleet,
+      deleteFleet,
+      listFleetDevices,
+      updateFleetDevices,
+      setFleetWindow,
+      setFleetChannel,
+      setFleetVisibility,
+      explainFleets,
       deviceMessages,
     ],
   },
@@ -476,6 +523,10 @@ export const sections: readonly OperationSection[] = [
       dashboardReadValidationSet,
       dashboardBuildValidationSet,
       dashboardPostValidationSet,
+      dashboardListConfdbSchemas,
+      dashboardReadConfdbSchema,
+      dashboardBuildConfdbSchema,
+      dashboardPostConfdbSchema,
       dashboardBuilds,
     ],
   },
@@ -491,6 +542,7 @@ export const sections: readonly OperationSection[] = [
       documentsPage,
       searchDocuments,
       favicon,
+      securityTxt,
       healthz,
       readyz,
       servingState,

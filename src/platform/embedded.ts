@@ -2,7 +2,7 @@
 // project; in the executable they are assets.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { getAsset, isSea } from 'node:sea';
+import { getAsset, getRawAsset, isSea } from 'node:sea';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 const root = join(import.meta.dirname, '../..');
@@ -11,6 +11,14 @@ const root = join(import.meta.dirname, '../..');
 export function embeddedText(path: string): string {
   return isSea() ? getAsset(path, 'utf8') : readFileSync(join(root, path), 'utf8');
 }
+
+/** The bytes of an embedded file, such as a font. */
+export function embeddedBytes(path: string): Uint8Array {
+  return isSea() ? new Uint8Array(getRawAsset(path)) : readFileSync(join(root, path));
+}
+
+/** Whether the program runs from a checkout and not from the executable. */
+export const isCheckout = (): boolean => !isSea();
 
 /** The names of the embedded files directly in a folder, sorted. */
 export function embeddedNames(folder: string): string[] {

@@ -112,6 +112,12 @@ const serviceKinds = {
       "administrator's credential is not exchanged",
     "'larder admin-macaroon' makes one and sets both.",
   ),
+  'openid-away': notice<{ because: string }>(
+    'Server',
+    ({ because }) => `Logins with the OpenID provider fail: ${because.replace(/\.$/, '')}`,
+    'Check the provider, and [identity.oidc] in larder.toml. Local accounts log in with their password. The notice ends with the ' +
+      'next login that succeeds.',
+  ),
   'approvals-not-in-force': problem<{ because: string }>(
     'Approvals',
     ({ because }) => `What [approvals] in larder.toml says is not in force: ${because.replace(/\.$/, '')}`,
@@ -121,6 +127,13 @@ const serviceKinds = {
     'Approvals',
     ({ because }) => `The approval policy in force cannot be met. ${because.replace(/\.$/, '')}`,
     "Enable its approvers, or give more accounts the role with 'larder account role ID transfer-approver'.",
+  ),
+  'approvals-without-feed': problem<{ missing: readonly string[] }>(
+    'Approvals',
+    ({ missing }) =>
+      `The approval policy asks about vulnerabilities, and ${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} not in ` +
+      'force, so releases do not wait for them',
+    "Import the feed with 'larder feed import FILE'.",
   ),
   'cannot-look': problem<{ subject: string; because: string }>(
     'Server',
@@ -152,6 +165,14 @@ const keyKinds = {
     "Put the copy of this store's own master.key in its place, then reload; it is kept with the backups. If there is no copy, " +
       "delete the signing keys with 'larder key delete' and make new ones.",
   ),
+  'keys-unavailable': problem<{ because: string; isPinRefused: boolean }>(
+    'Signing key',
+    ({ because }) => `The keys in the key manager are not available: ${because.replace(/\.$/, '')}`,
+    ({ isPinRefused }) =>
+      isPinRefused
+        ? 'Correct the PIN, then reload the server. Until then it is not tried again, so that the device does not lock.'
+        : 'Check the device, and keys.manager in larder.toml. Signing works again as soon as the device answers.',
+  ),
   'wrong-site-key': problem<{ given: string; expected: string | undefined }>(
     'Site key',
     ({ given: fingerprint, expected }) =>
@@ -159,10 +180,29 @@ const keyKinds = {
       (expected === undefined ? '' : `, and that of this store's ${expected}`),
     "Put the copy of this store's own site.key in its place; it is kept with the backups.",
   ),
+  'certificate-file': problem<{ file: string; because: string }>(
+    'Certificate',
+    ({ file, because }) =>
+      `Logins with client certificates cannot use ${file}: ${because.replace(/\.$/, '')}; logins that need it are refused`,
+    'Put the right file there; it is read again by itself. [identity.certificates] in larder.toml names the files.',
+  ),
+  'crl-expired': problem<{ file: string; ends: string; isRefused: boolean }>(
+    'Certificate',
+    ({ file, ends, isRefused }) =>
+      `The revocation list ${file} expired at ${ends}: logins with certificates of its authority are ` +
+      (isRefused ? 'refused' : 'accepted by the expired list (identity.certificates.expired_crl)'),
+    'Get the current list of the authority into that file; it is read again by itself.',
+  ),
   'certificate-expires': notice<ExpiryFacts>(
     'Certificate',
     ({ whose, ends, days }) => `${whose} expires on ${ends}, in ${formatCount(days, 'day')}`,
     ({ renewal }) => renewals[renewal],
+  ),
+  'certificate-unsigned': problem<{ because: string }>(
+    'Certificate',
+    ({ because }) =>
+      `The server needs a new certificate, and goes on with the present one. ${because.replace(/\.$/, '')}`,
+    'Check the device. The store asks it again every hour, and at a reload.',
   ),
   'certificate-expired': problem<ExpiryFacts>(
     'Certificate',
@@ -301,11 +341,24 @@ const workKinds = {
     () => 'No backup was made yet',
     "Run 'larder backup FILE', and keep copies of site.key and master.key elsewhere.",
   ),
+  'drill-failed': problem<{ at: string; because: string }>(
+    'Backups',
+    ({ at, because }) => `The last drill failed at ${at}: ${because.replace(/\.$/, '')}`,
+    "Correct that, then run 'larder backup drill FOLDER'.",
+  ),
+  'drill-overdue': notice<{ last: string | undefined; expected: number }>(
+    'Backups',
+    ({ last, expected }) =>
+      last === undefined
+        ? 'No backup was ever restored in a drill'
+        : `The last drill was at ${last}, and one is expected every ${formatCount(expected, 'day')}`,
+    "Run 'larder backup drill FOLDER'.",
+  ),
   pending: notice<{ kinds: readonly { kind: string; count: number }[] }>(
     'Pending',
     ({ kinds }) =>
       `${listOf(kinds.map(({ kind, count }) => formatCount(count, kind)))} ${isSingle(kinds) ? 'waits' : 'wait'} for people`,
-    "They are listed in the console under 'What waits' and 'Carry', and by 'larder status'.",
+    "They are listed in the console under 'Pending' and 'Transfers', and by 'larder status' and 'larder rollout list'.",
   ),
   'transfer-held': notice<{ sequence: number; source: string; id: string; because: string }>(
     'Transfers',
@@ -331,6 +384,17 @@ const workKinds = {
     'Transfers',
     ({ folder }) => `An earlier release adopted a former store; the key that it used is in ${folder}`,
     ({ source }) => `'larder site distrust ${source} --yes' ends the trust in it; then remove the folder.`,
+  ),
+  'feed-old': notice<{ names: readonly string[]; all: number; days: number }>(
+    'Feeds',
+    ({ names, all, days }) =>
+      `No newer feed was imported within ${formatCount(days, 'day')} (vulnerabilities.feed_days): ${someOf(names, all)}`,
+    "Get the feeds again, and import them with 'larder feed import'.",
+  ),
+  'feed-not-in-force': problem<{ source: string }>(
+    'Feeds',
+    ({ source }) => `The feed '${source}' was accepted and is not in force: findings follow the previous one`,
+    "'larder feed match' makes its index, or says why it cannot.",
   ),
   'watched-folder-gone': problem<{ folder: string; because: string }>(
     'Transfers',

@@ -1,6 +1,6 @@
 // Loads the native module of SQLite. In a checkout better-sqlite3 finds its own; the executable contains it and must pass it to the dynamic
 // loader as a file that no other user can replace.
-import { createHash } from 'node:crypto';
+import { createDigest } from '#domain/cryptography.ts';
 import {
   closeSync,
   constants,
@@ -164,5 +164,5 @@ function writableByOthers(status: Stats): boolean {
 }
 
 function sha256(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return createDigest('content sha256').update(bytes).digest('hex');
 }

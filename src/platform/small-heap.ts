@@ -1,7 +1,6 @@
 // Keeps the heap small for commands that process much data and keep little of it: the garbage is collected often.
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { isMainThread } from 'node:worker_threads';
 
 /** Bytes of garbage in the old generation that trigger a collection, and milliseconds between two checks. */
 const looked = { garbage: 16 * 1024 * 1024, every: 200 };
@@ -9,15 +8,22 @@ const looked = { garbage: 16 * 1024 * 1024, every: 200 };
 /** Collects the garbage if there is much; undefined until `keepHeapSmall` is called. */
 let collectMuch: (() => void) | undefined;
 
+let mayKeepSmall = false;
+
+/** Call if this process runs one command and then ends: the settings of `keepHeapSmall` are for the whole process, and they stay. */
+export function allowSmallHeap(): void {
+  mayKeepSmall = true;
+}
+
 /**
  * Keeps the heap of this process small: does not let the young generation grow, and collects the old generation every 16 MiB of garbage. By
  * default V8 lets the young generation grow to 128 MiB on a host with much memory, which is half of the memory of receiving a transfer of
  * 10,000 packages. The limit costs no time (`npm run bench -- transfers`). V8 also optimizes for size, so it returns memory to the system
  * while the program is busy: accepting 10,000 snaps needs 30 MiB less and takes 10 % longer (`npm run bench -- signed-transfers`).
+ * In a process that runs more than one command, such as that of many tests, it has no effect.
  */
 export function keepHeapSmall(): void {
-  // A thread has its own limits, and V8 has these flags for the whole process only.
-  if (!isMainThread || collectMuch !== undefined) return;
+  if (!mayKeepSmall || collectMuch !== undefined) return;
   setFlagsFromString('--semi-space-growth-factor=1');
   setFlagsFromString('--optimize-for-size');
   setFlagsFromString('--expose-gc');

@@ -11,15 +11,35 @@ const signatures = [
 /** The maximum size of an icon: snapd fetches no larger one (store/store_download.go). */
 export const maxIconBytes = 300_000;
 
+/** The sides of a picture in pixels. A larger picture fills the memory of the pages that list packages; a smaller one shows nothing. */
+export const minIconSide = 16;
+export const maxIconSide = 2048;
+
 /** Reads an icon, or returns why the bytes are not one. */
 export function readIcon(bytes: Uint8Array): SnapIcon | string {
   if (bytes.length > maxIconBytes) return `it has ${String(bytes.length)} bytes`;
   const format = signatures.find(([, signature]) => signature.every((byte, at) => bytes[at] === byte));
-  if (format !== undefined) return { mediaType: format[0], bytes };
+  if (format !== undefined) {
+    const sides = sidesOf(format[0], Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+    const isUsable = sides.every((side) => side >= minIconSide && side <= maxIconSide);
+    return isUsable ? { mediaType: format[0], bytes } : `it is ${sides.join(' × ')} pixels large`;
+  }
   const text = drawingText(bytes);
   if (text === undefined || !/<[^<>]{0,100}svg/i.test(text)) return 'it is neither a PNG nor a JPEG nor an SVG';
   const problem = svgProblem(text);
   return problem === undefined ? { mediaType: 'image/svg+xml', bytes } : `as an SVG, ${problem}`;
+}
+
+/** The width and height in the header of a picture; empty if it has none. */
+function sidesOf(mediaType: 'image/png' | 'image/jpeg', bytes: Buffer): number[] {
+  if (mediaType === 'image/png') return bytes.length < 24 ? [] : [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+  // Each segment of a JPEG has a marker and its length; the frame (SOF) has the sides (ITU T.81, B.2.2).
+  for (let at = 2; at + 9 <= bytes.length && bytes[at] === 0xff; at += 2 + bytes.readUInt16BE(at + 2)) {
+    const marker = bytes[at + 1] ?? 0;
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    if (isFrame) return [bytes.readUInt16BE(at + 7), bytes.readUInt16BE(at + 5)];
+  }
+  return [];
 }
 
 /** The text of an SVG in the encoding that it declares; undefined if it is not valid in it. */

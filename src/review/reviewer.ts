@@ -1,6 +1,7 @@
 // Reviews uploads, one after the other, in a worker thread with limits on time and memory. An upload that exceeds them
 // is rejected; an internal fault is thrown, so that the caller can retry.
 import type { Worker } from 'node:worker_threads';
+import { minutes, seconds } from '#domain/clock.ts';
 import type { StartWorker } from '#platform/embedded.ts';
 import { unknownBill, type BillOfMaterials } from '#domain/vulnerabilities/bill-of-materials.ts';
 import type { StoredImage } from './images/stored-image.ts';
@@ -32,6 +33,8 @@ export interface ReviewerOptions {
   startWorker: StartWorker;
   /** The time limit of one upload. Some publishers' clients time out after a minute, including the wait. */
   timeLimitMs?: number;
+  /** The time limit of one bill of materials that no publisher waits for: of an image, or with `billBytes`. */
+  billTimeLimitMs?: number;
   /** The heap size of the worker in MB. */
   heapMb?: number;
   /** How long an idle worker is kept. */
@@ -115,8 +118,9 @@ class ReviewWorker {
   /** Rejects the running review when its worker has ended. */
   #interrupt: ((error: Error) => void) | undefined;
 
-  constructor({ startWorker, timeLimitMs = 20_000, heapMb = 64, idleMs = 60_000 }: ReviewerOptions) {
-    this.#options = { startWorker, timeLimitMs, heapMb, idleMs };
+  constructor(options: ReviewerOptions) {
+    const { timeLimitMs = seconds(20), billTimeLimitMs = minutes(10), heapMb = 64, idleMs = minutes(1) } = options;
+    this.#options = { ...options, timeLimitMs, billTimeLimitMs, heapMb, idleMs };
   }
 
   async ask(question: ReviewRequest): Promise<ReviewResult> {
@@ -125,7 +129,9 @@ class ReviewWorker {
     const thread = (this.#worker ??= this.#start());
     const pending = Promise.withResolvers<ReviewResult>();
     const { resolve, reject } = pending;
-    const { timeLimitMs, heapMb, idleMs } = this.#options;
+    const { heapMb, idleMs, ...limits } = this.#options;
+    const isBill = question.kind === 'image-bill' || 'billBytes' in question;
+    const timeLimitMs = isBill ? limits.billTimeLimitMs : limits.timeLimitMs;
     const beyond = (limit: string): void => {
       resolve(rejection(`The ${kind} could not be read within ${limit}. ${advice}`));
     };

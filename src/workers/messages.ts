@@ -12,6 +12,8 @@ export interface WorkerRole {
   keeps: boolean;
   /** The secret that a command on the host sends to get the state of all processes. */
   secret: string;
+  /** How many workers had ended unexpectedly when this one began. */
+  ended: number;
 }
 
 /** Messages of the supervisor to a worker. */

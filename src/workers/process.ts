@@ -23,7 +23,7 @@ export async function serveAsWorker(options: WorkerOptions): Promise<number> {
     refuseOtherRelease(role);
     const team = teamOf(role);
     const fatal = (error: Error): void => void say(failed(error, options, true));
-    appliance = await startAppliance({ ...options, team, fatal });
+    appliance = await startAppliance({ ...options, team, fatal, watchdog: true });
     hear(appliance);
     await say({ report: 'serves', url: appliance.url });
     await stopping;
@@ -77,12 +77,13 @@ function listenToSupervisor() {
   });
   void say({ report: 'here' });
 
-  const teamOf = ({ number, size, begins, keeps, secret }: Omit<WorkerRole, 'version'>): Team => ({
+  const teamOf = ({ number, size, begins, keeps, secret, ended }: Omit<WorkerRole, 'version'>): Team => ({
     number,
     size,
     begins,
     keeps,
     secret,
+    ended,
     others: () => others,
     certificateChanged: () => void say({ report: 'renewed' }),
     async ask(kind, own) {

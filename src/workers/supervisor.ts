@@ -2,7 +2,7 @@
 // starts the workers; it distributes connections to them in turn, forwards signals, and replaces workers that end. It
 // serves nothing and keeps nothing outside of the records, so a worker that dies loses only the requests that it had.
 import cluster from 'node:cluster';
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '#domain/cryptography.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -11,7 +11,8 @@ import type { Logger } from 'pino';
 import type { ApplianceOptions } from '#appliance/options.ts';
 import { rereadSettings, describeConfigurationError } from '#appliance/reload.ts';
 import { settingsOf } from '#appliance/settings.ts';
-import { lockToServe } from '#data/lock.ts';
+import { lockFile, lockToServe } from '#data/lock.ts';
+import { watchLostFiles } from '#platform/lost-files.ts';
 import { mergeServingStates, type ConfigurationState, type ServingState } from '#data/serving-state.ts';
 import { removeState, writeState } from '#data/state-file.ts';
 import { seconds } from '#domain/clock.ts';
@@ -23,6 +24,7 @@ import { changeLog } from '#platform/health.ts';
 import { createLog, isForPeople } from '#platform/log.ts';
 import { inOneSentence } from '#platform/system-errors.ts';
 import { version } from '#platform/version.ts';
+import { startWatchdog } from '#platform/watchdog.ts';
 import { createReplyCollector } from './reply-collector.ts';
 import { createRestartPolicy } from './restart-policy.ts';
 import { WorkerSlot } from './worker-slot.ts';
@@ -68,12 +70,17 @@ export async function superviseWorkers(options: SupervisorOptions): Promise<Supe
     lock.close();
     throw error;
   }
+  const { directory, fatal } = options;
+  const watch = watchLostFiles(directory, { names: [lockFile], fatal });
+  const watchdog = startWatchdog(supervisor);
   return {
     log: supervisor.log,
     reload: () => supervisor.reload(),
     async stop() {
+      watch.stop();
+      watchdog?.stop();
       await supervisor.stop();
-      removeState(options.directory);
+      removeState(directory);
       lock.close();
     },
   };
@@ -81,6 +88,8 @@ export async function superviseWorkers(options: SupervisorOptions): Promise<Supe
 
 class Supervisor {
   readonly log: Logger;
+  /** Whether the log is text for people. */
+  readonly asText: boolean;
   readonly #options: SupervisorOptions;
   readonly #startedWith: Config;
   readonly #places: WorkerSlot[];
@@ -108,8 +117,8 @@ class Supervisor {
     const config = readConfig(file);
     this.#startedWith = config;
     const size = config.http.workers;
-    const isText = isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
-    this.log = createLog(config.log.level, { asText: () => isText, others: true });
+    this.asText = isForPeople(options.logFormat ?? config.log.format, process.stderr.isTTY);
+    this.log = createLog(config.log.level, { asText: () => this.asText, others: true });
     this.#changes = changeLog(this.log);
     this.#patience = createRestartPolicy(size);
     this.#places = Array.from({ length: size }, (_, at) => this.#placeOf(at + 1));
@@ -118,7 +127,7 @@ class Supervisor {
     cluster.schedulingPolicy = cluster.SCHED_RR;
     cluster.setupPrimary({
       ...programAgain([
-        ...(['serve', '--data', directory, '--log-format', isText ? 'text' : 'json'] as const),
+        ...(['serve', '--data', directory, '--log-format', this.asText ? 'text' : 'json'] as const),
         ...(listen === undefined ? [] : ['--listen', listen]),
       ]),
       serialization: 'advanced',
@@ -209,7 +218,8 @@ class Supervisor {
 
   /** The worker in the first place does the work that only one process does. */
   #begin(place: WorkerSlot, begins: boolean): void {
-    place.begin({ size: this.#places.length, begins, keeps: place === this.#places[0], secret: this.#secret });
+    const [size, keeps] = [this.#places.length, place === this.#places[0]];
+    place.begin({ size, begins, keeps, secret: this.#secret, ended: this.#ended });
   }
 
   #failed({ number }: WorkerSlot, problem: string, isFatal: boolean): void {

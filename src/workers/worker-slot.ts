@@ -130,16 +130,22 @@ type Passed = { fd: number; close(): void } | undefined;
 
 /**
  * Closes a connection that a killed worker did not accept. `cluster` closes its own copy only when the worker confirms,
- * so the connection would stay open here, with a client that waits forever. It passes one connection at a time.
+ * so the connection would stay open here, with a client that waits forever. It passes one connection at a time, also to
+ * a worker that has ended until its channel is closed too.
  */
-function closeWhatIsNeverTaken({ process: child }: Worker): void {
+export function closeWhatIsNeverTaken({ process: child }: Pick<Worker, 'process'>): void {
   let last: Passed;
+  let hasEnded = false;
   const send = child.send.bind(child) as (...args: unknown[]) => boolean;
   child.send = (...args: unknown[]) => {
-    if (typeof args[1] === 'object' && args[1] !== null) last = args[1] as Passed;
-    return send(...args);
+    const isPassed = typeof args[1] === 'object' && args[1] !== null;
+    if (isPassed) last = args[1] as Passed;
+    if (!isPassed || !hasEnded) return send(...args);
+    last?.close();
+    return false;
   };
   child.once('exit', () => {
+    hasEnded = true;
     if (last !== undefined && last.fd >= 0) last.close();
   });
 }

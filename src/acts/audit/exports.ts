@@ -1,6 +1,5 @@
 // Exports: files that left the host, with the actor, digest and size.
-import { hash } from 'node:crypto';
-
+import { computeDigest } from '#domain/cryptography.ts';
 import type { ChangeRecords } from '#records/index.ts';
 import type { Export } from '#records/store/exports.ts';
 import { act, type ActContext } from '../act.ts';
@@ -16,7 +15,7 @@ export const recordExport = async (
 
 /** The digest and size of a text. */
 export const measureText = (text: string): Pick<Export, 'sha256' | 'bytes'> => ({
-  sha256: hash('sha256', text),
+  sha256: computeDigest('audit chain', text),
   bytes: Buffer.byteLength(text),
 });
 

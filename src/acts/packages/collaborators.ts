@@ -1,6 +1,5 @@
 // Collaborators of a package, and invites to collaborate.
-import { hash } from 'node:crypto';
-
+import { computeDigest } from '#domain/cryptography.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ChangeRecords } from '#records/index.ts';
@@ -118,7 +117,7 @@ export const rejectInvite = act({
 });
 
 /** The digest that is stored of a token. The token has 190 random bits, so it needs no salt and no slow hash. */
-export const inviteDigest = (token: string): string => hash('sha256', token.trim());
+export const inviteDigest = (token: string): string => computeDigest('secret', token.trim());
 
 /** The invite and the package of a token, if the account may answer it. All failures give the same error. */
 async function findAnswerableInvite(

@@ -37,7 +37,7 @@ export interface OldRevisions {
 
 type RetentionRecords = Pick<
   StoreRecords,
-  'assertions' | 'heldRevisions' | 'oldRevisions' | 'releases' | 'resourceRevisions' | 'revisions'
+  'assertions' | 'fleets' | 'heldRevisions' | 'oldRevisions' | 'releases' | 'resourceRevisions' | 'revisions'
 >;
 
 /** The revisions that a rule would delete now, at most `limit`. `now` is RFC 3339. */
@@ -50,8 +50,10 @@ export async function findOldRevisions(
 ): Promise<OldRevisions> {
   const { id: packageId } = subject;
   const before = olderThan === undefined ? null : timestamp(after(new Date(now), -olderThan));
-  const released = await releasedResources(records, packageId, now);
+  const ofFleets = await records.fleets.settingsOfPackage(packageId);
+  const released = await releasedResources(records, packageId, { ofFleets, now });
   const protectedRevisions = [
+    ...ofFleets.flatMap(({ revision }) => revision ?? []),
     ...(await revisionsOf(records, packageId, released)),
     ...(await pinned(records, packageId)),
     ...(await deployed(records, subject)),
@@ -74,13 +76,13 @@ export async function findOldRevisions(
 
 type ChannelHeldResource = Release['resources'][number];
 
-/** The resources that the channels of a package hold, each once, by name and number. */
+/** The resources that the channels of a package hold, also for fleets, each once, by name and number. */
 async function releasedResources(
   { releases }: Pick<RetentionRecords, 'releases'>,
   packageId: string,
-  now: string,
+  { ofFleets, now }: { ofFleets: readonly Pick<Release, 'resources'>[]; now: string },
 ): Promise<ReadonlyMap<string, ChannelHeldResource>> {
-  const released = (await releases.current(packageId, now)).flatMap(({ resources }) => resources);
+  const released = [...(await releases.current(packageId, now)), ...ofFleets].flatMap(({ resources }) => resources);
   return new Map(released.map((resource) => [keyOf(resource), resource]));
 }
 

@@ -48,6 +48,7 @@ export async function withdraw(
   const held = await tx.releases.holding(packageId, revision, doing.at);
   await tx.releases.remove(packageId, revision);
   await recordEndedReleases(tx, held, doing);
+  await tx.fleets.markWithdrawn(packageId, revision);
   await tx.revisions.setWithdrawn(packageId, revision, { at: doing.at, actor: doing.actor, because });
   return [...new Set(held.map(({ channel }) => channel))];
 }

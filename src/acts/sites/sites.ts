@@ -8,7 +8,7 @@ import { unsignedSource } from '../transfers/acceptance-conditions.ts';
 
 /** The appliance setting for the name of this site. */
 export const siteNameSetting = 'site-name';
-/** The appliance setting for the key that signs its transfers: the sealed seed of an Ed25519 key. */
+/** The appliance setting for the key that signs its transfers: the seed of an Ed25519 key or the name of a key in the key manager, sealed. */
 export const transferKeySetting = 'transfer-key';
 /** The earlier public keys of this site: JSON, the newest last. */
 export const earlierKeysSetting = 'transfer-keys-before';
@@ -22,7 +22,7 @@ export const nameSite = act({
   object: ({ name }: { name: string }) => `site/${name}`,
   gate: { never: 'transfers of the site count elsewhere only after another site trusts its key' },
 
-  async perform(tx, { name, sealedKey, keyId }: { name: string; sealedKey: string; keyId: string }, { note }) {
+  async perform(tx, { name, ...newKey }: { name: string } & SiteKeyRecord, { note }) {
     const before = await tx.appliance.find(siteNameSetting);
     if (before !== undefined) {
       throw new Refusal(
@@ -30,16 +30,26 @@ export const nameSite = act({
         `This site is called '${before}' already. The name cannot change, because signed transfers contain it.`,
       );
     }
-    note({ key: keyId });
+    note(describeKey(newKey));
     await tx.appliance.set(siteNameSetting, name);
-    await tx.appliance.set(transferKeySetting, sealedKey);
+    await tx.appliance.set(transferKeySetting, newKey.sealedKey);
   },
 });
 
-interface NewKey {
-  name: string;
+interface SiteKeyRecord {
   keyId: string;
   sealedKey: string;
+  /** The name of the key in the key manager; undefined if the key is in the records. */
+  managerKey?: string | undefined;
+}
+
+const describeKey = ({ keyId, managerKey }: SiteKeyRecord) => ({
+  key: keyId,
+  ...(managerKey !== undefined && { 'manager-key': managerKey }),
+});
+
+interface NewKey extends SiteKeyRecord {
+  name: string;
   before: readonly string[];
   statement: string;
 }
@@ -51,13 +61,13 @@ export const rotateSite = act({
   object: ({ name }: NewKey) => `site/${name}`,
   gate: { never: 'a stolen key must be replaced at once, and each receiver decides for itself' },
 
-  async perform(tx, { keyId, sealedKey, before, statement }: NewKey, { note }) {
+  async perform(tx, { before, statement, ...newKey }: NewKey, { note }) {
     const earlierKeys = JSON.parse((await tx.appliance.find(earlierKeysSetting)) ?? '[]') as string[];
     if (earlierKeys.length + 1 !== before.length)
       throw new Refusal('conflict', 'The key was rotated in the meantime. Check the current key.');
-    note({ key: keyId, rotation: before.length });
+    note({ ...describeKey(newKey), rotation: before.length });
     await tx.appliance.set(earlierKeysSetting, JSON.stringify(before));
-    await tx.appliance.set(transferKeySetting, sealedKey);
+    await tx.appliance.set(transferKeySetting, newKey.sealedKey);
     await tx.appliance.set(rotationSetting, statement);
   },
 });

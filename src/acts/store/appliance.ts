@@ -151,6 +151,36 @@ export const failBackup = act({
   perform: (tx, failed: { because: string }, doing) => noteDetails(tx, { ...failed }, doing),
 });
 
+export const recordDrill = act({
+  name: 'record_drill',
+  summary: 'Record that a backup was restored and verified in a drill.',
+  on: 'backup/ID',
+  object: ({ backup }: DrillResult) => `backup/${backup}`,
+  gate: { never: 'it changes nothing in the store' },
+
+  perform: (tx, { 'made-at': madeAt, bytes, seconds }: DrillResult, doing) =>
+    noteDetails(tx, { 'made-at': madeAt, bytes, seconds }, doing),
+});
+
+export const failDrill = act({
+  name: 'record_failed_drill',
+  summary: 'Record that a drill failed, and why.',
+  on: 'store',
+  object: () => 'store',
+  gate: { never: 'it changes nothing in the store' },
+
+  perform: (tx, failed: { because: string }, doing) => noteDetails(tx, { ...failed }, doing),
+});
+
+interface DrillResult {
+  /** The id of the backup, and when it was made. */
+  backup: string;
+  'made-at': string;
+  /** The size of the restored data, and the time that the restore took. */
+  bytes: number;
+  seconds: number;
+}
+
 interface BackupSummary {
   id: string;
   /** The backup that this one builds on. */

@@ -1,6 +1,6 @@
 // Watches the engines on other hosts, such as a database server or a bucket. If one of them does not answer, or its
 // clock differs from this host's, the health check fails, and load balancers send no requests here.
-import { seconds, type Now } from '#domain/clock.ts';
+import { maxHostClockDifferenceMs, seconds, type Now } from '#domain/clock.ts';
 import type { Health } from '#platform/health.ts';
 import type { ApplianceParts } from '../parts.ts';
 
@@ -25,8 +25,8 @@ export interface Engines {
 /** How often each engine is asked. With the timeout of a request, a failure shows within seven seconds. */
 const checkIntervalMs = seconds(1);
 
-/** The maximum difference to the clock of an engine; two hosts then differ by at most twice that: five seconds. */
-const maxClockOffsetMs = seconds(2.5);
+/** The maximum difference to the clock of an engine. */
+const maxClockOffsetMs = maxHostClockDifferenceMs / 2;
 
 /** Checks the engines now, and at an interval until it is stopped. */
 export async function watchEngines(

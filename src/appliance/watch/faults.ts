@@ -2,12 +2,14 @@
 import { diskSpace } from '#data/blobs.ts';
 import { certificateEnds, expiryFaults } from '#examinations/certificate.ts';
 import { diskFaults, ownerFaults } from '#examinations/files.ts';
+import { feedFaults } from '#examinations/feeds.ts';
 import { masterKeyFaults } from '#examinations/keys.ts';
 import { backupFaults, pendingFaults, tokenFaults } from '#examinations/records.ts';
 import { jobFaults } from '#examinations/server.ts';
 import { transferFaults } from '#examinations/transfers.ts';
 import { damagedFacts } from '#integrity/blob-reports.ts';
 import type { JobState } from '#jobs/runner.ts';
+import { describeFault } from '#platform/faults.ts';
 import { missingForExchange } from '#configuration/config.ts';
 import { pendingWork } from '#transfers/pending.ts';
 import type { Certificate } from '../certificate.ts';
@@ -17,7 +19,7 @@ import type { Storage } from '../storage.ts';
 /** Watches the configuration, the disk, the keys and the records; a change shows in the next response. */
 export function watchFaults(
   { health, store }: Pick<Storage, 'health' | 'store'>,
-  { current, certificate }: { current: Current; certificate: Pick<Certificate, 'current' | 'settled'> },
+  { current, certificate }: { current: Current; certificate: Pick<Certificate, 'current' | 'settled' | 'unsigned'> },
 ): void {
   const { records, now } = store;
   health.watchAll('master-key', () => masterKeyFaults(records, current().masterKey));
@@ -31,7 +33,11 @@ export function watchFaults(
     // A reload does not wait for the certificate that it loads.
     await certificate.settled();
     const tls = certificate.current();
-    return tls === undefined ? [] : expiryFaults(certificateEnds(tls), now());
+    const because = certificate.unsigned();
+    return [
+      ...(because === undefined ? [] : [describeFault('certificate-unsigned', { because })]),
+      ...(tls === undefined ? [] : expiryFaults(certificateEnds(tls), now())),
+    ];
   });
   const { server } = store.database;
   if (server !== undefined) {
@@ -41,8 +47,9 @@ export function watchFaults(
     });
   }
   health.watch('damaged-blobs', () => damagedFacts(records));
-  health.watchAll('backups', () => backupFaults(store));
+  health.watchAll('backups', () => backupFaults({ ...store, config: current().config }));
   health.watchAll('transfers', () => transferFaults({ ...store, config: current().config }));
+  health.watchAll('feeds', () => feedFaults({ ...store, config: current().config }));
   health.watchAll('tokens', () => tokenFaults(store));
   health.watchAll('pending', async () => pendingFaults(await pendingWork(records, now())));
 }

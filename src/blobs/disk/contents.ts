@@ -1,7 +1,7 @@
 // Stores content at its path, under its digest, and removes it. Any process of the store may do either at any time, so
 // each step is atomic in the file system: a file is moved first and examined afterwards, never examined and then
 // removed.
-import { randomUUID } from 'node:crypto';
+import { randomUUID } from '#domain/cryptography.ts';
 import { constants } from 'node:fs';
 import { chmod, copyFile, link, lstat, mkdir, opendir, readdir, rename, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -17,23 +17,26 @@ export class DiskContents {
   readonly root: string;
   /** The folder of files that are being received. */
   readonly temporary: string;
-  readonly #content: string;
+  /** The folder of complete content. */
+  readonly content: string;
   readonly #quarantined: string;
   /** The folder of files that are being removed. */
   readonly #leaving: string;
   readonly #files: DurableFiles;
   readonly #proofs: Proofs;
-  /** The folders below `#content` that are durable. */
+  /** The folders below `content` that are durable. */
   readonly #shards = new Map<string, Promise<string>>();
   /** Folders with renamed entries that do not survive a power cut yet. */
   #unsynced = new Set<string>();
+  /** The folders below `content` that the group may enter. */
+  readonly #sharedFolders = new Set<string>();
   /** Settles when all earlier calls of `placed` are done. */
   #placed: Promise<void> = Promise.resolve();
 
   constructor(directory: string, files: DurableFiles, proofs: Proofs) {
     this.root = join(directory, 'blobs');
     this.temporary = join(this.root, 'tmp');
-    this.#content = join(this.root, 'sha3');
+    this.content = join(this.root, 'sha3');
     this.#quarantined = join(this.root, 'quarantine');
     this.#leaving = join(this.root, 'leaving');
     this.#files = files;
@@ -42,7 +45,7 @@ export class DiskContents {
 
   /** Makes the folders durable and restores content that a killed process had moved away to remove it. */
   async make(directory: string): Promise<void> {
-    for (const folder of [this.root, this.temporary, this.#content, this.#quarantined, this.#leaving]) {
+    for (const folder of [this.root, this.temporary, this.content, this.#quarantined, this.#leaving]) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await chmod(folder, 0o700);
     }
@@ -55,11 +58,29 @@ export class DiskContents {
   }
 
   path(sha3_384: string): string {
-    return join(this.#content, requireDigest(sha3_384).slice(0, 2), sha3_384);
+    return join(this.content, requireDigest(sha3_384).slice(0, 2), sha3_384);
   }
 
   quarantinePath(sha3_384: string): string {
     return join(this.#quarantined, requireDigest(sha3_384));
+  }
+
+  /**
+   * Lets the group of the store's user read a content: it can enter the folders of content, but not list them. A file that the group
+   * could not read must be verified again, because its metadata changes.
+   */
+  async shareWithGroup(sha3_384: string): Promise<void> {
+    const place = this.path(sha3_384);
+    const stats = await lstat(place).catch((error: unknown) => {
+      if (codeOf(error) !== 'ENOENT') throw error;
+    });
+    if (stats?.isFile() !== true) return;
+    const folder = dirname(place);
+    if (!this.#sharedFolders.has(folder)) {
+      for (const outer of [this.root, this.content, folder]) await chmod(outer, 0o710);
+      this.#sharedFolders.add(folder);
+    }
+    if ((stats.mode & 0o040) === 0) await chmod(place, 0o640);
   }
 
   /** Moves a durable temporary file to its path. It replaces the file there: the new bytes are verified, the old ones are not. */
@@ -159,10 +180,10 @@ export class DiskContents {
 
   /** Lists every content. If a folder cannot be read, calls `unread`, or throws if there is no `unread`. */
   async *list(unread?: (error: Error) => void): AsyncGenerator<StoredBlob> {
-    for (const name of (await readdir(this.#content)).sort()) {
+    for (const name of (await readdir(this.content)).sort()) {
       if (!/^[0-9a-f]{2}$/.test(name)) continue;
       try {
-        yield* listFolder(join(this.#content, name), name);
+        yield* listFolder(join(this.content, name), name);
       } catch (error) {
         if (unread === undefined) throw error;
         unread(error as Error);
@@ -175,7 +196,7 @@ export class DiskContents {
     const name = sha3_384.slice(0, 2);
     let made = this.#shards.get(name);
     if (made === undefined) {
-      made = this.#makeShard(join(this.#content, name));
+      made = this.#makeShard(join(this.content, name));
       made.catch(() => this.#shards.delete(name));
       this.#shards.set(name, made);
     }
@@ -184,7 +205,7 @@ export class DiskContents {
 
   async #makeShard(path: string): Promise<string> {
     await mkdir(path, { recursive: true, mode: 0o700 });
-    await this.#files.syncFolder(this.#content);
+    await this.#files.syncFolder(this.content);
     return path;
   }
 

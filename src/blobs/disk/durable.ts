@@ -1,6 +1,6 @@
 // Opens the files of blobs and makes them durable. A failed fsync means that the kernel dropped bytes that it had
 // promised to write; a second attempt would only seem to succeed, so the store stops.
-import { randomUUID } from 'node:crypto';
+import { randomUUID } from '#domain/cryptography.ts';
 import { constants } from 'node:fs';
 import { unlink, type FileHandle, type open as openFile, type rename } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // Receives content: writes a temporary file, hashes it as it grows, makes it durable and moves it to its path.
-import { createHash } from 'node:crypto';
+import { computeDigest } from '#domain/cryptography.ts';
 import { constants } from 'node:fs';
 import { readdir, rm, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -198,8 +198,8 @@ export class Receiver {
       await writeWhole(file, [bytes], bytes.length, 0);
       await claim.wrote(bytes.length);
       await this.#parts.files.seal(file);
-      const digest = (algorithm: string): string => createHash(algorithm).update(bytes).digest('hex');
-      return { size: bytes.length, sha3_384: digest('sha3-384'), sha256: digest('sha256') };
+      const [sha3_384, sha256] = [computeDigest('content sha3-384', bytes), computeDigest('content sha256', bytes)];
+      return { size: bytes.length, sha3_384, sha256 };
     });
   }
 

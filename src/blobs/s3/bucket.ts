@@ -1,5 +1,5 @@
 // The objects of a store in its bucket, by key: inspects, reads, sends, copies, removes and lists them.
-import { createHash } from 'node:crypto';
+import { createDigest } from '#domain/cryptography.ts';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 
@@ -128,7 +128,7 @@ export class S3Bucket {
     bytes: Uint8Array,
     metadata: Record<string, string> = {},
   ): Promise<{ etag: string; md5: string }> {
-    const md5 = createHash('md5').update(bytes).digest();
+    const md5 = createDigest('S3 transmission').update(bytes).digest();
     const answer = await this.requests.askLong('PutObject', {
       Key: this.#key(key),
       Body: bytes,
@@ -145,12 +145,13 @@ export class S3Bucket {
     key: string,
     path: string,
     metadata: Record<string, string>,
-    from = 0,
+    { from = 0, signal }: { from?: number; signal?: AbortSignal | undefined } = {},
   ): Promise<{ size: number; etag: string; md5: string | string[] }> {
     const file = await open(path, 'r');
     try {
       const size = (await file.stat()).size - from;
-      if (size > this.#sizes.single) return { size, ...(await this.#putInParts(key, { file, from, size }, metadata)) };
+      if (size > this.#sizes.single)
+        return { size, ...(await this.#putInParts(key, { file, from, size, signal }, metadata)) };
       return await this.#inTurn(size, async () => {
         const bytes = Buffer.allocUnsafe(size);
         await readPart(file, bytes, from);
@@ -267,7 +268,7 @@ export class S3Bucket {
 
   async #putInParts(
     key: string,
-    { file, from, size }: { file: FileHandle; from: number; size: number },
+    { file, from, size, ...ended }: { file: FileHandle; from: number; size: number; signal?: AbortSignal | undefined },
     metadata: Record<string, string>,
   ) {
     const since = performance.now();
@@ -278,6 +279,7 @@ export class S3Bucket {
       this.#inParts(key, metadata, parts, (UploadId, { number, start, end }, signal) =>
         this.#memory.lend(each, async (memory) => {
           const bytes = memory.subarray(0, end - start);
+          ended.signal?.throwIfAborted();
           const digest = await readPart(file, bytes, from + start);
           const answer = await this.requests.askLong(
             'UploadPart',
@@ -386,7 +388,7 @@ function seeDate(command: unknown, see: (date: Date | undefined) => void): void 
 
 /** Fills the memory from the file in small steps, so that the event loop stays responsive; returns the MD5. */
 async function readPart(file: FileHandle, bytes: Buffer, start: number): Promise<Buffer> {
-  const hash = createHash('md5');
+  const hash = createDigest('S3 transmission');
   for (let at = 0; at < bytes.length;) {
     const { bytesRead } = await file.read(bytes, at, Math.min(stride, bytes.length - at), start + at);
     if (bytesRead === 0)

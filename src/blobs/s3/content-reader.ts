@@ -1,7 +1,7 @@
 // Verifies content that is read, as on a disk: a whole content while it is sent, with the last piece held back until
 // the digest matches; a range before its first byte is sent. The ETag and modification time of verified objects are
 // remembered.
-import { createHash, type Hash } from 'node:crypto';
+import { createDigest, type Hash } from '#domain/cryptography.ts';
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 
@@ -99,7 +99,7 @@ export class S3ContentReader {
       return undefined;
     }
     const { object, body } = opened;
-    const hash = this.#holds(sha3_384, object) ? undefined : createHash('sha3-384');
+    const hash = this.#holds(sha3_384, object) ? undefined : createDigest('content sha3-384');
     const proven = (): void => {
       if (hash === undefined) return;
       if (hash.digest('hex') !== sha3_384) throw this.#damaged(sha3_384, object);

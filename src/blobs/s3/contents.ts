@@ -1,6 +1,6 @@
 // Stores content in S3 under its digest: `sha3/ab/ab12…`, and `quarantine/ab12…` for corrupt content. Any process of
 // the store may receive or remove at any moment; removals.ts says how they coordinate.
-import { createHash, randomUUID } from 'node:crypto';
+import { createDigest, randomUUID } from '#domain/cryptography.ts';
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -198,7 +198,7 @@ const storedAt = ({ metadata, modified }: BucketObject): Date => {
 
 /** The ETag that a server with MD5 ETags gives an object that was uploaded in parts. */
 const etagOf = (md5: string[]): string =>
-  `${createHash('md5')
+  `${createDigest('S3 transmission')
     .update(Buffer.from(md5.join(''), 'hex'))
     .digest('hex')}-${String(md5.length)}`;
 

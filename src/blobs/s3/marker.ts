@@ -1,7 +1,6 @@
 // The marker: an object that says which store a prefix belongs to. It keeps a store from writing into another store's
 // bucket, and distinguishes a bucket that lost everything from a new store.
-import { createHash, randomUUID } from 'node:crypto';
-
+import { createDigest, randomUUID } from '#domain/cryptography.ts';
 import { seconds } from '#domain/clock.ts';
 import { formatBucketAddress } from '#contract/bucket-address.ts';
 import type { S3Bucket, BucketObject } from './bucket.ts';
@@ -74,7 +73,7 @@ async function readMarker(bucket: S3Bucket): Promise<{ store: string; etag: stri
   const store = storeIn(text);
   if (store === undefined) throw notLarders(bucket);
   const { etag } = object;
-  return { store, etag, isMd5: createHash('md5').update(text).digest('hex') === etag };
+  return { store, etag, isMd5: createDigest('S3 transmission').update(text).digest('hex') === etag };
 }
 
 function storeIn(text: Buffer): string | undefined {

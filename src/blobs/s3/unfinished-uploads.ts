@@ -19,7 +19,7 @@ export const createUnfinishedUploads = (
   bucket: S3Bucket,
 ): UnfinishedUploadStore & { sweep(before: Date): Promise<number> } => ({
   async leave(id, file, from) {
-    await runForCaller(() => bucket.putFile(keyOf(id, from), file, {}, from));
+    await runForCaller(() => bucket.putFile(keyOf(id, from), file, {}, { from }));
   },
 
   async fetch(id, file, size) {

@@ -73,7 +73,12 @@ async function logIn(
     acts,
     siteKey,
     now,
+    // The host is the way in if no certificate works.
+    certificateRoles: () => [],
     requiresTotp: () => config.identity.require_totp,
+    // The command logs in to no session.
+    requiresAcknowledgement: () => false,
+    proofMinutes: () => config.sessions.reauthenticate_minutes,
     host: () => new URL(config.http.base_url).host,
   });
   const { id } = await logins.logInWithBoth({ ...credentials, address: '127.0.0.1', requestId: 'host' });

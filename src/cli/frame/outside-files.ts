@@ -1,6 +1,6 @@
 // Reads and writes files outside of the data directory, such as on a USB stick or in a home directory. Errors name the file,
 // the reason and the remedy.
-import { createHash } from 'node:crypto';
+import { createDigest } from '#domain/cryptography.ts';
 import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { toAppendOnlyFile, syncFolder } from '#files/durable-streams.ts';
@@ -50,7 +50,7 @@ export async function writeNew(
   fill: (append: (piece: string | Uint8Array) => Promise<void>) => Promise<void>,
 ): Promise<{ sha256: string; bytes: number }> {
   return withWriteErrors(file, async () => {
-    const sha256 = createHash('sha256');
+    const sha256 = createDigest('content sha256');
     let bytes = 0;
     const handle = await asCaller(() => open(file, 'wx', 0o600));
     try {

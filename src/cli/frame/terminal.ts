@@ -28,6 +28,13 @@ export function visible(text: string): string {
   );
 }
 
+/** The maximum number of items of a list that a text shows. */
+export const maxListed = 20;
+
+/** The last line of a list with more items, which says how to see the others. */
+export const otherItems = (total: number): string[] =>
+  total > maxListed ? [`  and ${String(total - maxListed)} more; --json lists them all`] : [];
+
 /** Wraps text into lines of at most `width` characters; longer words are not split. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];

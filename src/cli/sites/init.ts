@@ -6,6 +6,7 @@ import { checkShape } from '#contract/schema.ts';
 import { makeCollector } from '#transfers/make/collector.ts';
 import { fingerprintOf, identityOf, makeSite } from '#transfers/site.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { describeKeyPlace, siteKeysOf } from '../keys/find-keys.ts';
 import { command, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
 import { withStore } from '../frame/store.ts';
 import { collectorFolder } from './collector.ts';
@@ -25,17 +26,30 @@ export const siteInit = command({
         'Make a collector of this machine instead. A collector gathers packages for sites and has no store. Its ' +
         'folder is --data, or ~/.local/share/larder-collector.',
     },
+    'in-manager': {
+      type: 'string',
+      value: 'KEY',
+      summary: 'Use the ECDSA P-384 key that has this name in the key manager. Default: make a key in this store.',
+    },
   },
-  examples: ['larder site init depot-north', 'larder site init online-desk --collector'],
+  examples: [
+    'larder site init depot-north',
+    'larder site init online-desk --collector',
+    'larder site init depot-north --in-manager site',
+  ],
 
   run: ({ positionals: { name }, options, data, world }) => {
     refuseName(name);
-    if (options.collector) return madeCollector(name, { data, world });
-    return withStore({ data, world }, async ({ acts, person, siteKey }) => {
-      const site = await makeSite(name, siteKey, acts, person);
-      const [fingerprint = ''] = fingerprintOf([site.seed.publicKey]);
+    const managerKey = options['in-manager'];
+    if (options.collector) {
+      if (managerKey !== undefined) throw new UsageError('the key of a collector is a file: leave out --in-manager');
+      return madeCollector(name, { data, world });
+    }
+    return withStore({ data, world }, async (store) => {
+      const site = await makeSite(name, { ...siteKeysOf(store, world), managerKey }, store.acts, store.person);
+      const [fingerprint = ''] = fingerprintOf([site.key.publicKey]);
       return {
-        text: `This site is called ${name} now. Its key has the fingerprint ${fingerprint}.`,
+        text: `This site is called ${name} now. Its key has the fingerprint ${fingerprint}${managerKey === undefined ? '' : `, and is ${describeKeyPlace(managerKey)}`}.`,
         json: { ...identityOf(site), fingerprints: [fingerprint] },
       };
     });
@@ -48,7 +62,7 @@ function madeCollector(name: string, where: Pick<CommandCall, 'data' | 'world'>)
   if (existsSync(join(folder, 'larder.toml')))
     throw new Failure(`${folder} is the data directory of a store; name another folder for the collector, by --data`);
   const { site } = makeCollector(folder, name);
-  const [fingerprint = ''] = fingerprintOf([site.seed.publicKey]);
+  const [fingerprint = ''] = fingerprintOf([site.key.publicKey]);
   return {
     text:
       `The collector ${name} is in ${folder}. Its key has the fingerprint ${fingerprint}; ` +

@@ -1,5 +1,5 @@
 // larder transfer request
-import { createHash } from 'node:crypto';
+import { createDigest } from '#domain/cryptography.ts';
 import { rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
@@ -8,7 +8,7 @@ import { accountKeyRequest } from '#assertions/keys/account-key-request.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { syncFolder, writeWhole } from '#files/durable-streams.ts';
 import { buildRequestContent, describeRequest, type SiteRequestContent } from '#transfers/request/request-content.ts';
-import { writeRequest } from '#transfers/request/request-file.ts';
+import { writeRequest, type WrittenRequest } from '#transfers/request/request-file.ts';
 import { fetchScript, scriptDigest, buildFetchTable } from '#transfers/request/fetch-table.ts';
 import { fingerprintOf, ownSite, type Site, shortId } from '#transfers/site.ts';
 import { command, type CommandResult, type CommandCall } from '../frame/command.ts';
@@ -16,7 +16,7 @@ import { withWriteErrors } from '../frame/outside-files.ts';
 import { canAsk, requireConfirmation, needsYes } from '../frame/questions.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
-import { custodyOf } from '../keys/find-keys.ts';
+import { custodyOf, siteKeysOf } from '../keys/find-keys.ts';
 import { formatBytes } from '#domain/byte-size.ts';
 import { figuresOf, toRequestReport } from './request-report.ts';
 import { fileAt } from '../transfers/make/writing-options.ts';
@@ -64,9 +64,9 @@ export const transferRequest = command({
 });
 
 async function makeSiteRequest(store: OpenStore, call: RequestCall): Promise<CommandResult> {
-  const { records, siteKey, now, config } = store;
+  const { records, now, config } = store;
   const { inventory = 'imported', 'include-own': includeOwn, 'dry-run': isDry } = call.options;
-  const site = await ownSite(records, siteKey);
+  const site = await ownSite(records, siteKeysOf(store, call.world));
   const settled = await records.transfers.lastSettled();
   const statement = await withBlobs(store, ({ blobs }) =>
     buildRequestContent(
@@ -86,7 +86,7 @@ async function makeSiteRequest(store: OpenStore, call: RequestCall): Promise<Com
     'fetch.sh': fetchScript(),
     'wishes.tsv': Buffer.from(table),
   };
-  const written = writeRequest(statement, files, site.seed);
+  const written = await writeRequest(statement, files, site.key);
   await withWriteErrors(file, () => placeRequest(store, { file, statement, settled, written }));
   return answerOf(shown, { file, statement, site, written });
 }
@@ -115,7 +115,7 @@ async function askFirst(shown: string, { options: { yes }, world }: RequestCall)
 interface WrittenSiteRequest {
   file: string;
   statement: SiteRequestContent;
-  written: ReturnType<typeof writeRequest>;
+  written: WrittenRequest;
 }
 
 /** Writes the request under a temporary name, records the export, then renames the file. */
@@ -130,7 +130,7 @@ async function placeRequest(
   });
   try {
     const { id, bytes: content } = written;
-    const sha256 = createHash('sha256').update(content).digest('hex');
+    const sha256 = createDigest('statement').update(content).digest('hex');
     const made = {
       number: statement.number,
       settled,
@@ -159,7 +159,7 @@ function answerOf(
   shown: string,
   { file, statement, site, written }: WrittenSiteRequest & { site: Site },
 ): CommandResult {
-  const fingerprint = fingerprintOf([site.seed.publicKey]).join();
+  const fingerprint = fingerprintOf([site.key.publicKey]).join();
   return {
     text:
       `${shown}\nRequest ${String(statement.number)} (${shortId(written.id)}) is in ${visible(file)}: ${formatBytes(written.bytes.length)}. ` +

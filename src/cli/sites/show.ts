@@ -4,10 +4,11 @@ import { resolve } from 'node:path';
 import { createFile } from '#files/durable.ts';
 import { nextSequence, type Collector } from '#transfers/make/collector.ts';
 import { fingerprintOf, identityOf, ownSite, siteOf, type Site } from '#transfers/site.ts';
-import { command, type CommandResult } from '../frame/command.ts';
+import { command, type CommandResult, type World } from '../frame/command.ts';
 import { withWriteErrors } from '../frame/outside-files.ts';
 import type { AsCaller } from '../frame/owner.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
+import { describeKeyPlace, siteKeysOf } from '../keys/find-keys.ts';
 import { findCollector } from './collector.ts';
 
 export const siteShow = command({
@@ -21,13 +22,15 @@ export const siteShow = command({
   run(call) {
     const collector = findCollector(call);
     return collector === undefined
-      ? withStore(call, (store) => showSite(store, call.options.export), { writesOutside: true })
+      ? withStore(call, (store) => showSite(store, call.options.export, call.world), { writesOutside: true })
       : shownCollector(collector, call.options.export);
   },
 });
 
-async function showSite({ records, siteKey, asCaller }: OpenStore, file: string | undefined): Promise<CommandResult> {
-  const site = file === undefined ? await siteOf(records, siteKey) : await ownSite(records, siteKey);
+async function showSite(store: OpenStore, file: string | undefined, world: World): Promise<CommandResult> {
+  const { records, asCaller } = store;
+  const keys = siteKeysOf(store, world);
+  const site = file === undefined ? await siteOf(records, keys) : await ownSite(records, keys);
   const sources = await records.transferSources.list();
   const own =
     site === undefined
@@ -68,10 +71,15 @@ async function shownCollector(collector: Collector, file: string | undefined): P
   };
 }
 
-const aboutSite = ({ name, seed }: Site): string =>
-  `${name}. Its key has the fingerprint ${fingerprintOf([seed.publicKey]).join()}.`;
+const aboutSite = ({ name, key, managerKey }: Site): string =>
+  `${name}. Its key has the fingerprint ${fingerprintOf([key.publicKey]).join()}` +
+  `${managerKey === undefined ? '' : `, and is ${describeKeyPlace(managerKey)}`}.`;
 
-const presented = (site: Site) => ({ ...identityOf(site), fingerprints: fingerprintOf([site.seed.publicKey]) });
+const presented = (site: Site) => ({
+  ...identityOf(site),
+  fingerprints: fingerprintOf([site.key.publicKey]),
+  'manager-key': site.managerKey ?? null,
+});
 
 async function exported(site: Site, path: string, asCaller: AsCaller): Promise<void> {
   const file = resolve(path);

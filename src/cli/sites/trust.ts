@@ -7,7 +7,8 @@ import { refuseCopiedKey } from '#acts/sites/source-trust.ts';
 import { findProblems } from '#contract/schema.ts';
 import type { SiteIdentity } from '#contract/wire.ts';
 import { isPackageGlob } from '#domain/packages/package-glob.ts';
-import { fingerprintOf, parseRotation } from '#transfers/site.ts';
+import { fingerprintOf, parseRotation, refuseNewerFormat } from '#transfers/site.ts';
+import { decodeSiteKey } from '#transfers/statement/site-keys.ts';
 import { command, Failure, UsageError, type CommandResult } from '../frame/command.ts';
 import { toReadFailure } from '../frame/outside-files.ts';
 import { withStore } from '../frame/store.ts';
@@ -152,10 +153,14 @@ function identityIn(file: string, text: string): SiteIdentity {
   } catch (cause) {
     throw new Failure(`${file} is not what 'larder site show --export' writes`, { cause });
   }
+  refuseNewerFormat(value);
   const [problem] = findProblems('SiteIdentity', value);
   if (problem !== undefined)
     throw new Failure(`${file} is not what 'larder site show --export' writes: ${problem.message}`);
-  return value as SiteIdentity;
+  const identity = value as SiteIdentity;
+  if (identity.keys.some((key) => decodeSiteKey(key) === undefined))
+    throw new Failure(`${file} is not what 'larder site show --export' writes: a key in it is no point on its curve`);
+  return identity;
 }
 
 /** Requires the typed fingerprints to be exactly the keys in the file. */

@@ -11,6 +11,7 @@ import { readConfig } from '#configuration/config.ts';
 import { nativeBinding } from '#platform/native.ts';
 import type { World } from '../frame/command.ts';
 import { explainNotServed, type UnitState } from './service.ts';
+import { hasManagerVariables, keyManagerOf } from '../keys/find-keys.ts';
 import { openUpgraded, refuseWithoutDatabase } from '../frame/store.ts';
 
 /** The store in a data directory, as its owner sees it. */
@@ -40,6 +41,8 @@ export function openExaminedStore(
       if (isServed() === undefined) return undefined;
       return (servingRequest ??= askServing(data));
     },
+    keyManager: () =>
+      hasManagerVariables(config(), world) ? keyManagerOf({ directory: data, config: config() }, world) : undefined,
     service: () => explainNotServed(data, unit),
     store() {
       config();

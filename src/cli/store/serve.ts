@@ -52,6 +52,7 @@ export const serve = command({
     const how = {
       directory: data,
       credentials: world.env['CREDENTIALS_DIRECTORY'],
+      env: world.env,
       listen: options.listen,
       logFormat: options['log-format'] as LogFormat | undefined,
     };
@@ -100,7 +101,7 @@ const isWorker = (env: World['env']): boolean => env[workerVariable] !== undefin
 /** Serves in this process, or in several workers if configured. */
 async function start(how: Omit<SupervisorOptions, 'fatal'>, life: Life): Promise<Served> {
   if (readConfig(join(how.directory, 'larder.toml')).http.workers === 1) {
-    return startAppliance({ ...how, fatal: life.fail });
+    return startAppliance({ ...how, fatal: life.fail, watchdog: true });
   }
   const { superviseWorkers } = await import('#workers/supervisor.ts');
   return superviseWorkers({ ...how, fatal: life.fail });

@@ -1,6 +1,5 @@
 // larder status
-import type { KeyObject } from 'node:crypto';
-
+import type { KeyObject } from '#domain/cryptography.ts';
 import { formatCount, formatDistance } from '#domain/quantities.ts';
 import { listUpgradeCopies } from '#backup/upgrade-copies.ts';
 import { fingerprintOf } from '#macaroons/site-key.ts';
@@ -18,13 +17,14 @@ import { askServing } from '#data/ask-serving.ts';
 import { describeWorkers, type ServingState } from '#data/serving-state.ts';
 import { certificateEnds, expiryFaults } from '#examinations/certificate.ts';
 import { diskFaults } from '#examinations/files.ts';
-import { masterKeyFaults } from '#examinations/keys.ts';
+import { keyManagerFaults, masterKeyFaults } from '#examinations/keys.ts';
 import { whyInvalid } from '#examinations/opening-fault.ts';
 import { backupFaults, lastBackups, pendingFaults, tokenFaults } from '#examinations/records.ts';
+import { feedFaults } from '#examinations/feeds.ts';
 import { transferFaults } from '#examinations/transfers.ts';
 import { describeFault, textOf, type Fault, type Severity } from '#platform/faults.ts';
 import { pendingWork, type PendingKind } from '#transfers/pending.ts';
-import { masterKeyOf } from '../keys/find-keys.ts';
+import { hasManagerVariables, keyManagerOf, masterKeyOf } from '../keys/find-keys.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
 import { columns, visible, widthOf } from '../frame/terminal.ts';
 import { listStartFaults, readUnitState, explainNotServed, type UnitState } from './service.ts';
@@ -127,7 +127,8 @@ const statusOfRecords = (
       postgres: overview.server ?? null,
       'site-key-fingerprint': overview.siteKeyFingerprint,
       'audit-head': head ?? null,
-      'last-backup': overview.lastBackup ?? null,
+      'last-backup': overview.lastBackups.last?.at ?? null,
+      'last-drill': overview.lastBackups.drill?.at ?? null,
       'tokens-ending': overview.tokensEnding,
       'before-upgrade': overview.copies,
     };
@@ -159,7 +160,7 @@ async function readOverview(store: OpenStore, world: World, unit: UnitState | un
     server: database.server && { place: database.server.place, version: (await database.server.state()).version },
     siteKeyFingerprint: fingerprintOf(siteKey),
     head: await records.audit.head(),
-    lastBackup: (await lastBackups(records)).last?.at,
+    lastBackups: await lastBackups(records),
     tokensEnding: await tokensEnding(records, latestTime),
     copies: listUpgradeCopies(directory),
   };
@@ -184,7 +185,16 @@ function servingSays({ since, pid, level, workers }: ServingState): string {
 }
 
 function rowsOfContents(overview: StoreOverview, now: Date): StatusRow[] {
-  const { counts, disk, lastBackup, tokensEnding, copies, serving } = overview;
+  const {
+    counts,
+    disk,
+    lastBackups: { last, drill },
+    tokensEnding,
+    copies,
+    serving,
+  } = overview;
+  const whenOf = (entry: { at: string } | undefined): string =>
+    entry === undefined ? 'never' : `${entry.at} (${formatDistance(entry.at, now)})`;
   const { packages, revisions, accounts, waiting, unclaimed, rejected, blobBytes, damagedBlobs } = counts;
   const damaged = damagedBlobs > 0 ? `, ${String(damagedBlobs)} damaged and out of service` : '';
   const rows: StatusRow[] = [
@@ -200,7 +210,8 @@ function rowsOfContents(overview: StoreOverview, now: Date): StatusRow[] {
     ['Blobs', `${formatBytes(blobBytes)}${damaged}`],
     ['Database', databaseSays(overview)],
     ['Disk', `${formatBytes(disk.diskFreeBytes)} of ${formatBytes(disk.diskSizeBytes)} free`],
-    ['Last backup', lastBackup === undefined ? 'never' : `${lastBackup} (${formatDistance(lastBackup, now)})`],
+    ['Last backup', whenOf(last)],
+    ['Last drill', whenOf(drill)],
     ['Tokens ending', tokensEnding === 0 ? 'none' : `${String(tokensEnding)}; see 'larder token list --ending 14d'`],
   ];
   if (copies[0] !== undefined) rows.push(['Before upgrade', copies[0]]);
@@ -234,10 +245,12 @@ async function faultsUnserved(store: OpenStore, world: World, unit: UnitState | 
   return [
     explainNotServed(directory, unit) ?? describeFault('not-served', { data: directory }),
     ...(await faultsOfReadableKey(store, world)),
+    ...(await keyManagerFaults(store, hasManagerVariables(config, world) ? keyManagerOf(store, world) : undefined)),
     ...diskFaults(diskSpace(directory), config.uploads.reserve),
     ...(tls === undefined ? [] : expiryFaults(certificateEnds(tls), now())),
     ...(await backupFaults(store)),
     ...(await transferFaults(store)),
+    ...(await feedFaults(store)),
     ...(await tokenFaults(store)),
     ...pendingFaults(await pendingWork(records, now())),
   ];

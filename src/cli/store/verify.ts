@@ -16,9 +16,7 @@ import { command, type CommandResult, type CommandCall } from '../frame/command.
 import { becomeOwner } from '../frame/owner.ts';
 import { createProgress } from '../frame/progress.ts';
 import { refuseWithoutDatabase, withStore, type OpenStore } from '../frame/store.ts';
-import { visible } from '../frame/terminal.ts';
-
-const shown = 20;
+import { maxListed, otherItems, visible } from '../frame/terminal.ts';
 
 type VerificationOutcome = StoreVerdict & { back: string[] };
 
@@ -165,8 +163,8 @@ function listRemedies(
 const describeProblems = (problems: string[], looked: string, mends: string[]): string =>
   [
     `${problems.length === 1 ? 'One thing is' : `${String(problems.length)} things are`} wrong (looked at: ${looked}):`,
-    ...problems.slice(0, shown).map((line) => `  ${visible(line)}`),
-    ...(problems.length > shown ? [`  and ${String(problems.length - shown)} more; --json lists them all`] : []),
+    ...problems.slice(0, maxListed).map((line) => `  ${visible(line)}`),
+    ...otherItems(problems.length),
     ...mends,
   ].join('\n');
 

@@ -73,6 +73,7 @@ export const tokenIssue = command({
     if ((description?.length ?? 0) > 1024) throw new UsageError('--description has at most 1024 characters');
     const request = {
       accountId: account,
+      provenBy: 'host' as const,
       permissions: unlessEmpty(options.permission.filter(isPermission)) ?? (options.for === 'images' ? fetching : null),
       channels: unlessEmpty(options.channel.map(channel)),
       packages: unlessEmpty(options.package.map(selector)),

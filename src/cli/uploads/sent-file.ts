@@ -75,6 +75,20 @@ export async function* piecesOf({ name, handle, size }: SentFile, ended?: AbortS
   if (done !== size) throw changed(name, `it had ${size} bytes, and ${done} came`);
 }
 
+/** The content of a file as it is received into the store. */
+export async function* chunksOf(
+  file: SentFile,
+  progress: ProgressReporter,
+  ended: AbortSignal,
+): AsyncGenerator<Chunks> {
+  let done = 0;
+  for await (const some of piecesOf(file, ended)) {
+    done += some.length;
+    progress.at(`reading ${file.name}`, done, file.size);
+    yield [some];
+  }
+}
+
 const changed = (name: string, how: string): Failure =>
   new Failure(`${name} was changed while it was read: ${how}`, wrongFile);
 
@@ -91,19 +105,13 @@ export async function uploadFile(
 ): Promise<string> {
   const { name, size } = file;
   const id = newId.uuid();
-  async function* content(ended: AbortSignal): AsyncGenerator<Chunks> {
-    let done = 0;
-    for await (const some of piecesOf(file, ended)) {
-      done += some.length;
-      progress.at(`reading ${name}`, done, size);
-      yield [some];
-    }
-  }
   const accept = ({ sha3_384 }: ReceivedBlob): void => {
     if (expected !== undefined && sha3_384 !== expected) throw changed(name, 'its digest is another one now');
   };
   const limit = config.uploads.max_size;
-  const taken = await interruptible((ended) => blobs.receive(content(ended), { id, limit, expected: size, accept }));
+  const taken = await interruptible((ended) =>
+    blobs.receive(chunksOf(file, progress, ended), { id, limit, expected: size, accept }),
+  );
   const upload = { id, ...taken, address: hostAddress, receivedAt: timestamp(now()) };
   await records.ephemeral(({ unclaimedUploads }) => unclaimedUploads.add(upload));
   // A new copy of the content repairs a corrupt blob.

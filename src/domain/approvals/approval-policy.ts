@@ -1,9 +1,9 @@
 // Approvals: the policy that says which accounts must approve a change, and the lines that they approve.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '../cryptography.ts';
 import { coversChannel, parseChannel, readChannelPattern } from '../releases/channel.ts';
 import { isAccountId } from '../ids.ts';
 import { fitsGlob } from '../packages/package-glob.ts';
+import { severities } from '../vulnerabilities/finding.ts';
 
 /** The kinds of change that a policy can require approvals for, in the order of display. */
 export const approvalKinds = [
@@ -15,6 +15,8 @@ export const approvalKinds = [
   'import_keys',
   'sources',
   'policy',
+  'feeds',
+  'vulnerabilities',
 ] as const;
 export type ApprovalKind = (typeof approvalKinds)[number];
 
@@ -38,20 +40,30 @@ export interface ReleaseRule extends ApprovalRule {
   channels: string;
 }
 
-type Single = Exclude<ApprovalKind, 'releases'>;
+/** The findings that a rule can name: known to be exploited, or of a severity or a higher one. */
+export const vulnerabilityConditions = ['known-exploited', ...severities] as const;
+export type VulnerabilityCondition = (typeof vulnerabilityConditions)[number];
+
+/** A rule for giving some channels a revision with such a finding. */
+export interface VulnerabilityRule extends ReleaseRule {
+  condition: VulnerabilityCondition;
+}
+
+type Single = Exclude<ApprovalKind, 'releases' | 'vulnerabilities'>;
 
 /** The kinds that have one rule each. */
-export const singleKinds = approvalKinds.filter((kind) => kind !== 'releases');
+export const singleKinds = approvalKinds.filter((kind) => kind !== 'releases' && kind !== 'vulnerabilities');
 
 /** An approval policy; without rules it requires no approvals. */
 export interface ApprovalPolicy {
   rules: Readonly<Partial<Record<Single, ApprovalRule>>>;
   releases: readonly ReleaseRule[];
+  vulnerabilities: readonly VulnerabilityRule[];
   /** The number of days that a proposal waits. */
   days: number;
 }
 
-export const noPolicy: ApprovalPolicy = { rules: {}, releases: [], days: 7 };
+export const noPolicy: ApprovalPolicy = { rules: {}, releases: [], vulnerabilities: [], days: 7 };
 
 /** One change of an act, as approvers read it. */
 export interface ApprovalLine {
@@ -93,24 +105,41 @@ export function readReleaseRule(text: string): ReleaseRule | undefined {
   return { ...read, packages, channels };
 }
 
+/**
+ * Parses a rule for vulnerabilities: `2 for known-exploited`, or `1 of bob for critical in snap/*:latest/stable`. Without
+ * channels it covers all. Returns undefined for any other text.
+ */
+export function readVulnerabilityRule(text: string): VulnerabilityRule | undefined {
+  const [, rule = '', word, scope = '*/*:*'] = /^(.+) for ([a-z-]+)(?: in (\S+))?$/.exec(text) ?? [];
+  const condition = vulnerabilityConditions.find((candidate) => candidate === word);
+  const read = readReleaseRule(`${rule} for ${scope}`);
+  return read === undefined || condition === undefined ? undefined : { ...read, condition };
+}
+
 /** Parses the approval policy of a configuration that was checked before. Omits rules that need zero people. */
 export function readPolicy(
-  settings: Record<Single, string> & { releases: readonly string[]; days: number },
+  settings: Record<Single, string> & { releases: readonly string[]; vulnerabilities: readonly string[]; days: number },
 ): ApprovalPolicy {
   const rules: Partial<Record<Single, ApprovalRule>> = {};
   for (const kind of singleKinds) {
     const rule = readRule(settings[kind]);
     if (rule !== undefined && rule.people > 0) rules[kind] = rule;
   }
-  const releases = settings.releases.map(readReleaseRule).filter((rule) => rule !== undefined);
-  return { rules, releases: releases.filter(({ people }) => people > 0), days: settings.days };
+  const needed = <Rule extends ApprovalRule>(read: readonly (Rule | undefined)[]): Rule[] =>
+    read.flatMap((rule) => (rule !== undefined && rule.people > 0 ? [rule] : []));
+  return {
+    rules,
+    releases: needed(settings.releases.map(readReleaseRule)),
+    vulnerabilities: needed(settings.vulnerabilities.map(readVulnerabilityRule)),
+    days: settings.days,
+  };
 }
 
 /** Whether a policy can require approvals for an act with lines of these kinds. */
-export const canRequireApproval = ({ rules, releases }: ApprovalPolicy, kinds: readonly ApprovalKind[]): boolean =>
+export const canRequireApproval = (policy: ApprovalPolicy, kinds: readonly ApprovalKind[]): boolean =>
   kinds.some((kind) => {
-    if (kind === 'releases') return releases.length > 0;
-    return rules[kind] !== undefined || (isOfTrust(kind) && (releases.length > 0 || Object.keys(rules).length > 0));
+    if (kind === 'releases' || kind === 'vulnerabilities') return policy[kind].length > 0;
+    return policy.rules[kind] !== undefined || (isOfTrust(kind) && rulesOf(policy).length > 0);
   });
 
 /**
@@ -121,10 +150,14 @@ const isOfTrust = (kind: ApprovalKind): boolean => kind === 'policy' || kind ===
 
 /** The rules that a change must satisfy, each on its own; empty if it needs no approvals. */
 export function rulesFor(policy: ApprovalPolicy, lines: readonly ApprovalLine[]): ApprovalRule[] {
-  const { rules, releases } = policy;
+  const { rules, releases, vulnerabilities } = policy;
   const required = new Set<ApprovalRule>();
-  for (const { kind, on } of lines) {
+  for (const { kind, on, part } of lines) {
     if (kind === 'releases') releases.filter((rule) => covers(rule, on)).forEach((rule) => required.add(rule));
+    else if (kind === 'vulnerabilities')
+      vulnerabilities
+        .filter((rule) => rule.condition === part && covers(rule, on))
+        .forEach((rule) => required.add(rule));
     else if (rules[kind] !== undefined) required.add(rules[kind]);
   }
   if (lines.some(({ kind }) => isOfTrust(kind))) strictest(policy).forEach((rule) => required.add(rule));
@@ -132,8 +165,8 @@ export function rulesFor(policy: ApprovalPolicy, lines: readonly ApprovalLine[])
 }
 
 /** The rules that need the most people, and the signed rules that need the most people. */
-function strictest({ rules, releases }: ApprovalPolicy): ApprovalRule[] {
-  const all = [...Object.values(rules), ...releases];
+function strictest(policy: ApprovalPolicy): ApprovalRule[] {
+  const all = rulesOf(policy);
   const selectMostPeople = (some: readonly ApprovalRule[]): ApprovalRule[] => {
     const people = Math.max(0, ...some.map((rule) => rule.people));
     return some.filter((rule) => rule.people === people);
@@ -141,8 +174,10 @@ function strictest({ rules, releases }: ApprovalPolicy): ApprovalRule[] {
   return [...selectMostPeople(all), ...selectMostPeople(all.filter(({ signed }) => signed))];
 }
 
-/** Whether a rule covers a channel, `snap/hello:latest/stable`. */
-function covers({ packages, channels }: ReleaseRule, on: string): boolean {
+/** Whether a rule covers a channel, `snap/hello:latest/stable`, or any channel of a package, `snap/hello`. */
+export function covers({ packages, channels }: ReleaseRule, on: string): boolean {
+  // The devices and the refresh window of a fleet concern any channel of any package.
+  if (on.startsWith('fleet/')) return true;
   const [subject = '', name = ''] = on.split(':');
   const [namespace = '', called = ''] = subject.split('/');
   const [pattern, channel] = [readChannelPattern(channels), parseChannel(name)];
@@ -161,28 +196,35 @@ interface PolicyEntry {
   /** The key in the configuration, with a number if an earlier rule covers the same channels. */
   key: string;
   rule: ApprovalRule;
-  /** The kind of change that the rule covers; undefined for a rule about releases. */
+  /** The kind of change that the rule covers; undefined for a rule about releases or vulnerabilities. */
   kind?: Single;
   release?: ReleaseRule;
+  vulnerability?: VulnerabilityRule;
 }
 
 /** Every rule of a policy that requires approvals. */
-function policyEntries({ rules, releases }: ApprovalPolicy): PolicyEntry[] {
+function policyEntries({ rules, releases, vulnerabilities }: ApprovalPolicy): PolicyEntry[] {
   const entries: PolicyEntry[] = [];
   for (const kind of singleKinds) {
     const rule = rules[kind];
     if (rule !== undefined && rule.people > 0) entries.push({ key: kind, rule, kind });
   }
   const times = new Map<string, number>();
-  for (const release of releases) {
-    if (release.people === 0) continue;
-    const name = `releases ${release.packages}:${release.channels}`;
+  const numbered = (name: string): string => {
     const time = (times.get(name) ?? 0) + 1;
     times.set(name, time);
-    entries.push({ key: time === 1 ? name : `${name} (${String(time)})`, rule: release, release });
-  }
+    return time === 1 ? name : `${name} (${String(time)})`;
+  };
+  for (const release of releases.filter(({ people }) => people > 0))
+    entries.push({ key: numbered(`releases ${scopeOf(release)}`), rule: release, release });
+  for (const rule of vulnerabilities.filter(({ people }) => people > 0))
+    entries.push({ key: numbered(`vulnerabilities ${scopeOf(rule)}`), rule, vulnerability: rule });
   return entries;
 }
+
+/** The changes that a rule covers. Two rules with the same scope would contradict each other. */
+export const scopeOf = ({ packages, channels, ...rule }: ReleaseRule | VulnerabilityRule): string =>
+  `${'condition' in rule ? `${rule.condition} in ` : ''}${packages}:${channels}`;
 
 /** The rules of a policy that require approvals. */
 export const rulesOf = (policy: ApprovalPolicy): ApprovalRule[] => policyEntries(policy).map(({ rule }) => rule);
@@ -228,7 +270,8 @@ export function stricterPolicy(inForce: ApprovalPolicy, other: ApprovalPolicy): 
   const entries = policyEntries(other).filter(isRaised);
   return {
     rules: Object.fromEntries(entries.flatMap(({ kind, rule }) => (kind === undefined ? [] : [[kind, rule]]))),
-    releases: entries.flatMap(({ release }) => (release === undefined ? [] : [release])),
+    releases: entries.flatMap(({ release }) => release ?? []),
+    vulnerabilities: entries.flatMap(({ vulnerability }) => vulnerability ?? []),
     days: other.days,
   };
 }
@@ -252,4 +295,4 @@ export const digestOfChange = (act: string, object: string, actor: string, lines
   digestOf([act, object, actor, ...lines.map(({ kind, on, part, from, to }) => [kind, on, part, from, to])]);
 
 const digestOf = (values: readonly unknown[]): string =>
-  createHash('sha256').update(JSON.stringify(values)).digest('hex');
+  createDigest('change').update(JSON.stringify(values)).digest('hex');

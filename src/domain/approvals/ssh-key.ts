@@ -1,5 +1,5 @@
 // Public keys in the format of OpenSSH (RFC 4253, 5656, 8709 and PROTOCOL.u2f), and the verification of signatures.
-import { createHash, createPublicKey, verify, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { createDigest, createPublicKey, verifyFor, type JsonWebKey, type KeyObject } from '../cryptography.ts';
 
 /** Reads consecutive fields, each preceded by its length. Returns undefined past the end. */
 export class SshFields {
@@ -72,7 +72,7 @@ export const fingerprintOfSshKey = (line: string): string =>
   fingerprintOf(Buffer.from(line.split(' ')[1] ?? '', 'base64'));
 
 const fingerprintOf = (blob: Buffer): string =>
-  `SHA256:${createHash('sha256').update(blob).digest('base64').replace('=', '')}`;
+  `SHA256:${createDigest('key fingerprint').update(blob).digest('base64').replace('=', '')}`;
 
 /** Parses the binary form of a key, as signatures contain it too. */
 export function sshKeyOf(blob: Buffer): SshKey | undefined {
@@ -121,7 +121,10 @@ function ed25519(fields: SshFields): HasSigned | undefined {
     const signatureFields = new SshFields(signature);
     const [type, value] = [signatureFields.text(), signatureFields.field()];
     return (
-      type === 'ssh-ed25519' && value?.length === 64 && signatureFields.isAtEnd && verify(null, signed, key, value)
+      type === 'ssh-ed25519' &&
+      value?.length === 64 &&
+      signatureFields.isAtEnd &&
+      verifyFor('approval ed25519', signed, key, value)
     );
   };
 }
@@ -134,18 +137,18 @@ function tokenEd25519(fields: SshFields): HasSigned | undefined {
   const key = ed25519Key(fields);
   const application = fields.field();
   if (key === undefined || application === undefined || application.length > 256) return undefined;
-  const sha256 = (bytes: Buffer): Buffer => createHash('sha256').update(bytes).digest();
+  const sha256 = (bytes: Buffer): Buffer => createDigest('approval sha256').update(bytes).digest();
   return (signed, signature) => {
     const signatureFields = new SshFields(signature);
     const [type, value, about] = [signatureFields.text(), signatureFields.field(), signatureFields.take(5)];
     if (type !== 'sk-ssh-ed25519@openssh.com' || value?.length !== 64 || about === undefined) return false;
     if (!signatureFields.isAtEnd || (about[0]! & isTouched) === 0) return false;
-    return verify(null, Buffer.concat([sha256(application), about, sha256(signed)]), key, value);
+    return verifyFor('approval ed25519', Buffer.concat([sha256(application), about, sha256(signed)]), key, value);
   };
 }
 
 const rsaBits = { least: 2048, most: 8192 };
-const rsaHashes = new Map([
+const rsaHashes = new Map<string, 'sha256' | 'sha512'>([
   ['rsa-sha2-256', 'sha256'],
   ['rsa-sha2-512', 'sha512'],
 ]);
@@ -161,11 +164,11 @@ function rsa(fields: SshFields): HasSigned | undefined {
     const signatureFields = new SshFields(signature);
     const [hash, value] = [rsaHashes.get(signatureFields.text() ?? ''), signatureFields.field()];
     if (hash === undefined || value?.length !== modulus.length || !signatureFields.isAtEnd) return false;
-    return verify(hash, signed, key, value);
+    return verifyFor(`approval ${hash}`, signed, key, value);
   };
 }
 
-function ecdsa(curve: string, size: number, hash: string) {
+function ecdsa(curve: string, size: number, hash: 'sha256' | 'sha384' | 'sha512') {
   const name = `nistp${curve.slice(2)}`;
   return (fields: SshFields): HasSigned | undefined => {
     const [curveName, point] = [fields.text(), fields.field()];
@@ -181,7 +184,7 @@ function ecdsa(curve: string, size: number, hash: string) {
       const both = [numbers.positive(), numbers.positive()].map((integer) => padded(integer, size));
       if (both.includes(undefined) || !numbers.isAtEnd) return false;
       const ieee = Buffer.concat(both as Buffer[]);
-      return verify(hash, signed, { key, dsaEncoding: 'ieee-p1363' }, ieee);
+      return verifyFor(`approval ${hash}`, signed, { key, dsaEncoding: 'ieee-p1363' }, ieee);
     };
   };
 }

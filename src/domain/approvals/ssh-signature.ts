@@ -1,6 +1,5 @@
 // Signatures in the format of `ssh-keygen -Y sign` (OpenSSH, PROTOCOL.sshsig).
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '../cryptography.ts';
 import { SshFields, sshField, sshKeyOf, type SshKey } from './ssh-key.ts';
 
 /** Signatures of all supported keys are shorter. */
@@ -19,7 +18,7 @@ export interface SshSignature {
 const magic = 'SSHSIG';
 const head = '-----BEGIN SSH SIGNATURE-----';
 const foot = '-----END SSH SIGNATURE-----';
-const hashes = ['sha256', 'sha512'];
+const hashes = ['sha256', 'sha512'] as const;
 
 /** Parses a signature file. Returns undefined if it is invalid or made with an unsupported key. */
 export function readSshSignature(text: string): SshSignature | undefined {
@@ -34,18 +33,20 @@ export function readSshSignature(text: string): SshSignature | undefined {
 function signatureIn(blob: Buffer): SshSignature | undefined {
   const fields = new SshFields(blob);
   if (fields.take(magic.length)?.toString('latin1') !== magic || fields.number() !== 1) return undefined;
-  const [publicKey, namespace, reserved, hash] = [fields.field(), fields.field(), fields.field(), fields.text()];
+  const [publicKey, namespace, reserved, hashName] = [fields.field(), fields.field(), fields.field(), fields.text()];
   const signature = fields.field();
   if (publicKey === undefined || namespace === undefined || signature === undefined || !fields.isAtEnd)
     return undefined;
   const key = sshKeyOf(publicKey);
-  if (key === undefined || reserved?.length !== 0 || hash === undefined || !hashes.includes(hash)) return undefined;
+  if (key === undefined || reserved?.length !== 0) return undefined;
+  const hash = hashes.find((name) => name === hashName);
+  if (hash === undefined) return undefined;
   return {
     namespace: namespace.toString('latin1'),
     key,
     text: armoured(blob),
     isOf(message) {
-      const digest = createHash(hash).update(message).digest();
+      const digest = createDigest(`approval ${hash}`).update(message).digest();
       const signedFields = [sshField(namespace), sshField(''), sshField(hash), sshField(digest)];
       return key.hasSigned(Buffer.concat([Buffer.from(magic), ...signedFields]), signature);
     },

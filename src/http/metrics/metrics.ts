@@ -51,6 +51,13 @@ export interface StoreState {
   /** RFC 3339; undefined if there was none. */
   lastBackup: string | undefined;
   lastTransfer: string | undefined;
+  /** Open findings by severity. */
+  findings: Readonly<Record<string, number>>;
+  exploitedFindings: number;
+  acceptedFindings: number;
+  /** Released revisions by the coverage of their findings. */
+  findingCoverage: Readonly<Record<string, number>>;
+  feeds: readonly { source: string; datedAt: string }[];
 }
 
 /** The work of this process apart from responses. */
@@ -108,7 +115,7 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
   const setFaults = faultGauges([standing]);
   const gauges = [
     ...[storeGauges(registers), uploadGauges(registers), deltaGauges(registers)],
-    ...[pendingGauge(registers)],
+    ...[pendingGauge(registers), findingGauges(registers)],
   ];
   const setWorkers = team && workerGauges([standing]);
 
@@ -256,6 +263,25 @@ function pendingGauge(registers: Registers): (now: StoreState) => void {
   });
   return ({ pending }) => {
     for (const { kind, count } of pending) gauge.set({ kind }, count);
+  };
+}
+
+function findingGauges(registers: Registers): (now: StoreState) => void {
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name: `larder_${name}`, help, labelNames, registers });
+  const open = gauge('findings', 'Open known vulnerabilities of packages in channels or on devices.', ['severity']);
+  const exploited = gauge('findings_known_exploited', 'Open vulnerabilities that are known to be exploited.');
+  const accepted = gauge('findings_accepted', 'Vulnerabilities that are accepted now.');
+  const coverage = gauge('finding_coverage', 'Released revisions by the coverage of the feeds.', ['coverage']);
+  const dated = gauge('feed_timestamp_seconds', 'The latest change in each feed of advisories.', ['source']);
+  return (now) => {
+    // A feed may have been removed.
+    dated.reset();
+    for (const { source, datedAt } of now.feeds) dated.set({ source }, Date.parse(datedAt) / 1000);
+    for (const [severity, count] of Object.entries(now.findings)) open.set({ severity }, count);
+    exploited.set(now.exploitedFindings);
+    accepted.set(now.acceptedFindings);
+    for (const [state, count] of Object.entries(now.findingCoverage)) coverage.set({ coverage: state }, count);
   };
 }
 

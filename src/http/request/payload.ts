@@ -1,23 +1,30 @@
 // The body of a request, and the members of forms and queries.
 import type { IncomingMessage } from 'node:http';
 
+import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { readJson } from '#contract/json.ts';
 import type { Operation } from '../operation.ts';
 import { decode, readBytes, receivedBody } from './body.ts';
 
 /** Returns a function that reads and parses the body of a request, once, when it is first needed. */
-export function createContentReader(op: Operation, request: IncomingMessage): () => Promise<unknown> {
-  let content: Promise<unknown> | undefined;
-  return () => (content ??= readContent(op, request));
+export function createContentReader(op: Operation, request: IncomingMessage): () => MaybePromise<unknown> {
+  let content: MaybePromise<unknown>;
+  let isRead = false;
+  return () => {
+    if (!isRead) content = readContent(op, request);
+    isRead = true;
+    return content;
+  };
 }
 
 /** Maximum bytes of the body of an operation. */
 export const bodyLimit = (op: Operation): number => op.bodyLimit ?? 1024 * 1024;
 
-async function readContent(op: Operation, request: IncomingMessage): Promise<unknown> {
+function readContent(op: Operation, request: IncomingMessage): MaybePromise<unknown> {
   refuseEncoding(request);
-  return parse(op, request, receivedBody(request, bodyLimit(op)) ?? (await readBytes(request, bodyLimit(op))));
+  const bytes = receivedBody(request, bodyLimit(op)) ?? readBytes(request, bodyLimit(op));
+  return whenReady(bytes, (all) => parse(op, request, all));
 }
 
 export function refuseEncoding({ headers }: IncomingMessage): void {

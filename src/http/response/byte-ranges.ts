@@ -7,6 +7,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { Config } from '#configuration/config.ts';
 import { attachment, safeFileName } from './content-disposition.ts';
 import { OperationResponse } from '../operation.ts';
+import { findNginxHeaders, type DownloadCall } from './nginx-downloads.ts';
 
 /** Returns the requested byte range (RFC 9110, 14.1.2). Ignores other kinds of ranges; refuses a range beyond the end. */
 export function parseRange(header: string | undefined, size: number): ByteRange | undefined {
@@ -29,23 +30,28 @@ export const isRangeCurrent = ({ headers }: Pick<IncomingMessage, 'headers'>, et
 export const matchesEtag = ({ headers }: Pick<IncomingMessage, 'headers'>, etag: string): boolean =>
   (headers['if-none-match'] ?? '').split(',').some((candidate) => ['*', etag, `W/${etag}`].includes(candidate.trim()));
 
-/** Responds with content, or a range of it; throws `missing` if the blob does not exist or has another size. */
+/** Not part of a response that nginx completes: it adds the same header. */
+export const acceptRanges = { 'accept-ranges': 'bytes' };
+
+/** Responds with content, or a range of it, or lets nginx send it; throws `missing` if the blob does not exist or has another size. */
 export async function respondWithBlob(
   of: { sha3_384: string; size: number; range: ByteRange | undefined; headers: Record<string, string> },
-  blobs: Pick<Blobs, 'open'>,
+  call: DownloadCall,
   missing: () => Error,
 ): Promise<OperationResponse> {
   const { sha3_384, size, range, headers } = of;
-  const content = await blobs.open(sha3_384, range);
+  const { start, end } = range ?? { start: 0, end: size - 1 };
+  const partial = range && { 'content-range': `bytes ${start}-${end}/${size}` };
+  const status = range === undefined ? 200 : 206;
+  const byNginx = await findNginxHeaders({ sha3_384, size, isWhole: range === undefined }, call);
+  if (byNginx !== undefined) return new OperationResponse({ status, headers: { ...headers, ...partial, ...byNginx } });
+  const content = await call.blobs.open(sha3_384, range);
   if (content?.size !== size) {
     content?.stream.destroy();
     throw missing();
   }
-  const { start, end } = range ?? { start: 0, end: size - 1 };
-  const sized = { ...headers, 'content-length': String(end - start + 1) };
-  if (range === undefined) return new OperationResponse({ status: 200, headers: sized, body: content.stream });
-  const partial = { ...sized, 'content-range': `bytes ${start}-${end}/${size}` };
-  return new OperationResponse({ status: 206, headers: partial, body: content.stream });
+  const sized = { ...headers, ...acceptRanges, ...partial, 'content-length': String(end - start + 1) };
+  return new OperationResponse({ status, headers: sized, body: content.stream });
 }
 
 /**
@@ -76,7 +82,7 @@ export const redirectTo = (status: 302 | 307, location: string, headers: Record<
 export const fileResponses = {
   produces: ['application/octet-stream'],
   also: { 206: 'The requested range of bytes.', 304: 'The copy of the client is current.' },
-  headers: ['etag', 'content-range', 'content-disposition'],
+  headers: ['etag', 'vary', 'content-range', 'content-disposition'],
   refuses: ['range-invalid', 'too-many-requests'],
 } as const;
 
@@ -102,10 +108,10 @@ export async function respondWithFile(
   const etag = `"${sha3_384}"`;
   const cacheHeaders = {
     etag,
-    'accept-ranges': 'bytes',
     'cache-control': `${only ? 'private' : 'public'}, max-age=31536000, immutable`,
   };
-  if (matchesEtag(request, etag)) return new OperationResponse({ status: 304, headers: cacheHeaders });
+  if (matchesEtag(request, etag))
+    return new OperationResponse({ status: 304, headers: { ...cacheHeaders, ...acceptRanges } });
   const headers = {
     ...cacheHeaders,
     'content-type': 'application/octet-stream',
@@ -113,7 +119,7 @@ export async function respondWithFile(
   };
   if (request.method === 'HEAD') {
     if ((await blobs.stat(sha3_384))?.size !== size) throw outOfService();
-    return new OperationResponse({ headers: { ...headers, 'content-length': String(size) } });
+    return new OperationResponse({ headers: { ...headers, ...acceptRanges, 'content-length': String(size) } });
   }
   const range = isRangeCurrent(request, etag) ? parseRange(request.headers.range, size) : undefined;
   const location = mayLeave
@@ -129,16 +135,13 @@ export async function respondWithFile(
   });
   // Ends the download at once if the client has already disconnected.
   if (response.closed) ended(0);
-  return respondWithBlob({ sha3_384, size, range, headers }, blobs, outOfService);
+  return respondWithBlob({ sha3_384, size, range, headers }, { request, blobs, config }, outOfService);
 }
 
 /** A request for a file, and its response. */
-interface Downloading {
-  request: IncomingMessage;
+interface Downloading extends DownloadCall {
   response: ServerResponse;
-  blobs: Blobs;
   downloads: DownloadLimiter;
-  config: Config;
 }
 
 /** The file was corrupt and is in quarantine until it is uploaded again. Not a retryable status: devices would ask again and again. */

@@ -1,5 +1,5 @@
 // Responses that a client may revalidate: a client that already has the content gets 304 (RFC 9110, 13.1.2).
-import { hash } from 'node:crypto';
+import { computeDigest } from '#domain/cryptography.ts';
 import type { IncomingMessage } from 'node:http';
 
 import { OperationResponse } from '../operation.ts';
@@ -25,7 +25,7 @@ export function respondRevalidated(
   seconds: number,
   { 'content-type': type, ...more }: Record<string, string> = json,
 ): OperationResponse {
-  const etag = `"${hash('sha256', body)}"`;
+  const etag = `"${computeDigest('cache', body)}"`;
   const headers = { 'cache-control': `max-age=${seconds}`, ...more, etag };
   if (matchesEtag(request, etag)) return new OperationResponse({ status: 304, headers });
   return new OperationResponse({ headers: { ...headers, ...(type !== undefined && { 'content-type': type }) }, body });

@@ -21,7 +21,10 @@ export interface ApprovalPolicyKeeper {
 }
 
 interface ApprovalPolicyKeepingOptions {
-  records: Pick<StoreRecords, 'accounts' | 'appliance' | 'approvalPolicy' | 'approverKeys' | 'totpSecrets'>;
+  records: Pick<
+    StoreRecords,
+    'accounts' | 'appliance' | 'approvalPolicy' | 'approverKeys' | 'feedIndexes' | 'totpSecrets'
+  >;
   acts: Acts;
   config: () => Pick<Config, 'approvals'>;
   health: Pick<Health, 'watch'>;
@@ -65,6 +68,11 @@ export function createApprovalPolicyKeeper({
     return unmet === undefined ? undefined : { because: unmet };
   });
 
+  health.watch('approvals-without-feed', async () => {
+    const missing = await missingFeeds(records);
+    return missing.length === 0 ? undefined : { missing };
+  });
+
   return {
     takeUp,
     job: {
@@ -78,4 +86,17 @@ export function createApprovalPolicyKeeper({
       },
     },
   };
+}
+
+/** The feeds that the policy in force relies on and that no feed in force is. */
+async function missingFeeds({
+  approvalPolicy,
+  feedIndexes,
+}: Pick<StoreRecords, 'approvalPolicy' | 'feedIndexes'>): Promise<string[]> {
+  const { vulnerabilities } = await approvalPolicy.inForce();
+  if (vulnerabilities.length === 0) return [];
+  const formats = new Set((await feedIndexes.inForce()).map(({ format }) => format));
+  const missing = formats.has('osv') ? [] : ['a feed of advisories'];
+  const asksAboutExploited = vulnerabilities.some(({ condition }) => condition === 'known-exploited');
+  return asksAboutExploited && !formats.has('kev') ? [...missing, 'a catalog of exploited vulnerabilities'] : missing;
 }

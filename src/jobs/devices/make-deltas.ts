@@ -1,5 +1,5 @@
-// Job that makes deltas of snaps after each release. Sources are earlier revisions of the same channel and revisions that devices report;
-// the target is the released revision. A delta is offered only after it was applied and gave exactly the target file.
+// Job that makes deltas of snaps after each release and each pin of a fleet. Sources are earlier revisions of the same channel and revisions that devices report;
+// the target is the released or pinned revision. A delta is offered only after it was applied and gave exactly the target file.
 import type { Logger } from 'pino';
 
 import { withFile, type Blobs, type Chunks } from '#blobs/blobs.ts';
@@ -16,7 +16,10 @@ import { forEachPageItem } from '../rounds.ts';
 import type { BackgroundJob } from '../runner.ts';
 
 interface DeltaJobOptions {
-  records: Pick<StoreRecords, 'deltas' | 'countEvent' | 'ephemeral' | 'releases' | 'revisions' | 'seenDevices'>;
+  records: Pick<
+    StoreRecords,
+    'deltas' | 'countEvent' | 'ephemeral' | 'fleets' | 'releases' | 'revisions' | 'seenDevices'
+  >;
   blobs: Blobs;
   maker: DeltaMaker;
   newId: NewIds;
@@ -116,15 +119,20 @@ const isSame = (
   other: Pick<DeltaCandidate, 'source' | 'target'>,
 ): boolean => delta.source === other.source && delta.target === other.target;
 
-/** Returns the deltas to make for a package, newest releases first. */
+/** A revision that a slot of a channel gives. */
+type DeltaTarget = Pick<Release, 'packageId' | 'channel' | 'slot' | 'revision' | 'releasedAt'>;
+
+/** Returns the deltas to make for a package, to revisions of channels and of fleets, newest releases first. */
 async function listCandidates(
   packageId: string,
   held: readonly number[],
   { records, now }: DeltaJobOptions,
 ): Promise<DeltaCandidate[]> {
-  const releases = await records.releases.current(packageId, timestamp(now()));
+  const targets: DeltaTarget[] = await records.releases.current(packageId, timestamp(now()));
+  for (const { revision, withdrawn, setAt: releasedAt, ...slot } of await records.fleets.settingsOfPackage(packageId))
+    if (revision !== null && !withdrawn) targets.push({ ...slot, revision, releasedAt });
   const candidates = new Map<string, DeltaCandidate>();
-  for (const release of releases.sort((a, b) => (a.releasedAt < b.releasedAt ? 1 : -1))) {
+  for (const release of targets.sort((a, b) => (a.releasedAt < b.releasedAt ? 1 : -1))) {
     for (const source of await sourcesOf(release, held, records)) {
       const { revision: target, releasedAt } = release;
       const name = `${String(source)} ${String(target)}`;
@@ -135,7 +143,7 @@ async function listCandidates(
 }
 
 async function sourcesOf(
-  release: Release,
+  release: DeltaTarget,
   held: readonly number[],
   { deltas }: DeltaJobOptions['records'],
 ): Promise<number[]> {

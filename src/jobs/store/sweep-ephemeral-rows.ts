@@ -1,6 +1,7 @@
 // Job that removes expired ephemeral rows: failed attempts, pending logins, leases. These never appear in the audit log.
 import { minutes, timestamp, type Now } from '#domain/clock.ts';
 import { firstMomentSeen } from '#records/fleets/seen-devices.ts';
+import { firstMomentRolledOut } from '#records/releases/rollouts.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { firstCountedMoment } from '#records/store/counters.ts';
 import type { BackgroundJob } from '../runner.ts';
@@ -23,9 +24,12 @@ export const sweepEphemeralRows = (
         failures,
         leases,
         loginsUnderWay,
+        openidLogins,
+        certificateSessions,
         counters,
         packageDays,
         registryUploads,
+        rollouts,
         seenDevices,
         transfers,
       } = tx;
@@ -34,9 +38,12 @@ export const sweepEphemeralRows = (
         await failures.sweep(at),
         await leases.sweep(at),
         await loginsUnderWay.sweep(at),
+        await openidLogins.sweep(at),
+        await certificateSessions.sweep(at),
         await counters.sweep(firstCountedMoment(moment)),
         await packageDays.sweep(moment),
         await registryUploads.sweep(at),
+        await rollouts.sweep(firstMomentRolledOut(moment)),
         await seenDevices.sweep(firstMomentSeen(moment)),
         await transfers.sweep(at),
       ];

@@ -69,9 +69,16 @@ export interface ApprovalLoginCall {
 
 /** Logs in the person behind the token or session again: a stolen token or session alone cannot approve. */
 export async function logIn(
-  { principal: { username }, identity, address, requestId, now }: ApprovalLoginCall,
+  { principal: { username, sessionId }, identity, address, requestId, now }: ApprovalLoginCall,
   { password, 'one-time-password': oneTimePassword }: { password: string; 'one-time-password': string },
 ): Promise<StrongLogin> {
-  const { id } = await identity.logins.logInWithBoth({ name: username, password, oneTimePassword, address, requestId });
+  const { id } = await identity.logins.logInWithBoth({
+    name: username,
+    password,
+    oneTimePassword,
+    sessionId,
+    address,
+    requestId,
+  });
   return { accountId: id, at: timestamp(now()) };
 }

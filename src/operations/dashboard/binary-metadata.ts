@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createDigest } from '#domain/cryptography.ts';
 import type { IncomingMessage } from 'node:http';
 
 import { updatePackageMetadata } from '#acts/packages/metadata.ts';
@@ -116,7 +116,7 @@ async function iconIn(
   const bytes = form.get(key);
   if (bytes === undefined) throw new Refusal('api-error', `The form has no part named '${key}'.`);
   // A client that repeats its request after a new login sends a file stream that is already at its end.
-  if (createHash('sha256').update(bytes).digest('hex') !== hash) {
+  if (createDigest('content sha256').update(bytes).digest('hex') !== hash) {
     throw new Refusal('api-error', `The SHA-256 of the received icon is not '${hash}'. Send the icon again.`);
   }
   const icon = readIcon(bytes);
@@ -141,7 +141,7 @@ async function sha256Of(icon: string, blobs: Services['blobs']): Promise<string 
   if (!(await blobs.prove(sha3_384))) return undefined;
   const content = await blobs.open(sha3_384);
   if (content === undefined) return undefined;
-  const hash = createHash('sha256');
+  const hash = createDigest('content sha256');
   for await (const chunk of content.stream) hash.update(chunk as Buffer);
   return hash.digest('hex');
 }

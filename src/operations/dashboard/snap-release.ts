@@ -5,6 +5,7 @@ import { snapsInBody } from '#access/snap-access.ts';
 import { readProgress } from '#domain/releases/channel-map.ts';
 import { caller } from '../caller.ts';
 import { readChannel, refuseOutOfReach } from '../releases/channels.ts';
+import { readStatedRollout } from '../releases/release-request.ts';
 import { channelMapTree } from './channel-map-tree.ts';
 
 export const dashboardSnapRelease = operation({
@@ -27,6 +28,7 @@ export const dashboardSnapRelease = operation({
       channel: readChannel(channel),
       revision: Number(body.revision),
       progressive,
+      rollout: readStatedRollout(body.progressive ?? undefined, undefined),
       resources: [],
     }));
     for (const { channel } of releases) refuseOutOfReach(principal, channel);

@@ -1,67 +1,16 @@
 // Lists, builds and accepts validation sets for the older publishing tools.
-import { postValidationSet, parseSignedAssertion } from '#acts/assertions/publisher-assertions.ts';
-import type { Access } from '#access/access-rules.ts';
-import { readBody } from '#http/request/body.ts';
+import { postValidationSet } from '#acts/assertions/publisher-assertions.ts';
+import { assertionAuthor, type AssertionAuthorEvidence } from '#access/assertion-author.ts';
 import { operation } from '#http/operation.ts';
 import { checkShape } from '#contract/schema.ts';
 import type { BuildValidationSetRequest, ValidationSetHeaders } from '#contract/wire.ts';
-import {
-  mediaType,
-  parseAssertion,
-  type Assertion,
-  type Headers,
-  type AssertionValue,
-} from '#assertions/format/assertion.ts';
+import { parseAssertion, type Assertion, type Headers, type AssertionValue } from '#assertions/format/assertion.ts';
 import { writeTime } from '#assertions/format/times.ts';
-import { checkAssertion, nameOf, series } from '#assertions/format/types.ts';
+import { checkAssertion, series } from '#assertions/format/types.ts';
 import { Refusal } from '#domain/refusal.ts';
-import type { Principal } from '#domain/tokens/principal.ts';
 import type { StoredAssertion } from '#records/assertions/assertions.ts';
-import type { StoreRecords } from '#records/index.ts';
 import { caller } from '../caller.ts';
-
-/** The evidence of the caller: the accounts that they may read and make validation sets for, and the snaps that they may name. */
-interface ValidationSetEvidence {
-  principal: Principal;
-  /** The account itself, and the brands that it administers. */
-  accounts(): Promise<string[]>;
-  /** Refuses an account that is not among `accounts`. */
-  refuseForeign(accountId: string): Promise<void>;
-  /** The id of a snap with this name, if it is known here and the account may know it. */
-  idOfSnap(name: string): Promise<string | undefined>;
-}
-
-const setMaker: Access<ValidationSetEvidence> = {
-  about: 'store',
-  permissions: [],
-  who: 'any account',
-  async admit({ authenticate, records }) {
-    const principal = await authenticate();
-    const own = principal.accountId;
-    return {
-      principal,
-      accounts: async () => [own, ...(await records.brands.administeredBy(own)).filter((id) => id !== own)],
-      async refuseForeign(accountId) {
-        if (await records.brands.isAdministrator(accountId, own)) return;
-        throw new Refusal(
-          'forbidden',
-          `You can make validation sets only for your own account, ${own}, or for a brand that you administer, and '${accountId.slice(0, 64)}' is neither.`,
-        );
-      },
-      idOfSnap: (name) => idOfSnap(name, own, records),
-    };
-  },
-};
-
-async function idOfSnap(name: string, accountId: string, records: StoreRecords): Promise<string | undefined> {
-  const snap = await records.packages.find('snap', name);
-  if (snap !== undefined) {
-    const { id, private: hidden, publisherId } = snap;
-    if (!hidden || publisherId === accountId || (await records.collaborators.has(id, accountId))) return id;
-  }
-  const [declaration] = await records.assertions.ofSnap(name);
-  return declaration && (parseAssertion(declaration.text).headers['snap-id'] as string);
-}
+import { nextRevision, readSignedAssertion } from './signed-assertion.ts';
 
 export const dashboardListValidationSets = operation({
   name: 'dashboard_list_validation_sets',
@@ -69,7 +18,7 @@ export const dashboardListValidationSets = operation({
   path: '/api/v2/validation-sets',
   since: 0,
   summary: 'List the validation sets of an account and of the brands that it administers, each in its newest sequence.',
-  access: setMaker,
+  access: assertionAuthor,
   errors: 'dashboard',
   query: 'ValidationSetsQuery',
   response: 'ValidationSetsResponse',
@@ -96,7 +45,7 @@ export const dashboardReadValidationSet = operation({
   path: '/api/v2/validation-sets/:name',
   since: 0,
   summary: 'Get a validation set: its newest sequence, a given one, or all.',
-  access: setMaker,
+  access: assertionAuthor,
   errors: 'dashboard',
   query: 'ValidationSetsQuery',
   response: 'ValidationSetsResponse',
@@ -122,7 +71,7 @@ export const dashboardBuildValidationSet = operation({
   path: '/api/v2/validation-sets/build-assertion',
   since: 0,
   summary: 'Complete a draft of a validation set, so that it can be signed.',
-  access: setMaker,
+  access: assertionAuthor,
   errors: 'dashboard',
   body: 'BuildValidationSetRequest',
   response: 'ValidationSetHeaders',
@@ -145,16 +94,13 @@ export const dashboardBuildValidationSet = operation({
     };
     const unsigned = { type: 'validation-set', headers, body: '', format: 0, signKeyId: '' };
     checkAssertion(unsigned);
-    // A set that is built again replaces the stored one.
-    const [before] = await records.assertions.listOf([nameOf(unsigned)]);
-    const revision = Math.max(Number(body.revision ?? 0), (before?.revision ?? -1) + 1);
-    return presentHeaders({ headers, revision });
+    return presentHeaders({ headers, revision: await nextRevision(unsigned, Number(body.revision ?? 0), records) });
   },
 });
 
 async function snapHeaders(
   { name, id, presence, revision, components }: BuildValidationSetRequest['snaps'][number],
-  idOf: ValidationSetEvidence['idOfSnap'],
+  idOf: AssertionAuthorEvidence['idOfSnap'],
 ): Promise<Headers> {
   const snapId = id ?? (await idOf(name));
   if (snapId === undefined) {
@@ -189,7 +135,7 @@ export const dashboardPostValidationSet = operation({
   path: '/api/v2/validation-sets',
   since: 0,
   summary: 'Store a validation set that a publisher has signed.',
-  access: setMaker,
+  access: assertionAuthor,
   errors: 'dashboard',
   response: 'ValidationSetsResponse',
   status: 201,
@@ -198,11 +144,7 @@ export const dashboardPostValidationSet = operation({
 
   async handle(call) {
     const { request, refuseForeign, acts } = call;
-    const [type] = (request.headers['content-type'] ?? '').split(';');
-    if (type?.trim().toLowerCase() !== mediaType) {
-      throw new Refusal('unsupported-media-type', `Assertions are sent as ${mediaType}.`);
-    }
-    const signed = parseSignedAssertion(await readBody(request, maxSetBytes), 'validation-set');
+    const signed = await readSignedAssertion(request, 'validation-set');
     // Components are validated here, because only newer devices read them and earlier checks skip them.
     const headers = presentHeaders(signed);
     checkShape('ValidationSetHeaders', headers);
@@ -211,9 +153,6 @@ export const dashboardPostValidationSet = operation({
     return { assertions: [{ headers }] };
   },
 });
-
-/** Maximum bytes of a set; a set of a thousand snaps has a tenth of that. */
-const maxSetBytes = 1024 * 1024;
 
 const presentSets = (sets: readonly StoredAssertion[]) => ({
   assertions: sets.slice(0, 1000).map(({ text }) => ({ headers: presentHeaders(parseAssertion(text)) })),

@@ -1,7 +1,8 @@
 // Chooses the revision of a snap that a device gets: by revision number, or from a channel.
-import { createHash } from 'node:crypto';
+import { createDigest } from '#domain/cryptography.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 
+import { applyFleets, type FleetRelease } from '#domain/fleets/fleet-view.ts';
 import { publicReleases } from '#domain/packages/snap-catalog.ts';
 import {
   chooseRelease,
@@ -101,11 +102,12 @@ export const chooseRevision = (
   asker: DeviceRequestContext,
   records: SnapChoiceRecords,
 ): MaybePromise<ChosenSnapRevision | SnapUnavailableError> => {
-  const { snap, reach } = visibleSnap;
+  const { snap } = visibleSnap;
   return whenReady(records.releases.held(snap.id), (held): MaybePromise<ChosenSnapRevision | SnapUnavailableError> => {
-    const current = visibleReleases(unexpired(held, asker.at), reach);
+    const inStore = unexpired(held, asker.at);
+    const current = channelsFor(visibleSnap, inStore, asker);
     if (request.revision !== undefined)
-      return byNumber(visibleSnap, request.revision, request, { map: current, asker, records });
+      return byNumber(visibleSnap, request.revision, request, { map: [...inStore, ...current], asker, records });
     if (request.cohort === undefined) return byChannel(snap, request, { map: current, asker, records });
     const { madeAt } = request.cohort;
     if (madeAt === undefined) {
@@ -113,10 +115,21 @@ export const chooseRevision = (
       return { ...nothing(snap, current), code: 'invalid-cohort-key', message };
     }
     return whenReady(records.history.heldAt(snap.id, madeAt), (past) =>
-      byChannel(snap, request, { map: visibleReleases(past, reach), asker, records }),
+      byChannel(snap, request, { map: channelsFor(visibleSnap, past, asker), asker, records }),
     );
   });
 };
+
+/**
+ * The channels of a snap as the caller has them: as the store has them, or as the fleets of the device change them. A caller that is limited
+ * to some channels gets them from the store, because a followed channel could be another one.
+ */
+export const channelsFor = <Held extends SlotRelease>(
+  { reach, view }: Pick<VisibleSnap, 'reach' | 'view'>,
+  map: readonly Held[],
+  { architecture }: Pick<DeviceRequestContext, 'architecture'>,
+): readonly (Held | FleetRelease)[] =>
+  reach.coversChannel === undefined ? applyFleets(map, view, architecture) : visibleReleases(map, reach);
 
 function byChannel(
   snap: PublishedPackage,
@@ -152,21 +165,23 @@ interface SnapChoiceContext {
  * from finding other revisions by guessing or counting. A caller who sees all revisions gets any.
  */
 async function byNumber(
-  { snap, reach }: VisibleSnap,
+  { snap, reach, view }: VisibleSnap,
   number: number,
   { has, isPinned }: SnapRevisionRequest,
   { map, asker, records }: SnapChoiceContext,
 ): Promise<ChosenSnapRevision | SnapUnavailableError> {
   const candidate = await records.revisions.forDevices(snap.id, number);
-  if (candidate === undefined) return nothing(snap, map);
+  if (candidate === undefined) return nothing(snap, visibleReleases(map, reach));
+  const isHidden = view?.hiddenBy !== undefined;
   const isVisible =
-    reach.unreleased ||
-    map.some(({ revision }) => revision === number) ||
-    (number === has && (await wasReleasedFor(reach, candidate, records))) ||
+    (!isHidden &&
+      (reach.unreleased ||
+        visibleReleases(map, reach).some(({ revision }) => revision === number) ||
+        (number === has && (await wasReleasedFor(reach, candidate, records))))) ||
     (reach.coversChannel === undefined && (await isPinned(snap, number)));
   const { architectures = ['all'] } = candidate.details;
   const fits = architectures.includes('all') || architectures.includes(asker.architecture);
-  return isVisible && fits ? { revision: candidate } : nothing(snap, map);
+  return isVisible && fits ? { revision: candidate } : nothing(snap, isHidden ? [] : visibleReleases(map, reach));
 }
 
 /** The channel on the publisher's default track, for a device that installs without naming a track. */
@@ -210,10 +225,10 @@ function inChannel(
   );
 }
 
-/** The newest revision that the channel ever held and that reads the data of the device. */
+/** The newest revision that the channel ever held and that reads the data of the device. A fixed revision of a fleet has no steps. */
 async function stepOnTheWay(
   snap: PublishedPackage,
-  { channel }: Choice<HeldForDevices>,
+  { channel, held }: Choice<HeldForDevices | FleetRelease>,
   present: RevisionForDevices,
   {
     request,
@@ -222,15 +237,17 @@ async function stepOnTheWay(
     records,
   }: { request: SnapRevisionRequest; epoch: Epoch; architecture: string; records: SnapChoiceRecords },
 ): Promise<RevisionForDevices | undefined> {
+  const source = 'source' in held ? held.source : channel.name;
+  if (source === null) return undefined;
   const slots = [architecture, 'all', '*'];
-  const steps = await records.history.steps(snap.id, channel.name, slots, request.cohort?.madeAt);
+  const steps = await records.history.steps(snap.id, source, slots, request.cohort?.madeAt);
   return stepTowards({ ...present, epoch: readAnnouncement(present).epoch }, steps, { has: request.has ?? 0, epoch });
 }
 
 /** The position of a device for a progressive release, from 0 up to 100. It is stable per release and differs between releases. */
 function shareOf(identity: string, packageId: string, { channel, slot, revision }: SlotRelease): number {
   const seed = [identity, packageId, channel, slot, String(revision)].join('\0');
-  return (createHash('sha256').update(seed).digest().readUInt32BE() / 2 ** 32) * 100;
+  return (createDigest('cache').update(seed).digest().readUInt32BE() / 2 ** 32) * 100;
 }
 
 /** The error for a missing revision. It lists neither branches nor progressive releases, which only some devices may know. */

@@ -61,7 +61,7 @@ async function fileOf(
   const [, id = '', component, number = '', kind] =
     /^([A-Za-z0-9]{1,64})_(?:([a-z0-9-]{1,64})_)?([1-9]\d{0,9})\.(snap|comp)$/.exec(name) ?? [];
   const isSnap = component === undefined;
-  const visibleSnap = isSnap === (kind === 'snap') ? await snaps.findById(id) : undefined;
+  const visibleSnap = isSnap === (kind === 'snap') ? await snaps.findById(id, true) : undefined;
   if (visibleSnap === undefined) return undefined;
   const content = isSnap
     ? await findVisibleRevision(visibleSnap, Number(number), records)
@@ -83,7 +83,7 @@ async function deltaFile(
   snaps: SnapsForDevice,
   records: HandlerRecords,
 ): Promise<SnapDownloadFile | undefined> {
-  const visibleSnap = await snaps.findById(name.slice(0, name.indexOf('_')));
+  const visibleSnap = await snaps.findById(name.slice(0, name.indexOf('_')), true);
   const delta = visibleSnap && (await findDeltaByFileName(name, records));
   if (delta === undefined) return undefined;
   const { packageId, source, target, sha3_384, size } = delta;

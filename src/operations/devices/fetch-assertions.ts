@@ -40,7 +40,7 @@ export async function fetchAssertions(
   );
   for (const { item, names } of lookups) {
     if ('refused' in names) {
-      fetched['error-list'].push(missing(item, 'api-error', names.refused));
+      fetched['error-list'].push(missing(item, names.refused.code, names.refused.message));
       continue;
     }
     const match =
@@ -53,18 +53,19 @@ export async function fetchAssertions(
   return fetched;
 }
 
-type FetchLookupResult = ReturnType<typeof resolveLookup> | { refused: string };
+type FetchLookupResult = ReturnType<typeof resolveLookup> | { refused: Pick<MissingAssertion, 'code' | 'message'> };
 
 function namesOf(item: WantedAssertion): FetchLookupResult {
   const { type, 'primary-key': primaryKey, 'sequence-key': sequenceKey, sequence } = item;
   try {
     if (sequenceKey === undefined) return resolveLookup(type, primaryKey ?? []);
     const lookup = resolveLookup(type, sequenceKey);
-    if ('name' in lookup) return { refused: `Assertions of type '${type}' have no sequences.` };
+    if ('name' in lookup)
+      return { refused: { code: 'api-error', message: `Assertions of type '${type}' have no sequences.` } };
     return sequence === undefined ? lookup : resolveLookup(type, [...sequenceKey, String(sequence)]);
   } catch (error) {
-    if (error instanceof Refusal) return { refused: error.message };
-    throw error;
+    if (!(error instanceof Refusal)) throw error;
+    return { refused: { code: error.code === 'not-found' ? 'not-found' : 'api-error', message: error.message } };
   }
 }
 

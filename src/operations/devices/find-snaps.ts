@@ -20,7 +20,7 @@ import {
 } from '#domain/packages/snap-catalog.ts';
 import { parseChannel, type Channel } from '#domain/releases/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
-import { readDeviceContext } from './choose-revision.ts';
+import { channelsFor, readDeviceContext } from './choose-revision.ts';
 import { everyField, presentSnap, presentSnapRevision } from './served-snap.ts';
 
 /** Maximum number of results. */
@@ -114,9 +114,10 @@ async function resultOf(
   { at: where, architecture, confinements }: SnapSearch,
   { snaps, records, fields, baseUrl }: SnapSearchContext,
 ): Promise<SnapSearchResult | undefined> {
-  const { snap } = (await snaps.findById(id)) ?? {};
-  if (snap === undefined || snap.private) return undefined;
-  const map = publicReleases(await records.releases.held(id));
+  const visibleSnap = await snaps.findById(id);
+  if (visibleSnap === undefined || visibleSnap.snap.private) return undefined;
+  const { snap } = visibleSnap;
+  const map = publicReleases(channelsFor(visibleSnap, await records.releases.held(id), { architecture }));
   const shown = chooseShownRelease(map, where, architecture, snap.defaultTrack);
   const revision = shown && (await records.revisions.forDevices(id, shown.held.revision));
   if (revision === undefined || !confinements.includes(revision.details.confinement ?? 'strict')) return undefined;

@@ -1,4 +1,6 @@
 // Answers snapd's call to install, refresh and download: one call with all snaps of a device.
+import type { IncomingHttpHeaders } from 'node:http';
+
 import { everyRelease } from '#access/account-snaps.ts';
 import { snapsForDevice, type VisibleSnap, type SnapsForDevice } from '#access/device-snaps.ts';
 import { OperationResponse, operation } from '#http/operation.ts';
@@ -7,6 +9,7 @@ import type { RefreshAction, RefreshContext, RefreshResult, SnapEpoch } from '#c
 import type { CohortKeys } from '#assertions/devices/cohort-keys.ts';
 import type { CachedResponses, ResponseKey } from '#http/response/response-cache.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { isWindowOpen, type RefreshWindow } from '#domain/fleets/refresh-window.ts';
 import { canRead, type Epoch } from '#domain/revisions/epoch.ts';
 import { whenReady, type MaybePromise } from '#domain/maybe-promise.ts';
 import type { Delta } from '#records/devices/deltas.ts';
@@ -51,7 +54,8 @@ export const refreshSnaps = operation({
   prefixed: false,
 
   async handle(called) {
-    const { body, request, address, device, principal, snaps, assertions, records, cohortKeys, config, now } = called;
+    const { body, request, address, device, principal, fleets, snaps, assertions, records, cohortKeys, config, now } =
+      called;
     const context = new Map<string, RefreshContext>();
     for (const item of body.context ?? []) context.set(item['instance-key'], item);
     const items = itemsOf(body.actions, context);
@@ -65,7 +69,8 @@ export const refreshSnaps = operation({
     const generation = await records.cacheGenerations.channels(); // before any of those records
     const cachedResults = isShared ? refreshResults.in(generation) : undefined;
     const history = createHistory(records);
-    const call = { asker, snaps, records, history, cohortKeys, fields, baseUrl, offers, deltas, cachedResults };
+    const waits = isOutsideWindow(request.headers, fleets?.window?.window, asker.now);
+    const call = { asker, snaps, waits, records, history, cohortKeys, fields, baseUrl, offers, deltas, cachedResults };
     const options = { maxFormats: body['assertion-max-formats'] ?? {}, assertions, baseUrl };
     // One result per action, in the order of the actions. Devices expect no results for snaps that no action named.
     const results: ResultJson[] = [];
@@ -96,11 +101,17 @@ interface SnapRefreshCall {
   baseUrl: string;
   /** Whether the device accepts deltas. */
   deltas: boolean;
+  /** Whether the device refreshes by itself outside the refresh window of its fleet, so it keeps its revisions. */
+  waits: boolean;
   /** Collects the revisions that the device is offered to refresh to. */
   offers: Offer[];
   /** Cached results for devices; undefined if the response is for one account. */
   cachedResults: CachedResponses<CachedRefreshResult> | undefined;
 }
+
+/** Whether a device refreshes by itself outside the window. snapd names the reason in a header (store/store_action.go). */
+const isOutsideWindow = (headers: IncomingHttpHeaders, window: RefreshWindow | undefined, now: Date): boolean =>
+  window !== undefined && headers['snap-refresh-reason'] === 'scheduled' && !isWindowOpen(window, now);
 
 const heldIn = (context: Iterable<RefreshContext>): ReportedRevision[] =>
   Array.from(context, ({ 'snap-id': packageId, revision }) => ({ packageId, revision }));
@@ -138,7 +149,7 @@ function resultOf(
   const { cachedResults } = call;
   const channel = cachedResults && channelOfUsualRefresh(action, item);
   if (channel === undefined) return resultAnew(action, item, call);
-  const cached = cachedResults?.get(resultKey(keyOf(action), channel, call));
+  const cached = cachedResults?.get(resultKey(keyOf(action), { channel, item }, call));
   const epoch = epochOf(item?.epoch ?? action.epoch);
   return cached !== undefined &&
     call.snaps.reaches(cached.snap) &&
@@ -157,7 +168,12 @@ function resultAnew(
   const statedId = action.action === 'refresh' ? item?.['snap-id'] : action['snap-id'];
   // If both are equal, use the string that was looked up before: its hash is already computed.
   const id = statedId === action['instance-key'] ? action['instance-key'] : statedId;
-  const lookup = id === undefined || id === '' ? call.snaps.findByName(action.name ?? '') : call.snaps.findById(id);
+  // A validation set can name a revision of a snap that a fleet hides.
+  const evenHidden = typeof action.revision === 'number';
+  const lookup =
+    id === undefined || id === ''
+      ? call.snaps.findByName(action.name ?? '', evenHidden)
+      : call.snaps.findById(id, evenHidden);
   return whenReady(lookup, (visibleSnap): MaybePromise<ResultJson> => {
     const key = { 'instance-key': keyOf(action) };
     if (visibleSnap === undefined) return written({ result: 'error', ...key, ...unknown(id, action.name) });
@@ -166,7 +182,7 @@ function resultAnew(
     const cohortKey = action['cohort-key'] ?? item?.['cohort-key'] ?? '';
     const cohort = cohortKey === '' ? undefined : { madeAt: cohortKeys.madeAt(cohortKey, snap.id, asker.now) };
     const { pastReleases, releases, revisions } = records;
-    const revisionRequest = { ...revisionRequestOf(action, item, records), cohort };
+    const revisionRequest = { ...revisionRequestOf(action, item, call), cohort };
     const choosing = chooseRevision(visibleSnap, revisionRequest, asker, {
       pastReleases,
       releases,
@@ -177,9 +193,12 @@ function resultAnew(
       if (!('code' in chosen)) {
         // The records of components belong to another cache generation.
         const { epoch, components } = readAnnouncement(chosen.revision);
-        const isForAll = chosen.forAll === true && (components.length === 0 || !call.fields.resources);
+        const isForAll =
+          (chosen.forAll === true ||
+            (keptRevision(item, call) !== undefined && chosen.revision.status === 'released')) &&
+          (components.length === 0 || !call.fields.resources);
         if (channel === undefined || !isForAll) return buildResult(visibleSnap, chosen, { action, item }, call);
-        const result = { key: resultKey(snap.id, channel, call), snap, chosen, epoch };
+        const result = { key: resultKey(snap.id, { channel, item }, call), snap, chosen, epoch };
         return buildResult(
           visibleSnap,
           chosen,
@@ -206,12 +225,27 @@ function cacheResult(
   return cached;
 }
 
-const resultKey = (id: string, channel: string, { asker, fields }: SnapRefreshCall): ResponseKey => [
-  asker.architecture,
-  fields.key,
-  id,
-  channel,
-];
+/** A device gets the result of its channel, or, while it waits for its window, of its revision. */
+function resultKey(
+  id: string,
+  { channel, item }: { channel: string; item: RefreshContext | undefined },
+  { asker, fields, snaps, waits }: SnapRefreshCall,
+): ResponseKey {
+  const common = [asker.architecture, fields.key, id];
+  const currentRevision = keptRevision(item, { waits });
+  if (currentRevision !== undefined) return [...common, waiting, String(currentRevision)];
+  const view = snaps.viewOf(id);
+  return view === undefined ? [...common, channel] : [...common, channel, view];
+}
+
+/** A part of a key that no channel is. */
+const waiting = {};
+
+/** The revision that a device keeps while it waits for its window; undefined if it does not wait, or has no revision. */
+const keptRevision = (
+  item: RefreshContext | undefined,
+  { waits }: Pick<SnapRefreshCall, 'waits'>,
+): number | undefined => (waits && item !== undefined && item.revision > 0 ? item.revision : undefined);
 
 /** The result for a chosen revision; `cached` holds the cached bytes for it. */
 function buildResult(
@@ -286,7 +320,7 @@ const whereFound = ({
 function revisionRequestOf(
   action: RefreshAction,
   item: RefreshContext | undefined,
-  records: HandlerRecords,
+  { records, waits }: Pick<SnapRefreshCall, 'records' | 'waits'>,
 ): Omit<SnapRevisionRequest, 'cohort'> {
   const installed = action.action === 'refresh' ? item : undefined;
   const has = installed === undefined || installed.revision === 0 ? undefined : installed.revision;
@@ -294,7 +328,7 @@ function revisionRequestOf(
   const sets = action['validation-sets'] ?? item?.['validation-sets'] ?? [];
   return {
     channel: action.channel ?? installed?.['tracking-channel'],
-    revision: action.revision ?? undefined,
+    revision: action.revision ?? keptRevision(installed, { waits }),
     isNew: action.action !== 'refresh',
     has,
     epoch: epochOf(installed?.epoch ?? action.epoch),

@@ -9,10 +9,9 @@ import type { Channel } from '#domain/releases/channel.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { Release } from '#records/releases/releases.ts';
-import { readDeviceContext } from './choose-revision.ts';
+import { channelsFor, readDeviceContext } from './choose-revision.ts';
 import { findComponents } from './components.ts';
 import { everyField, presentSnap, presentSnapRevision } from './served-snap.ts';
-import { visibleReleases } from './visible-revisions.ts';
 
 export const snapInfo = operation({
   name: 'snap_info',
@@ -35,7 +34,8 @@ export const snapInfo = operation({
     const { snap, reach } = visibleSnap;
     const { architecture, at } = readDeviceContext(request.headers, device, address, now());
     const requestedArchitecture = query.architecture ?? architecture;
-    const releases = visibleReleases(unexpired(await records.releases.held(snap.id), at), reach);
+    const held = unexpired(await records.releases.held(snap.id), at);
+    const releases = channelsFor(visibleSnap, held, { architecture: requestedArchitecture });
     const fitting = releases.filter(({ architecture: its }) => [requestedArchitecture, 'all', null].includes(its));
     const fields = query.fields?.split(',') ?? everyField;
     const { base_url: baseUrl } = config.http;
@@ -70,7 +70,10 @@ const tracked = ({ defaultTrack }: PublishedPackage) => ({ 'default-track': defa
 const notThere = (name: string): Refusal =>
   new Refusal('resource-not-found', `There is no snap named '${name.slice(0, 64)}'.`);
 
-const presentChannel = ({ architecture, releasedAt }: Release, { track, risk }: Channel) => ({
+const presentChannel = (
+  { architecture, releasedAt }: Pick<Release, 'architecture' | 'releasedAt'>,
+  { track, risk }: Channel,
+) => ({
   architecture: architecture ?? 'all',
   name: track === 'latest' ? risk : `${track}/${risk}`,
   risk,

@@ -1,5 +1,5 @@
 // Lists all snap names. Each device fetches the list once a day and uses it to suggest a snap for an unknown command.
-import { createHash } from 'node:crypto';
+import { createDigest } from '#domain/cryptography.ts';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -64,7 +64,7 @@ async function namesOf(confinements: readonly string[], records: HandlerRecords)
 const pageSize = 1000;
 
 async function make(confinements: readonly string[], { catalog }: HandlerRecords): Promise<PackedSnapNames> {
-  const digest = createHash('sha256');
+  const digest = createDigest('cache');
   async function* text(): AsyncGenerator<string> {
     // A device parses the list token by token and expects these keys first.
     yield '{"_embedded":{"clickindex:package":[';

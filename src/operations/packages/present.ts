@@ -3,6 +3,7 @@ import type { Guardrail } from '#records/releases/guardrails.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { Track } from '#records/releases/tracks.ts';
 import { presentAccount } from '../present.ts';
+import { presentPlan } from '../releases/rollouts/rollout-plan.ts';
 
 /** A package's metadata; `website` and `contact` are the first links of their kind. */
 export const presentPackage = (
@@ -34,5 +35,6 @@ export const presentTrack = (track: Track) => ({
   'automatic-phasing-percentage': track.automaticPhasingPercentage,
   'created-at': track.createdAt,
   name: track.name,
+  ...(track.rollout !== undefined && { rollout: presentPlan(track.rollout) }),
   'version-pattern': track.versionPattern,
 });

@@ -1,8 +1,15 @@
 import { refuseInUse, unregisterPackage as act } from '#acts/packages/registration.ts';
-import { missingPermission, seesPackage, type Access, type PackageEvidence } from '#access/access-rules.ts';
+import {
+  missingPermission,
+  seesPackage,
+  type Access,
+  type AccessRequest,
+  type PackageEvidence,
+} from '#access/access-rules.ts';
 import { operation } from '#http/operation.ts';
 import { grants } from '#domain/tokens/permission.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Principal } from '#domain/tokens/principal.ts';
 import { caller } from '../caller.ts';
 
 const sees = seesPackage(['account-register-package', 'package-manage']);
@@ -11,10 +18,7 @@ const sees = seesPackage(['account-register-package', 'package-manage']);
 const mayUnregister: Access<PackageEvidence> = {
   ...sees,
   async admit(request) {
-    const principal = await request.authenticate().catch((error: unknown) => {
-      if (!(error instanceof Refusal) || error.code !== 'macaroon-authorization-required') throw error;
-      throw new Refusal(error.code, request.inPayload() ? 'Unauthorized' : 'discharge required');
-    });
+    const principal = await authenticate(request);
     const { namespace } = request.params;
     const lists = principal.packages ?? [];
     if (namespace === 'snap' && lists.some((list) => !list.some(({ type }) => type === 'snap'))) {
@@ -34,6 +38,15 @@ const mayUnregister: Access<PackageEvidence> = {
     return evidence.role === 'publisher' ? evidence : { ...evidence, role: 'store administrator' };
   },
 };
+
+async function authenticate(request: AccessRequest): Promise<Principal> {
+  try {
+    return await request.authenticate();
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.code !== 'macaroon-authorization-required') throw error;
+    throw new Refusal(error.code, request.inPayload() ? 'Unauthorized' : 'discharge required');
+  }
+}
 
 export const unregisterPackage = operation({
   name: 'unregister_package',

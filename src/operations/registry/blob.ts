@@ -1,6 +1,6 @@
 import { attachment } from '#http/response/content-disposition.ts';
 import { OperationResponse, operation } from '#http/operation.ts';
-import { respondWithBlob, findDownloadUrl, parseRange, redirectTo } from '#http/response/byte-ranges.ts';
+import { acceptRanges, respondWithBlob, findDownloadUrl, parseRange, redirectTo } from '#http/response/byte-ranges.ts';
 import { apiVersion, onRepository } from '#access/registry-access.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { digestText } from '#registry/repository.ts';
@@ -20,7 +20,7 @@ export const imageBlob = operation({
     206: 'The requested range of bytes.',
     307: 'The address of the file on the S3 server, valid for five minutes.',
   },
-  headers: ['docker-content-digest', 'etag', 'content-range', 'content-disposition', 'location'],
+  headers: ['docker-content-digest', 'etag', 'vary', 'content-range', 'content-disposition', 'location'],
   refuses: ['digest-invalid', 'blob-unknown', 'range-invalid'],
 
   async handle({ params, request, records, repository, blobs, config }) {
@@ -35,19 +35,18 @@ export const imageBlob = operation({
       ...digestHeaders,
       'content-type': 'application/octet-stream',
       ...attachment(fileName),
-      'accept-ranges': 'bytes',
       'cache-control': 'private, max-age=31536000, immutable',
     };
     if (request.method === 'HEAD') {
       // On this error a client sends the blob again, which repairs it.
       if ((await blobs.stat(sha3_384))?.size !== size)
         throw new Refusal('blob-unknown', 'The blob is corrupt and out of service. Push it again.');
-      return new OperationResponse({ headers: { ...headers, 'content-length': String(size) } });
+      return new OperationResponse({ headers: { ...headers, ...acceptRanges, 'content-length': String(size) } });
     }
     const range = parseRange(request.headers.range, size);
     const missing = (): Error => new Error(`cannot read the blob ${name}: its content is missing or damaged`);
     const location = await findDownloadUrl({ name: fileName, sha3_384, size }, { blobs, config }, missing);
     if (location !== undefined) return redirectTo(307, location, digestHeaders);
-    return respondWithBlob({ sha3_384, size, range, headers }, blobs, missing);
+    return respondWithBlob({ sha3_384, size, range, headers }, { request, blobs, config }, missing);
   },
 });

@@ -1,6 +1,5 @@
 // Manifests, indexes and tags of images.
-import { hash } from 'node:crypto';
-
+import { computeDigest } from '#domain/cryptography.ts';
 import { requireManifestContents, pushImageManifest } from '#acts/images/images.ts';
 import { attachment } from '#http/response/content-disposition.ts';
 import { isManifestType, manifestShapes, readManifest } from '#registry/image-manifest.ts';
@@ -94,9 +93,9 @@ export const putImageManifest = operation({
       );
     }
     const bytes = await readWholeBody(request, maxManifestBytes);
-    const sha256 = hash('sha256', bytes);
+    const sha256 = computeDigest('content sha256', bytes);
     const digest: Digest = requestedDigest ?? { algorithm: 'sha256', digits: sha256 };
-    const digits = digest.algorithm === 'sha256' ? sha256 : hash('sha512', bytes);
+    const digits = digest.algorithm === 'sha256' ? sha256 : computeDigest('content sha512', bytes);
     if (digits !== digest.digits) {
       throw new Refusal(
         'digest-invalid',

@@ -1,5 +1,5 @@
 import type { HeldRevision, StoreAccount, StorePackage } from '#contract/wire.ts';
-import type { Account } from '#records/accounts/accounts.ts';
+import type { Account, HeldRoles } from '#records/accounts/accounts.ts';
 import type { InventoryAccount, InventoryPackage } from '#records/packages/inventory.ts';
 import type { Release } from '#records/releases/releases.ts';
 
@@ -26,7 +26,7 @@ export const presentStoreAccount = (account: InventoryAccount): StoreAccount => 
 
 /** An account with its properties, for administrators. */
 export const presentWholeAccount = (
-  account: Account & { roles: readonly string[]; disabledAt?: string | null },
+  account: Account & Partial<HeldRoles> & { roles: readonly string[]; disabledAt?: string | null },
 ): Omit<StoreAccount, 'packages'> => ({
   id: account.id,
   username: account.username,
@@ -36,6 +36,7 @@ export const presentWholeAccount = (
   'created-at': account.createdAt,
   'disabled-at': account.disabledAt ?? null,
   roles: [...account.roles],
+  ...(account.groupRoles !== undefined && account.groupRoles.length > 0 && { 'group-roles': account.groupRoles }),
 });
 
 /** The content of a slot of a channel. */

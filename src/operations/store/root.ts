@@ -5,6 +5,7 @@ import { json } from '#http/response/outgoing-response.ts';
 import { OperationResponse, operation } from '#http/operation.ts';
 import { namespaces } from '#domain/packages/namespace.ts';
 import { isOffline } from '#configuration/config.ts';
+import { commit } from '#platform/version.ts';
 import { renderWelcomePage } from './welcome.ts';
 
 export const root = operation({
@@ -27,6 +28,7 @@ export const root = operation({
     const body = {
       service: 'larder' as const,
       version,
+      ...(commit !== undefined && { commit }),
       'api-version': 61,
       namespaces,
       offline: isOffline(config),

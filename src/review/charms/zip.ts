@@ -32,7 +32,7 @@ const fileTypes = { mask: 0o170000, none: 0, file: 0o100000, directory: 0o040000
 
 /** Opens an archive to read the files in `fileNames`. Throws `Unacceptable`. */
 export function openZip(source: UploadBytes, fileNames: readonly string[]): Zip {
-  const archive = open(source);
+  const archive = openArchive(source, 1 << 18);
   const files = new Map<string, Entry>();
   const names = new Map<string, 'file' | 'directory'>();
   const links: Entry[] = [];
@@ -102,12 +102,14 @@ function textOf(name: string, bytes: Uint8Array): string {
 /** Gives yauzl bytes from a window, so that a list of many entries takes few reads, and synchronously. */
 class ZipWindow extends RandomAccessReader {
   readonly #source: UploadBytes;
+  readonly #windowBytes: number;
   #bytes: Uint8Array = new Uint8Array();
   #start = 0;
 
-  constructor(source: UploadBytes) {
+  constructor(source: UploadBytes, windowBytes: number) {
     super();
     this.#source = source;
+    this.#windowBytes = windowBytes;
   }
 
   override read(
@@ -123,7 +125,10 @@ class ZipWindow extends RandomAccessReader {
       return;
     }
     if (position < this.#start || end > this.#start + this.#bytes.length) {
-      this.#bytes = this.#source.read(position, Math.min(Math.max(length, 1 << 18), this.#source.size - position));
+      this.#bytes = this.#source.read(
+        position,
+        Math.min(Math.max(length, this.#windowBytes), this.#source.size - position),
+      );
       this.#start = position;
     }
     buffer.set(this.#bytes.subarray(position - this.#start, end - this.#start), offset);
@@ -148,15 +153,19 @@ function callSynchronously<Result>(ask: (callback: (error: Error | null, result:
   return answer.result;
 }
 
-const open = (source: UploadBytes): ZipFile => {
+/**
+ * Opens an archive, to read its list of entries with `nextEntry`. `windowBytes` are read at once: few, if contents are
+ * read between the entries.
+ */
+export const openArchive = (source: UploadBytes, windowBytes: number): ZipFile => {
   const options = { lazyEntries: true, autoClose: false, strictFileNames: true };
   const archive = callSynchronously<ZipFile>((callback) => {
-    fromRandomAccessReader(new ZipWindow(source), source.size, options, callback);
+    fromRandomAccessReader(new ZipWindow(source, windowBytes), source.size, options, callback);
   });
   return archive;
 };
 
-function nextEntry(archive: ZipFile): Entry {
+export function nextEntry(archive: ZipFile): Entry {
   return callSynchronously<Entry>((callback) => {
     archive.removeAllListeners();
     archive.once('entry', (entry: Entry) => {
@@ -218,7 +227,8 @@ function refuseLinkOutside({ fileName }: Entry, content: Uint8Array): void {
   );
 }
 
-function contentOf(archive: ZipFile, source: UploadBytes, entry: Entry, maxBytes: number): Uint8Array {
+/** The content of an entry, verified against its checksum. */
+export function contentOf(archive: ZipFile, source: UploadBytes, entry: Entry, maxBytes: number): Uint8Array {
   const { fileName, compressedSize, uncompressedSize, compressionMethod } = entry;
   if (uncompressedSize > maxBytes || compressedSize > maxBytes) {
     throw new Unacceptable(

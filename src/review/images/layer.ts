@@ -1,7 +1,9 @@
 // Reads files from a layer of an image: a tar archive, compressed or not, that is scanned once while it is unpacked,
 // and never stored. A layer is untrusted, so memory and unpacked bytes are bounded.
-import { Readable } from 'node:stream';
+import { Readable, type Transform } from 'node:stream';
 import { constants, createGunzip, createZstdDecompress } from 'node:zlib';
+
+import xz from 'xz-decompress';
 
 import { block, padding, type TarHeader } from '#files/tar-header.ts';
 import type { UploadBytes } from '../squashfs/source.ts';
@@ -20,6 +22,7 @@ export interface Budget {
 export type LayerFinding = Uint8Array | 'hidden' | undefined;
 
 const piece = 256 << 10;
+const magicBytes = 6;
 const maxExtensionBytes = 64 << 10;
 
 /** Finds the file `folder/name`; returns at most `longest` bytes, and one more if it is longer. */
@@ -119,9 +122,8 @@ function unpacked(source: UploadBytes, layer: TarFile, budget: Budget): LayerRea
     }
   }
   const input = Readable.from(packed(), { objectMode: false });
-  const unpack = unpackerOf(source, layer);
-  const stream: Readable = unpack === undefined ? input : input.pipe(unpack);
-  if (unpack !== undefined) input.on('error', (error) => unpack.destroy(error));
+  const begin = source.read(layer.start, Math.min(magicBytes, layer.size));
+  const stream = unpackerFor(begin)?.(input) ?? input;
   const chunks = stream.iterator() as AsyncIterator<Uint8Array, undefined>;
   let held: Uint8Array = new Uint8Array();
 
@@ -164,11 +166,30 @@ function unpacked(source: UploadBytes, layer: TarFile, budget: Budget): LayerRea
   };
 }
 
-/** The format is recognized by the first bytes, as every client does: media types are not always correct. */
-function unpackerOf(source: UploadBytes, { start, size }: TarFile) {
-  const magic = Buffer.from(source.read(start, Math.min(4, size))).toString('hex');
-  if (magic.startsWith('1f8b')) return createGunzip({ chunkSize: piece });
-  if (magic !== '28b52ffd') return undefined;
-  // The window is memory outside of the worker's heap: without this limit a layer may require 2 GiB.
-  return createZstdDecompress({ chunkSize: piece, params: { [constants.ZSTD_d_windowLogMax]: 25 } });
-}
+const through =
+  (create: () => Transform) =>
+  (packed: Readable): Readable => {
+    const unpacker = create();
+    packed.on('error', (error) => unpacker.destroy(error));
+    return packed.pipe(unpacker);
+  };
+
+/** How bytes are unpacked, by their first ones in hex. */
+const unpackers: readonly (readonly [magic: string, unpack: (packed: Readable) => Readable])[] = [
+  ['1f8b', through(() => createGunzip({ chunkSize: piece }))],
+  [
+    '28b52ffd',
+    // The window is memory outside of the worker's heap: without this limit a layer may require 2 GiB.
+    through(() => createZstdDecompress({ chunkSize: piece, params: { [constants.ZSTD_d_windowLogMax]: 25 } })),
+  ],
+  ['fd377a585a00', (packed) => Readable.fromWeb(new xz.XzReadableStream(Readable.toWeb(packed)))],
+];
+
+/** The format follows from the first bytes, as for every client: media types are not always correct. */
+const unpackerFor = (begin: Uint8Array) => {
+  const hex = Buffer.from(begin.subarray(0, magicBytes)).toString('hex');
+  return unpackers.find(([magic]) => hex.startsWith(magic))?.[1];
+};
+
+/** Whether bytes that begin like this are unpacked before their tar archive is read. */
+export const isPacked = (begin: Uint8Array): boolean => unpackerFor(begin) !== undefined;

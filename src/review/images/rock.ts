@@ -1,7 +1,6 @@
 // Reads a rock: an archive in the OCI image layout. Everything that its index refers to must exist and match its
 // digest, so that no device pulls an incomplete image.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import { mergeBills, type BillOfMaterials } from '#domain/vulnerabilities/bill-of-materials.ts';
 import { imageBillReader, type ImageLayer } from '../contents/image-contents.ts';
 import { rockMetadataReader } from './rock-metadata.ts';
@@ -126,7 +125,7 @@ class RockArchive {
     this.#checked.add(digest);
     this.#hashed += size;
     if (this.#hashed > maxHashedBytes && size > maxDocumentBytes) return file;
-    const hash = createHash('sha256');
+    const hash = createDigest('content sha256');
     for (let done = 0; done < size; done += maxDocumentBytes) {
       hash.update(this.#source.read(file.start + done, Math.min(maxDocumentBytes, size - done)));
     }

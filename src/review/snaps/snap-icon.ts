@@ -1,7 +1,7 @@
 // Finds the icon of a snap in meta/gui. A snap works without an icon, so an unusable file only gives a notice.
 import { posix } from 'node:path';
 
-import { readIcon, maxIconBytes } from '../icon.ts';
+import { maxIconBytes, maxIconSide, minIconSide, readIcon } from '../icon.ts';
 import { cleanPath } from '../snap-rules/paths.ts';
 import type { Image } from '../squashfs/image.ts';
 import type { Inode } from '../squashfs/inode.ts';
@@ -27,7 +27,7 @@ export function readSnapIcon(image: Image, gui: ReadonlyMap<string, Inode>): Ico
     const icon = readIconFile(image, inode);
     if (typeof icon !== 'string') return { icon, notices };
     notices.push(
-      `${folder}/${name} is not used as the icon: ${icon}. Use a PNG, JPEG or SVG of at most ${String(maxIconBytes)} bytes.`,
+      `${folder}/${name} is not used as the icon: ${icon}. Use an SVG, or a PNG or JPEG with sides of ${String(minIconSide)} to ${String(maxIconSide)} pixels, of at most ${String(maxIconBytes)} bytes.`,
     );
   }
   return { icon: null, notices };

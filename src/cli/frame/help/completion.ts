@@ -1,6 +1,6 @@
 // larder completion
 import { command, commonOptions, UsageError, type Command, type CommandGroup } from '../command.ts';
-import { manualPage } from './manual.ts';
+import { groupPages, manualPage } from './manual.ts';
 import { configurationPage } from './configuration-manual.ts';
 import { suggest } from './suggest.ts';
 
@@ -13,7 +13,7 @@ export const completion = (groups: readonly CommandGroup[]): Command =>
     summary: 'Print the completion script for a shell, or a manual page.',
     description:
       "Shells call 'larder completion suggest -- WORDS': it lists completions of the last word, with names and ids " +
-      'of the store if the caller may read them.',
+      "of the store if the caller may read them. With --json, 'man' also gives the page of each group of commands.",
     positionals: [
       {
         name: 'shell',
@@ -36,7 +36,7 @@ export const completion = (groups: readonly CommandGroup[]): Command =>
       const commands = await Promise.all(groups.flatMap((group) => group.commands).map(({ load }) => load()));
       const write = { bash, zsh, fish, man: manualPage, 'config-man': configurationPage };
       const text = write[shellName](commands).trimEnd();
-      return { text, json: { shell, text } };
+      return { text, json: { shell, text, ...(shellName === 'man' && { pages: groupPages(commands) }) } };
     },
   });
 

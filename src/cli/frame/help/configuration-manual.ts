@@ -17,9 +17,10 @@ export function configurationPage(): string {
     troff('Every key is optional. After a change, send the server SIGHUP or restart it;'),
     troff("'larder config set KEY VALUE' changes a key, checks the file and makes the server read it."),
   ];
-  for (const [name, { description, keys }] of sections()) {
+  for (const [name, { description, keys, anyKey }] of sections()) {
     parts.push(`.SH [${troff(name)}]`, troff(description));
-    for (const [key, record] of keys) parts.push('.TP', `.B ${troff(key)}`, ...entry(record));
+    const records = anyKey === undefined ? keys : [['NAME', anyKey] as const];
+    for (const [key, record] of records) parts.push('.TP', `.B ${troff(key)}`, ...entry(record));
   }
   parts.push('.SH FILES', '.TP', '.I /var/lib/larder/larder.toml', 'The configuration of the system service.');
   parts.push('.SH SEE ALSO', '.BR larder (1)');

@@ -1,33 +1,17 @@
-// Writes the manual page larder(1) from the records of the commands.
+// Writes the manual pages larder(1) and larder-GROUP(1) from the records of the commands.
 import { commonOptions, optionName, type Command, type CommandOptions } from '../command.ts';
 import { exitCodes, usageLine } from './usage.ts';
 
 export function manualPage(commands: readonly Command[]): string {
   const parts = [
-    '.TH LARDER 1',
-    '.SH NAME',
-    'larder \\- keep and serve the packages of a site without internet',
-    '.SH SYNOPSIS',
+    ...heading('LARDER', 'larder \\- keep and serve the packages of a site without internet'),
     '.B larder',
     '.I COMMAND',
     '[\\fIOPTIONS\\fR]',
     '.SH COMMANDS',
+    ...commands.flatMap(describeCommand),
+    ...optionsAndExit,
   ];
-  for (const { name, summary, description, options, positionals, examples, ...rest } of commands) {
-    parts.push(
-      `.SS ${troff(name)}`,
-      troff(summary),
-      '.PP',
-      `.B ${troff(usageLine({ name, summary, description, options, positionals, examples, ...rest }))}`,
-    );
-    if (description !== undefined) parts.push('.PP', troff(description));
-    for (const place of positionals)
-      parts.push('.TP', `.I ${troff(place.value ?? place.name.toUpperCase())}`, troff(place.summary));
-    parts.push(...optionLines(options));
-    parts.push('.PP', 'For example:', '.PP', '.nf', ...examples.map((line) => troff(line)), '.fi');
-  }
-  parts.push('.SH OPTIONS OF EVERY COMMAND', ...optionLines(commonOptions), '.SH EXIT STATUS');
-  for (const [code, meaning] of exitCodes) parts.push('.TP', `.B ${code}`, troff(meaning));
   parts.push('.SH ENVIRONMENT', '.TP', '.B LARDER_DATA', 'The data directory, if --data does not name one.');
   parts.push(
     '.TP',
@@ -43,6 +27,48 @@ export function manualPage(commands: readonly Command[]): string {
   return `${parts.join('\n')}\n`;
 }
 
+/** Writes a page for each first word of the commands, such as larder-transfer(1): file name → text. */
+export function groupPages(commands: readonly Command[]): Record<string, string> {
+  const groups = Map.groupBy(commands, ({ name }) => name.split(' ')[0]!);
+  return Object.fromEntries([...groups].map(([word, members]) => [`larder-${word}.1`, groupPage(word, members)]));
+}
+
+function groupPage(word: string, members: readonly Command[]): string {
+  const [only] = members.length === 1 ? members : [];
+  const summary = only === undefined ? `commands of larder that begin with ${word}` : only.summary.replace(/\.$/, '');
+  const parts = [
+    ...heading(`LARDER-${word.toUpperCase()}`, `larder-${troff(word)} \\- ${troff(summary)}`),
+    ...members.flatMap((member) => [`.B ${troff(usageLine(member))}`, '.br']).slice(0, -1),
+    '.SH COMMANDS',
+    ...members.flatMap(describeCommand),
+    ...optionsAndExit,
+    '.SH SEE ALSO',
+    '.BR larder (1),',
+    '.BR larder.toml (5)',
+  ];
+  return `${parts.join('\n')}\n`;
+}
+
+const heading = (title: string, name: string): string[] => [`.TH ${troff(title)} 1`, '.SH NAME', name, '.SH SYNOPSIS'];
+
+function describeCommand(described: Command): string[] {
+  const { name, summary, description, options, positionals, examples } = described;
+  return [
+    `.SS ${troff(name)}`,
+    troff(summary),
+    '.PP',
+    `.B ${troff(usageLine(described))}`,
+    ...(description === undefined ? [] : ['.PP', troff(description)]),
+    ...positionals.flatMap((place) => [
+      '.TP',
+      `.I ${troff(place.value ?? place.name.toUpperCase())}`,
+      troff(place.summary),
+    ]),
+    ...optionLines(options),
+    ...['.PP', 'For example:', '.PP', '.nf', ...examples.map((line) => troff(line)), '.fi'],
+  ];
+}
+
 /** The files that concern an administrator. */
 const files: readonly (readonly [string, string])[] = [
   ['/var/lib/larder', 'The data directory of the system service.'],
@@ -53,16 +79,25 @@ const files: readonly (readonly [string, string])[] = [
   ['/var/lib/larder/admin.macaroon', "The store administrator's credential."],
 ];
 
-const optionLines = (options: CommandOptions): string[] =>
-  Object.entries(options).flatMap(([name, option]) => [
+function optionLines(options: CommandOptions): string[] {
+  return Object.entries(options).flatMap(([name, option]) => [
     '.TP',
     `.B ${troff(optionName(name, option))}`,
     troff(option.summary),
   ]);
+}
+
+const optionsAndExit = [
+  '.SH OPTIONS OF EVERY COMMAND',
+  ...optionLines(commonOptions),
+  '.SH EXIT STATUS',
+  ...exitCodes.flatMap(([code, meaning]) => ['.TP', `.B ${code}`, troff(meaning)]),
+];
 
 /** Escapes text, so that troff reads none of it as a request. */
-export const troff = (words: string): string =>
-  words
+export function troff(words: string): string {
+  return words
     .replaceAll('\\', '\\e')
     .replaceAll('-', '\\-')
     .replace(/^(?=[.'])/gm, '\\&');
+}

@@ -1,14 +1,18 @@
 // larder version
-import { version as release } from '#platform/version.ts';
+import { commit, version as release } from '#platform/version.ts';
 import { command } from '../command.ts';
 
 export const version = command({
   name: 'version',
-  summary: 'Show the release of larder.',
+  summary: 'Show the release of larder, and the commit that it was built from.',
   examples: ['larder version', 'larder version --json'],
 
-  run: () => ({
-    text: `larder ${release} (Node ${process.versions.node}, ${process.platform} ${process.arch})`,
-    json: { version: release, node: process.versions.node, platform: process.platform, arch: process.arch },
-  }),
+  run: () => {
+    const { versions, platform, arch } = process;
+    const from = commit === undefined ? '' : `commit ${commit.slice(0, 12)}, `;
+    return {
+      text: `larder ${release} (${from}Node ${versions.node}, ${platform} ${arch})`,
+      json: { version: release, ...(commit !== undefined && { commit }), node: versions.node, platform, arch },
+    };
+  },
 });

@@ -1,6 +1,5 @@
 // Inspects the snaps to import, and reports every problem before anything is changed.
-import { createHash } from 'node:crypto';
-
+import { createDigest } from '#domain/cryptography.ts';
 import { verifyAssertions, type VerifiedAssertions } from '#acts/assertions/assertions.ts';
 import { isAlreadyImported, findImportedSnap } from '#acts/packages/imported-packages.ts';
 import { parseAssertion, type Assertion } from '#assertions/format/assertion.ts';
@@ -72,7 +71,7 @@ interface SnapFileDigests {
 }
 
 async function digestsOf(sent: SentFile): Promise<SnapFileDigests> {
-  const [sha3_384, sha256] = [createHash('sha3-384'), createHash('sha256')];
+  const [sha3_384, sha256] = [createDigest('content sha3-384'), createDigest('content sha256')];
   for await (const piece of piecesOf(sent)) {
     sha3_384.update(piece);
     sha256.update(piece);

@@ -1,7 +1,7 @@
 // Parses and formats the settings of larder.toml at a terminal.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readConfigText, type ConfigurationKey } from '#configuration/config.ts';
+import { readConfigText, valuesIn, type ConfigurationKey } from '#configuration/config.ts';
 import type { ConfigValue } from '#configuration/edit.ts';
 import { tomlValue } from '#configuration/edit.ts';
 import { findKey, sections } from '#configuration/keys.ts';
@@ -57,8 +57,10 @@ export function readValue(name: string, key: ConfigurationKey, words: readonly s
 export function readSettings(data: string): ReadonlyMap<string, ConfigValue> {
   const values = readConfigText(join(data, 'larder.toml'));
   return new Map(
-    Object.entries(values).flatMap(([section, keys]) =>
-      Object.entries(keys).map(([key, value]): [string, ConfigValue] => [`${section}.${key}`, value as ConfigValue]),
+    [...sections()].flatMap(([section]) =>
+      Object.entries(valuesIn(values, section))
+        .map(([key, value]): [string, ConfigValue] => [`${section}.${key}`, value as ConfigValue])
+        .filter(([name]) => !sections().has(name)),
     ),
   );
 }

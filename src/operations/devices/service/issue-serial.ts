@@ -1,6 +1,5 @@
 // Issues the serial of a device: verifies the request, signs with the key of the model's serial policy, and writes the serial log.
-import { hash, timingSafeEqual } from 'node:crypto';
-
+import { computeDigest, timingSafeEqual } from '#domain/cryptography.ts';
 import { storeSerial as act, type SerialTerms } from '#acts/devices/serials.ts';
 import { parseAssertion, stream, type Assertion } from '#assertions/format/assertion.ts';
 import { acceptUpload } from '#assertions/chain.ts';
@@ -46,7 +45,7 @@ export async function issueSerial(text: string, apiKey: string, parts: SerialIss
 function checkApiKey({ apiKey, name }: Model, presentedKey: string): void {
   if (apiKey === null) return;
   const [expectedHash, presentedHash] = [apiKey, presentedKey].map((key) =>
-    Buffer.from(hash('sha256', key), 'hex'),
+    Buffer.from(computeDigest('secret', key), 'hex'),
   ) as [Buffer, Buffer];
   if (timingSafeEqual(expectedHash, presentedHash)) return;
   throw new Refusal('forbidden', `The header api-key of this request is not the api-key of the model '${name}'.`);

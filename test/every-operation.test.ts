@@ -11,6 +11,7 @@ import { operations } from '#operations/index.ts';
 import { startStore, type Client, type Reply } from '#test/fixtures/appliance.ts';
 import { addBrand } from '#test/fixtures/brands.ts';
 import { exchange } from '#test/fixtures/clients/exchange.ts';
+import { isLongLane } from '#test/fixtures/large.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { bodyOf, inNoNamespace, needsToken, pathOf } from '#test/fixtures/contract/requests.ts';
 
@@ -34,6 +35,12 @@ const expectedHeaders: [string, unknown][] = [
   ['location', null],
   ['www-authenticate', null],
 ];
+
+let turn = 0;
+
+/** One of several requests that are alike, each in its turn; all of them in the lane "long". */
+const someOf = <Item>(items: readonly Item[]): readonly Item[] =>
+  isLongLane ? items : items.slice(turn++ % items.length).slice(0, 1);
 
 const about = (op: Operation): string => `${op.method} ${op.path}`;
 
@@ -126,8 +133,8 @@ t.test('every operation', async (t) => {
 
   await t.test('without a token it is refused with 401', async (t) => {
     for (const op of guarded) {
-      const paths = ['snap', 'charm'].map((namespace) => pathOf(op, { ...subject, namespace }));
-      for (const path of new Set(paths)) {
+      const paths = new Set(['snap', 'charm'].map((namespace) => pathOf(op, { ...subject, namespace })));
+      for (const path of someOf([...paths])) {
         const reply = await send(store.anyone, op, path, bodyOf(op));
         t.equal(reply.status, 401, about(op));
         t.equal(reply.headers.get('content-type'), 'application/json', about(op));
@@ -209,18 +216,13 @@ t.test('every operation', async (t) => {
   await t.test('a body that is none is refused with a 4xx', async (t) => {
     // An exchange looks at nothing before it has a login.
     for (const op of ours.filter(({ body, access }) => body !== undefined && access.inPayload === undefined)) {
-      for (const [content, status] of [
-        ['{', 400],
-        ['nonsense', 400],
-        ['"text"', 400],
-        ['null', 400],
-      ] as const) {
+      for (const content of someOf(['"text"', '{', 'nonsense', 'null'])) {
         const reply = await exchange(store.url + pathOf(op, subject), {
           method: op.method,
           headers: { authorization: `Macaroon ${root.token}`, 'content-type': 'application/json' },
           body: content,
         });
-        t.equal(reply.status, status, `${about(op)} ${content}`);
+        t.equal(reply.status, 400, `${about(op)} ${content}`);
         t.match(JSON.parse(reply.text), refusal('api-error'), about(op));
       }
       if (op.bodyOptional !== true) {
@@ -234,7 +236,7 @@ t.test('every operation', async (t) => {
     for (const op of guarded) {
       const named = op.path.includes(':name') || pathOf(op, subject).includes('package=');
       if (named && /publisher|collaborator/.test(op.access.who)) {
-        for (const namespace of ['snap', 'charm']) {
+        for (const namespace of someOf(['snap', 'charm'])) {
           const theirs = await send(bob, op, pathOf(op, { ...subject, namespace }), bodyOf(op));
           const nobodys = await send(bob, op, pathOf(op, { ...subject, namespace, name: 'hallo' }), bodyOf(op));
           t.equal(theirs.status, 404, about(op));
@@ -297,8 +299,10 @@ t.test('every operation', async (t) => {
     const addresses = new Map(ours.map((op) => [op.path, op]));
     for (const op of addresses.values()) {
       const here = operations.filter(({ path }) => path === op.path).map(({ method }) => method);
-      for (const method of ['PUT', 'PATCH', 'DELETE', 'POST', 'GET', 'OPTIONS', 'TRACK'] as const) {
-        if ((here as string[]).includes(method) || method === 'TRACK') continue;
+      const methods = (['PUT', 'PATCH', 'DELETE', 'POST', 'GET', 'OPTIONS'] as const).filter(
+        (method) => !(here as string[]).includes(method),
+      );
+      for (const method of someOf(methods)) {
         const reply = await send(
           root,
           { ...op, method: method as Operation['method'] },

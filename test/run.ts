@@ -13,8 +13,8 @@ import { isLane, lanes, needsOwnProcess, selectFiles, type Lane } from './runner
 import { runGroup, type FileResult } from './runner/process.ts';
 import { printFile, printSummary, printTimings } from './runner/report.ts';
 
-/** To load the store takes as long as ten files of tests: many share a process, few enough that memory stays small. */
-const filesPerProcess = 40;
+/** To load the store takes as long as several files of tests, so at least so many share a process. */
+const minFilesPerProcess = 20;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -22,17 +22,20 @@ const { values, positionals } = parseArgs({
     lane: { type: 'string', default: 'tests' },
     changed: { type: 'boolean', default: false },
     timings: { type: 'boolean', default: false },
-    jobs: { type: 'string', default: String(Math.min(availableParallelism(), 8)) },
+    // One more than processors: tests wait for the disk and for processes that they start.
+    jobs: { type: 'string', default: String(Math.min(availableParallelism() + 1, 8)) },
   },
 });
 
-/** Files that share a process, in an order that is always the same. */
+/** Files that share a process, in an order that is always the same. Later groups are smaller, so that all processes end together. */
 function groupFiles(files: readonly string[], processCount: number): string[][] {
-  const alone = files.filter(needsOwnProcess);
-  const shared = files.filter((file) => !alone.includes(file));
-  const size = Math.min(filesPerProcess, Math.ceil(shared.length / processCount));
-  const groups = alone.map((file) => [file]);
-  for (let at = 0; at < shared.length; at += size) groups.push(shared.slice(at, at + size));
+  const groups = files.filter(needsOwnProcess).map((file) => [file]);
+  let left = files.filter((file) => !needsOwnProcess(file));
+  while (left.length > 0) {
+    const size = Math.max(minFilesPerProcess, Math.ceil(left.length / (processCount * 1.1)));
+    groups.push(left.slice(0, size));
+    left = left.slice(size);
+  }
   return groups;
 }
 

@@ -8,12 +8,15 @@ import { everyAct } from '#acts/index.ts';
 import { toAssertionRecord } from '#acts/assertions/assertions.ts';
 import { approveProposal } from '#acts/approvals/proposals.ts';
 import { approvalKinds } from '#domain/approvals/approval-policy.ts';
+import { readRolloutPlan } from '#domain/releases/rollout.ts';
 import { changeConfig } from '#configuration/config.ts';
 import { offered, download, rootsFile, snapOf } from '#test/fixtures/packages/online-store.ts';
 import { explained, rowsOf, unapproved } from '#test/fixtures/records/approved-rows.ts';
 import { askingSite, configure } from '#test/fixtures/accounts/approvers.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
+import { kevCatalog, osvZip } from '#test/fixtures/vulnerabilities/feeds.ts';
+import { advisory, oldSsl, snapOf as versionOf } from '#test/operations/vulnerabilities/world.ts';
 import { addRevision } from '#test/fixtures/packages/packages.ts';
 import { sshKeyPair } from '#test/fixtures/accounts/ssh-keys.ts';
 import { until } from '#test/fixtures/until.ts';
@@ -53,6 +56,8 @@ const filesOfActs = (): { file: string; text: string }[] =>
 /** Files that change the content of channels without a gated act of their own, and why. */
 const beyond: Record<string, string> = {
   'revisions/revisions.ts': 'what is withdrawn is in no channel any more, at once',
+  'releases/rollouts.ts':
+    'pausing and rolling back take back, a raise was approved with the plan, and resuming is gated',
   'transfers/kinds/channels.ts': 'accept_transfer and withdraw_transfer call it, and both are gated',
 };
 
@@ -102,12 +107,22 @@ interface Door {
   go: () => Promise<Tried>;
 }
 
-const asked = ['transfers', 'unsigned_folders', 'requests', 'delete_keys', 'import_keys', 'sources', 'policy'].map(
-  (kind) => `${kind} = "1 of B"`,
-);
+const asked = [
+  'transfers',
+  'unsigned_folders',
+  'requests',
+  'delete_keys',
+  'import_keys',
+  'sources',
+  'policy',
+  'feeds',
+].map((kind) => `${kind} = "1 of B"`);
+
+/** Holds acceptances for one package, and none of the releases. */
+const found = 'vulnerabilities = ["1 of B for unknown in snap/found:*"]';
 
 t.test('each act that may be held is held on all of its paths, and done on the same path once approved', async (t) => {
-  const { store, run } = await askingSite(t, [...asked, 'releases = ["1 of B for */*:*/stable"]'].join('\n'));
+  const { store, run } = await askingSite(t, [...asked, 'releases = ["1 of B for */*:*/stable"]', found].join('\n'));
   changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });
   const doors = await doorsOf(t, store, run);
   t.strictSame([...new Set(doors.map(({ is }) => is))].sort(), doorsInSource(), 'and there is no other');
@@ -148,6 +163,8 @@ async function doorsOf(t: Parameters<typeof folder>[0], store: Asking['store'], 
   return [
     ...(await releaseDoors({ store, ada, stick, typed, called })),
     pushDoor(store, ada),
+    ...(await resumeDoors({ store, ada, typed, called })),
+    ...(await fleetDoors({ store, ada, typed })),
     ...(await keyDoors({ store, ada, stick, typed })),
     ...(await transferDoors({ store, run, stick, typed })),
     {
@@ -160,6 +177,8 @@ async function doorsOf(t: Parameters<typeof folder>[0], store: Asking['store'], 
       what: 'a request',
       go: typed(`transfer request ${join(stick, 'out.tar')} --inventory none --yes`),
     },
+    ...feedDoors({ stick, typed }),
+    ...(await findingDoors({ store, ada, stick, typed })),
     {
       is: 'jobs/approvals/keep-approval-policy.ts change_approval_policy',
       what: 'another policy in the file',
@@ -174,6 +193,84 @@ async function doorsOf(t: Parameters<typeof folder>[0], store: Asking['store'], 
   ];
 }
 
+function feedDoors({ stick, typed }: Pick<Typing, 'stick' | 'typed'>): Door[] {
+  const file = join(stick, 'kev.json');
+  writeFileSync(file, kevCatalog(['CVE-2026-1001']));
+  return [
+    {
+      is: 'jobs/vulnerabilities/import-feed.ts import_feed',
+      what: 'a feed of advisories',
+      go: typed(`feed import ${file}`),
+    },
+    {
+      is: 'cli/vulnerabilities/feed-remove.ts remove_feed',
+      what: 'the removal of a feed',
+      go: typed('feed remove cisa-kev --yes'),
+    },
+  ];
+}
+
+/** Three vulnerabilities of a snap, each accepted on another path. */
+async function findingDoors({
+  store,
+  ada,
+  stick,
+  typed,
+}: Pick<Typing, 'store' | 'ada' | 'stick' | 'typed'>): Promise<Door[]> {
+  const root = await store.as('root');
+  await ada.post('/v1/snap', { name: 'found' });
+  await ada.push('snap', 'found', versionOf('found', '1', `libssl3=${oldSsl}`));
+  const file = join(stick, 'ubuntu.zip');
+  writeFileSync(file, osvZip([1001, 1002, 1003].map((number) => advisory(number))));
+  const until = new Date(store.clock.now.getTime() + days(9)).toISOString();
+  const reason = 'It is closed.';
+  const path = '/internal/v1/packages/snap/found/accepted-findings';
+  return [
+    {
+      is: 'jobs/vulnerabilities/import-feed.ts import_feed',
+      what: 'a feed of Ubuntu',
+      go: typed(`feed import ${file}`),
+    },
+    {
+      is: 'cli/vulnerabilities/accepted-findings.ts accept_finding',
+      what: 'a vulnerability that the host accepts',
+      async go() {
+        await typed('feed match')();
+        const line = `vulnerability accept snap/found CVE-2026-1001 --until ${until.slice(0, 10)} --reason closed`;
+        return typed(line)();
+      },
+    },
+    {
+      is: 'operations/vulnerabilities/accept-finding.ts accept_finding',
+      what: 'a vulnerability that is accepted over HTTP',
+      async go() {
+        const { status, body } = await root.post(path, { vulnerability: 'CVE-2026-1002', until, reason });
+        return { text: JSON.stringify(body), done: status === 200 };
+      },
+    },
+    {
+      is: 'console/vulnerabilities/vulnerability.ts accept_finding',
+      what: 'a vulnerability that is accepted in the console',
+      go: acceptInConsole(store, 'CVE-2026-1003', { until: until.slice(0, 10), reason }),
+    },
+  ];
+}
+
+const acceptInConsole = (store: Asking['store'], vulnerability: string, fields: Record<string, string>) => async () => {
+  const { browsers } = store.beside.authority;
+  const session = await browsers.begin(store.ids.root, { address: '127.0.0.1', requestId: 'x' });
+  const form = `/console/packages/snap/found/vulnerabilities/${vulnerability}/accept`;
+  const token = (await browsers.find(session)).formToken(form);
+  const sent = await fetch(store.url + form, {
+    method: 'POST',
+    headers: { cookie: `larder-session=${session}` },
+    body: new URLSearchParams({ ...fields, 'form-token': token }),
+    redirect: 'manual',
+  });
+  const done = /done=finding-accepted$/.test(sent.headers.get('location') ?? '');
+  return { text: `${await sent.text()} approval-required`, done };
+};
+
 interface Typing {
   store: Asking['store'];
   ada: Awaited<ReturnType<Asking['store']['as']>>;
@@ -182,22 +279,44 @@ interface Typing {
   stick: string;
 }
 
-/** The steps of ada in a browser; the next page states the outcome. */
-const pressed = (store: Asking['store'], fields: Record<string, string>) => async (): Promise<Tried> => {
-  const { browsers } = store.beside.authority;
-  const session = await browsers.begin(store.ids.ada, { address: '127.0.0.1', requestId: 'x' });
-  const form = '/console/packages/snap/hello/release';
-  const token = (await browsers.find(session)).formToken(form);
-  const headers = { cookie: `larder-session=${session}` };
+/** Sends a form of the console as ada. Returns the address of the next page. */
+async function sendForm(store: Asking['store'], form: string, fields: Record<string, string>): Promise<string> {
+  const headers = await browserOf(store);
+  const session = headers.cookie.slice('larder-session='.length);
+  const token = (await store.beside.authority.browsers.find(session)).formToken(form);
   const body = new URLSearchParams({ ...fields, 'form-token': token });
   const sent = await fetch(store.url + form, { method: 'POST', headers, body, redirect: 'manual' });
-  const led = sent.headers.get('location') ?? '';
-  const page = await (await fetch(store.url + led, { headers })).text();
-  const [, number = ''] = /\/console\/waiting\/proposals\/(\d+)"/.exec(page) ?? [];
-  const waits = /waits as <a [^>]*>proposal \d+<\/a> for 1 more approval/.test(page);
-  const text = waits ? `Waits for 1 more approval (proposal ${number}, approval-required` : page;
-  return { text, done: /\?done=(?:released|channels-closed)$/.test(led) };
-};
+  return sent.headers.get('location') ?? '';
+}
+
+async function browserOf(store: Asking['store']): Promise<{ cookie: string }> {
+  const { browsers } = store.beside.authority;
+  return { cookie: `larder-session=${await browsers.begin(store.ids.ada, { address: '127.0.0.1', requestId: 'x' })}` };
+}
+
+/** The steps of ada in a browser; the next page states the outcome. */
+const pressed =
+  (
+    store: Asking['store'],
+    fields: Record<string, string>,
+    { form = '/console/packages/snap/hello/release', who = store.ids.ada }: { form?: string; who?: string } = {},
+  ) =>
+  async (): Promise<Tried> => {
+    const { browsers } = store.beside.authority;
+    const session = await browsers.begin(who, { address: '127.0.0.1', requestId: 'x' });
+    const token = (await browsers.find(session)).formToken(form);
+    const headers = { cookie: `larder-session=${session}` };
+    const body = new URLSearchParams({ ...fields, 'form-token': token });
+    const sent = await fetch(store.url + form, { method: 'POST', headers, body, redirect: 'manual' });
+    // A page of a fleet says itself that the change waits.
+    if (sent.status === 403) return { text: `${await sent.text()} approval-required`, done: false };
+    const led = sent.headers.get('location') ?? '';
+    const page = await (await fetch(store.url + led, { headers })).text();
+    const [, number = ''] = /\/console\/waiting\/proposals\/(\d+)"/.exec(page) ?? [];
+    const waits = /waits as <a [^>]*>proposal \d+<\/a> for 1 more approval/.test(page);
+    const text = waits ? `Waits for 1 more approval (proposal ${number}, approval-required` : page;
+    return { text, done: /\?done=(?:released|channels-closed|fleet-changed)$/.test(led) };
+  };
 
 async function releaseDoors({ store, ada, stick, typed, called }: Typing): Promise<Door[]> {
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
@@ -216,6 +335,11 @@ async function releaseDoors({ store, ada, stick, typed, called }: Typing): Promi
   const released = { name: 'hello', series: '16', revision: '2', channels: ['stable'] };
   return [
     { is: api, what: 'a release over HTTP', go: called(releases, [{ channel: 'stable', revision: 1 }]) },
+    {
+      is: api,
+      what: 'a rollout over HTTP',
+      go: called(releases, [{ channel: 'stable', revision: 2, rollout: { steps: [10], notify: ['bob'] } }]),
+    },
     { is: api, what: 'a close over HTTP', go: called(releases, [{ channel: 'stable', revision: null }]) },
     { is: page, what: 'a release in the console', go: pressed(store, { revision: '2', channels: 'stable' }) },
     { is: page, what: 'a close in the console', go: pressed(store, { close: 'yes', channels: 'stable' }) },
@@ -238,6 +362,139 @@ async function releaseDoors({ store, ada, stick, typed, called }: Typing): Promi
         return typed(isThere ? 'release snap/tiny-app 1 stable' : push)();
       },
     },
+  ];
+}
+
+/** Rollouts that are paused, each in a snap of its own. */
+async function resumeDoors({ store, ada, typed, called }: Omit<Typing, 'stick'>): Promise<Door[]> {
+  const plan = readRolloutPlan({ steps: [10] });
+  const at = store.clock.now.toISOString();
+  for (const [paused, name] of ['rolling-one', 'rolling-two', 'rolling-three'].entries()) {
+    const { id } = (await ada.post('/v1/snap', { name })).body as { id: string };
+    for (const number of [1, 2]) await addRevision(store, id, number);
+    const started = {
+      packageId: id,
+      channel: 'latest/stable',
+      revision: 2,
+      plan,
+      startedAt: at,
+      startedBy: store.ids.ada,
+    };
+    await store.beside.records.change({ at, actor: 'test', action: 'test', object: name }, async (tx) => {
+      const rollout = await tx.rollouts.add(started);
+      if (rollout !== paused + 1) throw new Error('another rollout was there');
+      const slot = { slot: 'amd64', architecture: 'amd64', baseName: null, baseChannel: null, resources: [] };
+      const held = { ...slot, packageId: id, channel: 'latest/stable', releasedAt: at, expiresAt: null };
+      await tx.releases.fill({ ...held, revision: 1, progressive: { paused: null, percentage: null } });
+      await tx.releases.fill({ ...held, revision: 2, progressive: { paused: true, percentage: 10 }, rollout });
+      await tx.rollouts.update({ ...(await tx.rollouts.find(rollout))!, state: 'paused' });
+    });
+  }
+  return [
+    {
+      is: 'operations/releases/rollouts/resume-rollout.ts resume_rollout',
+      what: 'a rollout that is resumed over HTTP',
+      go: called('/internal/v1/packages/snap/rolling-one/rollouts/1/resume', undefined),
+    },
+    {
+      is: 'cli/releases/rollout-change.ts resume_rollout',
+      what: 'a rollout that is resumed from the host',
+      go: typed('rollout resume 2'),
+    },
+    {
+      is: 'console/releases/rollouts.ts resume_rollout',
+      what: 'a rollout that is resumed in the console',
+      async go() {
+        const form = '/console/packages/snap/rolling-three/rollouts/3/resume';
+        const led = await sendForm(store, form, {});
+        const [open] = await store.beside.records.proposals.list({ before: 1e9, openAt: at }, 1);
+        const text = led.endsWith('?done=rollout-waits')
+          ? `Waits for 1 more approval (proposal ${String(open?.number)}, approval-required`
+          : led;
+        return { text, done: led.endsWith('?done=rollout-resumed') };
+      },
+    },
+  ];
+}
+
+async function fleetDoors({ store, ada, typed }: Pick<Typing, 'store' | 'ada' | 'typed'>): Promise<Door[]> {
+  const { id } = (await ada.post('/v1/snap', { name: 'tuned' })).body as { id: string };
+  for (const number of [1, 2]) await addRevision(store, id, number);
+  await ada.post(
+    '/v1/snap/tuned/releases',
+    [1, 2].map((revision) => ({ channel: 'edge', revision })),
+  );
+  const root = await store.as('root');
+  await root.post('/internal/v1/fleets', { name: 'pumps', kind: 'model', devices: ['acme/pump'] });
+  const posted = (path: string, body: object) => async (): Promise<Tried> => {
+    const { status, body: answer } = await root.post(`/internal/v1/${path}`, body);
+    return { text: JSON.stringify(answer), done: status < 300 };
+  };
+  const channel = 'packages/snap/tuned/fleets/pumps/channel';
+  const [api, cli, page] = ['operations/fleets', 'cli/fleets', 'console/fleets/fleets.ts'];
+  const who = store.ids.root;
+  const form = '/console/packages/snap/tuned/fleets';
+  const fields = { fleet: 'pumps', channel: '', revision: '', follows: '' };
+  const [ofChannel, ofSnap] = ['set_fleet_channel', 'set_fleet_visibility'];
+  return [
+    {
+      is: `${api}/set-fleet-channel.ts ${ofChannel}`,
+      what: 'a pin over HTTP',
+      go: posted(channel, { channel: 'stable', mode: 'pin', revision: 1 }),
+    },
+    { is: `${cli}/channel.ts ${ofChannel}`, what: 'another pin', go: typed('fleet pin pumps snap/tuned stable 2') },
+    {
+      is: `${cli}/channel.ts ${ofChannel}`,
+      what: 'a followed channel',
+      go: typed('fleet follow pumps snap/tuned stable=candidate'),
+    },
+    {
+      is: `${api}/update-fleet-devices.ts update_fleet_devices`,
+      what: 'more devices over HTTP',
+      go: posted('fleets/pumps/devices', { add: ['acme/valve', 'acme/mill'] }),
+    },
+    {
+      is: `${cli}/devices.ts update_fleet_devices`,
+      what: 'fewer devices',
+      go: typed('fleet remove pumps acme/valve'),
+    },
+    {
+      is: `${cli}/channel.ts ${ofChannel}`,
+      what: 'a cleared channel',
+      go: typed('fleet clear pumps snap/tuned stable'),
+    },
+    {
+      is: `${api}/set-fleet-visibility.ts ${ofSnap}`,
+      what: 'a hidden snap over HTTP',
+      go: posted('packages/snap/tuned/fleets/pumps/visibility', { hidden: true }),
+    },
+    { is: `${cli}/visibility.ts ${ofSnap}`, what: 'a shown snap', go: typed('fleet unhide pumps snap/tuned') },
+    {
+      is: `${api}/set-fleet-window.ts set_fleet_window`,
+      what: 'a refresh window over HTTP',
+      go: posted('fleets/pumps/window', { window: 'Sat 02:00-05:00 UTC' }),
+    },
+    {
+      is: `${page} set_fleet_window`,
+      what: 'another refresh window in the console',
+      go: pressed(store, { window: 'Sun 02:00-05:00 UTC' }, { form: '/console/fleets/pumps/window', who }),
+    },
+    {
+      is: `${page} ${ofChannel}`,
+      what: 'a pin in the console',
+      go: pressed(store, { ...fields, mode: 'pin', channel: 'stable', revision: '1' }, { form, who }),
+    },
+    {
+      is: `${page} ${ofChannel}`,
+      what: 'a cleared channel in the console',
+      go: pressed(store, { ...fields, mode: 'clear', channel: 'stable' }, { form, who }),
+    },
+    {
+      is: `${page} ${ofSnap}`,
+      what: 'a hidden snap in the console',
+      go: pressed(store, { ...fields, mode: 'hide' }, { form, who }),
+    },
+    { is: `${cli}/window.ts set_fleet_window`, what: 'no refresh window', go: typed('fleet window pumps none') },
   ];
 }
 
@@ -346,7 +603,7 @@ async function transferDoors({
   await download(fetched, offered('unsigned', 1));
   const rotated = join(stick, 'rotated.json');
   const rotation = { format: 1, site: 'depot', rotation: 1, keys: [seedOf(2).publicKey], threshold: 1 };
-  writeFileSync(rotated, signEnvelope(rotation, 'application/vnd.larder.rotation.v1+json', seedOf(1)));
+  writeFileSync(rotated, await signEnvelope(rotation, 'application/vnd.larder.rotation.v1+json', seedOf(1)));
   return [
     {
       is: 'cli/sites/trust.ts trust_source',

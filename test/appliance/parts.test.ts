@@ -26,6 +26,7 @@ const all = [
   'digests',
   'blobs',
   'lock of the database',
+  'key manager',
   'certificate',
   'signing',
   'pushes',

@@ -28,6 +28,67 @@ export async function devices(): Promise<void> {
   for (const packages of [100, 100_000]) costs.push(await refreshIn(packages));
   const [small = NaN, large = NaN] = costs;
   console.log(`  in a store of 100,000 packages it costs ${(large / small).toFixed(2)} of what it costs in one of 100`);
+  await withFleets();
+}
+
+/** Prints the processor time of a refresh for a device of two fleets that pin half of its snaps, beside the same store without fleets. */
+async function withFleets(): Promise<void> {
+  const sides = [];
+  for (const hasFleets of [false, true]) {
+    const filled = await fillStore(100, 1);
+    await releaseThem(filled);
+    if (hasFleets) await addFleets(filled);
+    await filled.store.close();
+    changeConfig(join(filled.directory, 'larder.toml'), { 'devices.snap': true });
+    const server = await startServer<{ port: number }>('store-server.ts', filled.directory);
+    sides.push({ filled, server, client: await opened(questionOf(filled), server.told.port) });
+  }
+  const [plain, fleets] = [sides[0]!, sides[1]!];
+  const [pinned, inStore] = [await ask(fleets.server.told.port, questionOf(fleets.filled)), questionOf(plain.filled)];
+  const given = (answer: string): number => answer.split('"revision":1,').length - 1;
+  const costs: number[][] = [];
+  for (let round = 0; round < rounds; round++)
+    costs.push([(await figure(plain.client, plain.server)).cost, (await figure(fleets.client, fleets.server)).cost]);
+  const [without = NaN, within = NaN] = [0, 1].map((side) => median(costs.map((cost) => cost[side]!)));
+  const ratio = median(costs.map(([one = NaN, other = NaN]) => other / one));
+  console.log(
+    `  with fleets that pin ${given(pinned)} of ${items} snaps (without them ${given(await ask(plain.server.told.port, inStore))}): ` +
+      `${(within / 1000).toFixed(2)} ms of processor a refresh, beside ${(without / 1000).toFixed(2)} ms: ${ratio.toFixed(2)}`,
+  );
+  for (const { client, server, filled } of sides) {
+    await client.close();
+    await stopServer(server.child);
+    rmSync(filled.directory, { recursive: true, force: true });
+  }
+}
+
+/** Fleets of serials, of a model and of the store; the last one has the devices of the benchmark. */
+async function addFleets({ store, packageIds }: FilledStore): Promise<void> {
+  const [setAt, setBy] = [new Date().toISOString(), 'bench'];
+  await store.records.change({ at: setAt, actor: setBy, action: 'fill', object: 'fleets' }, async (tx) => {
+    const selectors = {
+      serial: Array.from({ length: 1000 }, (_, n) => `acme/pump/${n}`),
+      model: ['acme/pump'],
+      store: ['larder'],
+    };
+    for (const kind of ['serial', 'model', 'store'] as const) {
+      const fleet = { name: `by-${kind}`, kind, createdAt: setAt, createdBy: setBy };
+      await tx.fleets.claim(fleet);
+      await tx.fleets.addSelectors(fleet, selectors[kind]);
+      for (const packageId of packageIds.slice(0, items / 2)) {
+        const at = { fleet: fleet.name, packageId, channel: 'latest/stable' };
+        const pin = {
+          slot: 'amd64',
+          mode: 'pin' as const,
+          revision: 1,
+          follows: null,
+          resources: [],
+          withdrawn: false,
+        };
+        await tx.fleets.setChannel(at, [{ ...at, ...pin, setAt, setBy }]);
+      }
+    }
+  });
 }
 
 /** Microseconds of processor time a refresh. */

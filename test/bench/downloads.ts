@@ -1,4 +1,5 @@
-// A large blob fetched from this store, and the same file from Debian's nginx, plain and over TLS with the same suite.
+// A large blob fetched from this store, through an nginx that sends the file, and from Debian's nginx alone, plain and over TLS with the
+// same suite.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -30,6 +31,8 @@ const suite = 'TLS_AES_128_GCM_SHA256';
 interface Source {
   name: string;
   pid: number | undefined;
+  /** The second process, if two answer together. */
+  storePid?: number | undefined;
   port: number;
   path: string;
   isTls: boolean;
@@ -48,26 +51,39 @@ export async function downloads(): Promise<void> {
   await stopServer(second.child);
   changeConfig(join(second.directory, 'larder.toml'), { 'http.base_url': 'https://localhost:8443' });
   const overTls = await startServer<{ port: number }>('store-server.ts', second.directory);
-  const nginx = await startNginx(plain.blob);
+  await stopServer(plain.child);
+  const trusted = { 'http.trusted_proxies': ['127.0.0.1'], 'http.nginx_location': '/larder-blobs' };
+  changeConfig(join(plain.directory, 'larder.toml'), trusted);
+  const alone = await startServer<{ port: number }>('store-server.ts', plain.directory);
+  Object.assign(plain, { child: alone.child, pid: alone.child.pid, port: alone.told.port });
+  const nginx = await startNginx(plain);
   const other = { name: 'nginx', pid: nginx.child.pid, path: '/blob', headers: {} };
   const sources: Source[] = [
     { name: 'larder', ...plain, isTls: false, costs: [] },
+    { ...plain, name: 'both', pid: nginx.child.pid, storePid: plain.pid, port: nginx.plain, isTls: false, costs: [] },
     { ...other, port: nginx.plain, isTls: false, costs: [] },
     { name: 'larder', ...second, pid: overTls.child.pid, port: overTls.told.port, isTls: true, costs: [] },
     { ...other, port: nginx.tls, isTls: true, costs: [] },
   ];
   try {
-    for (const source of sources) await fetchAll(source);
+    // Twice: nginx sends a file only after the store has verified it.
+    for (const source of [...sources, ...sources]) await fetchAll(source);
     for (let round = 0; round < rounds; round++) {
-      for (const source of sources) source.costs.push(await costTo(source.pid, () => fetchAll(source)));
+      for (const source of sources) source.costs.push(await costOf(source));
     }
     console.log(`downloads of ${size / 1024 ** 2} MiB, client and server on the same cores; ${busyness()}`);
     for (const source of sources) console.log(row(source));
-    for (const isTls of [false, true]) {
-      const [own, theirs] = sources.filter((source) => source.isTls === isTls).map(({ costs }) => costs);
+    for (const [name, isTls] of [
+      ['both', false],
+      ['nginx', false],
+      ['nginx', true],
+    ] as const) {
+      const [own, theirs] = ['larder', name].map(
+        (each) => sources.find((s) => s.name === each && s.isTls === isTls)?.costs,
+      );
       const ratios = (own ?? []).map(({ all }, round) => (theirs?.[round]?.all ?? NaN) / all);
       const each = ratios.map((ratio) => ratio.toFixed(2)).join(', ');
-      console.log(`  nginx costs ${median(ratios).toFixed(2)} of it ${isTls ? 'over TLS' : 'plain'} (${each})`);
+      console.log(`  ${name} costs ${median(ratios).toFixed(2)} of it ${isTls ? 'over TLS' : 'plain'} (${each})`);
     }
   } finally {
     nginx.child.kill();
@@ -75,6 +91,17 @@ export async function downloads(): Promise<void> {
     await stopServer(plain.child);
     for (const { directory } of [plain, second, nginx]) rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** Returns the cost of a download for both processes together. */
+async function costOf(source: Source): Promise<Cost> {
+  const { pid, storePid } = source;
+  if (storePid === undefined) return costTo(pid, () => fetchAll(source));
+  let ofStore = NaN;
+  const cost = await costTo(pid, async () => {
+    ofStore = (await costTo(storePid, () => fetchAll(source))).all;
+  });
+  return { ...cost, all: cost.all + ofStore };
 }
 
 /** A store with one large blob, and the request that downloads it. */
@@ -120,9 +147,16 @@ function largestFile(folder: string): string {
 }
 
 /** One process that does all the work, as the store is one. */
-async function startNginx(
-  blob: string,
-): Promise<{ child: ChildProcess; plain: number; tls: number; directory: string }> {
+async function startNginx({
+  directory: data,
+  port,
+  blob,
+}: Pick<Awaited<ReturnType<typeof filled>>, 'directory' | 'port' | 'blob'>): Promise<{
+  child: ChildProcess;
+  plain: number;
+  tls: number;
+  directory: string;
+}> {
   const directory = mkdtempSync(join(tmpdir(), 'larder-bench-nginx-'));
   const [key, certificate] = [join(directory, 'key.pem'), join(directory, 'certificate.pem')];
   const made = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-keyout', key, '-out', certificate, '-days', '2'];
@@ -137,7 +171,14 @@ async function startNginx(
        access_log off; sendfile on;
        client_body_temp_path ${directory}/1; proxy_temp_path ${directory}/2; fastcgi_temp_path ${directory}/3;
        uwsgi_temp_path ${directory}/4; scgi_temp_path ${directory}/5;
-       server { listen 127.0.0.1:${plain}; location = /blob { alias ${blob}; } }
+       server {
+         listen 127.0.0.1:${plain}; location = /blob { alias ${blob}; }
+         location / {
+           proxy_pass http://127.0.0.1:${port}; proxy_set_header Host $http_host;
+           proxy_set_header X-Sendfile-Type X-Accel-Redirect;
+         }
+         location /larder-blobs/ { internal; alias ${data}/blobs/sha3/; }
+       }
        server {
          listen 127.0.0.1:${tls} ssl; ssl_certificate ${certificate}; ssl_certificate_key ${key};
          ssl_protocols TLSv1.3; location = /blob { alias ${blob}; }

@@ -46,7 +46,13 @@ async function tokens(): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     const location = (): string => 'http://127.0.0.1:8080';
     const parts = { records, acts, rootKeys, dischargerKeys, latestTime, newId, location };
-    const authority = createAuthority({ ...parts, longestLife: () => days(365), requiresTotp: () => false });
+    const authority = createAuthority({
+      ...parts,
+      longestLife: () => days(365),
+      requiresTotp: () => false,
+      certificateRoles: () => [],
+      sessionRules: () => ({ idleMs: days(1), maxAgeMs: days(1), maxPerAccount: undefined }),
+    });
     each.plain.push(cost(() => chains.forEach((parts) => plainChain(key, parts))));
     each.bare.push(cost(() => chains.forEach((parts) => bareChain(key, parts))));
     each.proof.push(cost(() => texts.forEach((text) => proof(text, key))));

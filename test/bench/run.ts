@@ -1,4 +1,5 @@
 // The benchmarks, side by side in one run: `npm run bench`, or `npm run bench -- permissions start` for some of them.
+import { backups } from './backups/increments.ts';
 import { charmsFound } from './charms.ts';
 import { consolePages } from './console.ts';
 import { deltas } from './deltas.ts';
@@ -6,6 +7,7 @@ import { devices } from './devices.ts';
 import { downloads } from './downloads.ts';
 import { fleet } from './fleet.ts';
 import { identity } from './identity.ts';
+import { keyManagers } from './keys/key-managers.ts';
 import { operator } from './operator.ts';
 import { permissions } from './permissions.ts';
 import { publisher } from './publisher.ts';
@@ -17,9 +19,11 @@ import { start } from './start.ts';
 import { signedTransfers, transfers } from './transfers.ts';
 import { tricks } from './tricks.ts';
 import { uploads } from './uploads.ts';
+import { vulnerabilities } from './vulnerabilities/match-feeds.ts';
 import { writes } from './writes.ts';
 
 const benchmarks: Record<string, () => Promise<void>> = {
+  backups,
   permissions,
   console: consolePages,
   uploads,
@@ -30,6 +34,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   fleet,
   start,
   identity,
+  'key-managers': keyManagers,
   publisher,
   reads,
   registry,
@@ -39,6 +44,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   transfers,
   'signed-transfers': signedTransfers,
   tricks,
+  vulnerabilities,
   writes,
 };
 

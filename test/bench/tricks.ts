@@ -12,7 +12,9 @@ import { pino } from 'pino';
 
 import { readAuthorization } from '#access/header-tokens.ts';
 import { toBlockList } from '#http/request/client-address.ts';
+import { createTriggers } from '#engine/sqlite/digest-triggers.ts';
 import { operations } from '#operations/index.ts';
+import { openRecords } from '#test/fixtures/records/writable.ts';
 import { median } from './harness/measure.ts';
 
 /** Prints microseconds of each way. */
@@ -20,6 +22,7 @@ export async function tricks(): Promise<void> {
   console.log('tricks for speed: processor time of one call');
   keys();
   statements();
+  await triggers();
   addresses();
   copies();
   lines();
@@ -81,6 +84,24 @@ function statements(): void {
     'PRAGMA data_version': () => version.get(),
   });
   db.close();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+/** `DigestTriggers` of engine/sqlite/digest-triggers.ts. */
+async function triggers(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'larder-tricks-'));
+  await (await openRecords(directory, { siteKey: randomBytes(32) })).close();
+  const connect = (work?: (db: SQLite.Database) => void) => () => {
+    const db = new SQLite(join(directory, 'larder.db'));
+    db.prepare('SELECT 1 FROM accounts').get();
+    work?.(db);
+    db.close();
+  };
+  cost('a connection with the triggers for row digests', 10, {
+    'of three tables': connect((db) => createTriggers(db, ['accounts', 'packages', 'releases'])),
+    'of all tables': connect((db) => createTriggers(db)),
+    'of none': connect(),
+  });
   rmSync(directory, { recursive: true, force: true });
 }
 

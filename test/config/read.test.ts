@@ -3,9 +3,12 @@ import fc from 'fast-check';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConfigError, parseConfig, readConfig, type Config } from '#configuration/config.ts';
+import { sections, valuesIn } from '#configuration/keys.ts';
 import { entries } from '#configuration/toml-text.ts';
 import { embeddedText } from '#platform/embedded.ts';
 import { anyCharacter } from '#test/fixtures/characters.ts';
+
+type Test = Parameters<NonNullable<Parameters<typeof t.test>[0]>>[0];
 
 const long = process.env['LARDER_LONG'] === '1';
 const digest = '0123456789abcdef'.repeat(6);
@@ -24,7 +27,36 @@ function refusal(text: string): string[] {
 const defaults = {
   store: { id: 'larder', offline_mode: false },
   auth: {},
-  identity: { redirect_urls: [], root_key_days: 7, longest_token_days: 365, require_totp: false },
+  identity: {
+    redirect_urls: [],
+    root_key_days: 7,
+    longest_token_days: 365,
+    require_totp: false,
+    certificates: {
+      crl_files: [],
+      expired_crl: 'refuse',
+      account_name: 'email',
+      upn_domains: [],
+      require_certificate: [],
+    },
+    oidc: {
+      hosts: [],
+      name: 'your site account',
+      scopes: ['profile', 'email'],
+      accounts: 'known',
+      username_claim: 'preferred_username',
+      groups_claim: 'groups',
+      roles: {},
+    },
+  },
+  sessions: {
+    idle_minutes: 30,
+    max_hours: 12,
+    acknowledge_banner: false,
+    show_last_login: false,
+    reauthenticate: [],
+    reauthenticate_minutes: 15,
+  },
   http: {
     base_url: 'http://127.0.0.1:8080',
     listen: '127.0.0.1:8080',
@@ -33,6 +65,7 @@ const defaults = {
     monitors: [],
     console: true,
     documents: true,
+    security_contacts: [],
     drain_minutes: 10,
     workers: 1,
   },
@@ -48,7 +81,7 @@ const defaults = {
   names: { reserved: [] },
   collaborators: { invite_days: 7 },
   log: { level: 'info', format: 'auto' },
-  keys: {},
+  keys: { environment: [], timeout_seconds: 10, concurrent: 2 },
   assertions: { trusted: [] },
   devices: { snap: false, charm: false, remember: false, deltas: false, max_deltas_size: 10 * 2 ** 30 },
   limits: { known_networks: [] },
@@ -61,10 +94,14 @@ const defaults = {
     import_keys: '0',
     sources: '0',
     policy: '0',
+    feeds: '0',
+    vulnerabilities: [],
     days: 7,
   },
   site: {},
   transfers: {},
+  vulnerabilities: { feed_days: 7 },
+  backup: { every: '5m' },
 };
 
 const everything = `# The store of the site.
@@ -81,12 +118,45 @@ redirect_urls = ["https://builds.example.org/+callback/"]
 root_key_days = 1
 longest_token_days = 30
 require_totp = true
+[identity.certificates]
+listen = "0.0.0.0:8444"
+authority_file = "/etc/larder/client-cas.pem"
+crl_files = ["/var/lib/crl/root.crl"]
+expired_crl = "accept"
+account_name = "upn"
+upn_domains = ["site.example"]
+require_certificate = ["store-admin", "auditor"]
+[identity.oidc]
+issuer = "https://login.example.org/realms/site"
+client_id = "larder"
+client_secret_file = "/etc/larder/oidc-secret"
+authority_file = "/etc/larder/oidc-ca.pem"
+hosts = ["keys.example.org:8443"]
+name = "EXAMPLE"
+scopes = ["groups", "offline_access"]
+accounts = "create"
+username_claim = "email"
+groups_claim = "roles"
+[identity.oidc.roles]
+store-officers = ["transfer-approver", "brand-admin:acme"]
+"Store Auditors" = ["auditor"]
+[sessions]
+idle_minutes = 10
+max_hours = 8
+max_per_account = 3
+banner = "For authorized use.\\nUse is monitored."
+acknowledge_banner = true
+show_last_login = true
+reauthenticate = ["change_role", "push_releases"]
+reauthenticate_minutes = 5
 [http]
 base_url = 'https://store.example.org:8443'
 listen = "[::]:443"
 trusted_proxies = ["10.0.0.7", "10.1.0.0/16", "fd00::/8"]
+nginx_location = "/larder-blobs"
 metrics = false
 monitors = ["10.0.0.9"]
+security_contacts = ["mailto:security@site.example"]
 drain_minutes = 60
 workers = 4
 [tls]
@@ -130,6 +200,10 @@ level = "warn"
 [keys]
 master_key_file = "/etc/larder/master.key"
 passphrase_file = "/run/larder/passphrase"
+manager = "/usr/lib/larder/pkcs11"
+environment = ["LARDER_PKCS11_MODULE"]
+timeout_seconds = 30
+concurrent = 8
 [assertions]
 trusted = ["/etc/larder/roots.assert"]
 [devices]
@@ -147,6 +221,7 @@ known_networks = ["10.2.0.0/16"]
 transfers = "2"
 unsigned_folders = "3 of bob, carol, dave"
 releases = ["1 for snap/*:*/stable"]
+vulnerabilities = ["2 for known-exploited", "1 of bob for critical in snap/*:*/stable"]
 days = 3
 
 [site]
@@ -166,15 +241,49 @@ const everythingRead = {
     root_key_days: 1,
     longest_token_days: 30,
     require_totp: true,
+    certificates: {
+      listen: '0.0.0.0:8444',
+      authority_file: '/etc/larder/client-cas.pem',
+      crl_files: ['/var/lib/crl/root.crl'],
+      expired_crl: 'accept',
+      account_name: 'upn',
+      upn_domains: ['site.example'],
+      require_certificate: ['store-admin', 'auditor'],
+    },
+    oidc: {
+      issuer: 'https://login.example.org/realms/site',
+      client_id: 'larder',
+      client_secret_file: '/etc/larder/oidc-secret',
+      authority_file: '/etc/larder/oidc-ca.pem',
+      hosts: ['keys.example.org:8443'],
+      name: 'EXAMPLE',
+      scopes: ['groups', 'offline_access'],
+      accounts: 'create',
+      username_claim: 'email',
+      groups_claim: 'roles',
+      roles: { 'store-officers': ['transfer-approver', 'brand-admin:acme'], 'Store Auditors': ['auditor'] },
+    },
+  },
+  sessions: {
+    idle_minutes: 10,
+    max_hours: 8,
+    max_per_account: 3,
+    banner: 'For authorized use.\nUse is monitored.',
+    acknowledge_banner: true,
+    show_last_login: true,
+    reauthenticate: ['change_role', 'push_releases'],
+    reauthenticate_minutes: 5,
   },
   http: {
     base_url: 'https://store.example.org:8443',
     listen: '[::]:443',
     trusted_proxies: ['10.0.0.7', '10.1.0.0/16', 'fd00::/8'],
+    nginx_location: '/larder-blobs',
     metrics: false,
     monitors: ['10.0.0.9'],
     console: true,
     documents: true,
+    security_contacts: ['mailto:security@site.example'],
     drain_minutes: 60,
     workers: 4,
   },
@@ -203,7 +312,14 @@ const everythingRead = {
   names: { reserved: ['core', 'kernel'] },
   collaborators: { invite_days: 7 },
   log: { level: 'warn', format: 'auto' },
-  keys: { master_key_file: '/etc/larder/master.key', passphrase_file: '/run/larder/passphrase' },
+  keys: {
+    master_key_file: '/etc/larder/master.key',
+    passphrase_file: '/run/larder/passphrase',
+    manager: '/usr/lib/larder/pkcs11',
+    environment: ['LARDER_PKCS11_MODULE'],
+    timeout_seconds: 30,
+    concurrent: 8,
+  },
   assertions: { trusted: ['/etc/larder/roots.assert'] },
   devices: {
     snap: true,
@@ -224,10 +340,14 @@ const everythingRead = {
     import_keys: '0',
     sources: '0',
     policy: '0',
+    feeds: '0',
+    vulnerabilities: ['2 for known-exploited', '1 of bob for critical in snap/*:*/stable'],
     days: 3,
   },
   site: { label: 'restricted', levels: ['open', 'restricted', 'secret'] },
   transfers: { expected_days: 30, watch: '/srv/transfers' },
+  vulnerabilities: { feed_days: 7 },
+  backup: { every: '5m' },
 };
 
 t.test('an empty file means the defaults', async (t) => {
@@ -277,6 +397,25 @@ t.test('the place of the blobs is an address, with its credentials elsewhere', a
     ]);
   }
   t.strictSame(refusal('[blobs]\nredirect_downloads = false\n'), []);
+});
+
+t.test('a bucket for backups is on the server of the files, and another one than theirs', (t) => {
+  const blobs = '[blobs]\ns3 = "https://s3.internal:8080/larder/main"\ncredentials_file = "/etc/larder/s3.toml"\n';
+  t.strictSame(refusal(`${blobs}[backup]\nbucket = "larder-backups/main"\n`), []);
+  t.match(refusal('[backup]\nbucket = "larder-backups"\n'), [
+    /backup\.bucket is on the server of blobs\.s3: set that too/,
+  ]);
+  t.match(refusal(`${blobs}[backup]\nbucket = "larder/backups"\n`), [/expected another bucket than that of blobs\.s3/]);
+  t.match(refusal(`${blobs}[backup]\nbucket = "larder-backups"\nfolder = "/mnt/backups"\n`), [
+    /two places for the same/,
+  ]);
+  for (const wrong of ['Larder', 'https://s3/b', 'b', 'bucket/', 'bucket/../x'])
+    t.match(
+      refusal(`${blobs}[backup]\nbucket = "${wrong}"\n`),
+      [/backup\.bucket: expected the name of a bucket/],
+      wrong,
+    );
+  t.end();
 });
 
 t.test('the two files of a certificate belong together', async (t) => {
@@ -329,6 +468,54 @@ t.test('the label of a site is one of its labels', async (t) => {
   t.match(refusal('[site]\nlevels = ["Open"]\n'), [/site\.levels\[1\]: expected lower-case letters/]);
   t.strictSame(refusal('[site]\nlevels = ["open", "secret"]\n'), [], 'a list alone says what is known');
 });
+
+t.test('a mistake about the OpenID provider is refused with its key', (t) => {
+  const section =
+    '[identity.oidc]\nissuer = "https://a.example"\nclient_id = "larder"\nclient_secret_file = "/secret"\n';
+  const cases: [string, string][] = [
+    ['[identity.oidc]\nissuer = "https://a.example"\nclient_id = "l"', 'identity.oidc.client_secret_file is missing'],
+    ['[identity.oidc]\nauthority_file = "/ca.pem"', 'identity.oidc.issuer is missing'],
+    [section.replace('https:', 'http:'), 'identity.oidc.issuer: expected an address'],
+    [section.replace('a.example', 'A.example'), 'identity.oidc.issuer: expected an address'],
+    [section.replace('issuer', 'isuer'), "unknown key 'isuer' in [identity.oidc]; did you mean 'issuer'?"],
+    [`${section}hosts = ["https://b.example"]`, 'identity.oidc.hosts[1]: expected a host'],
+    [`${section}accounts = "any"`, 'identity.oidc.accounts: expected one of "known", "create", got "any"'],
+    [`${section}roles = "admin"`, 'expected a section [identity.oidc.roles]'],
+    [`${section}[identity.oidc.roles]\nofficers = ["admin"]`, 'identity.oidc.roles.officers[1]: expected one of'],
+    [`${section}[identity.oidc.roles]\n"a b" = "auditor"`, 'identity.oidc.roles."a b": expected a list'],
+    ['[identity]\noidc = true', 'expected a section [identity.oidc], got true'],
+  ];
+  refusesEach(t, cases);
+  t.end();
+});
+
+t.test('a mistake about logins with certificates is refused with its key', (t) => {
+  const section = '[identity.certificates]\nlisten = "[::]:8444"\nauthority_file = "/ca.pem"\n';
+  refusesEach(t, [
+    [section.replace('listen', '# listen'), 'identity.certificates.listen is missing'],
+    [section.replace('authority_file', '# '), 'identity.certificates.authority_file is missing'],
+    [section.replace('8444', 'x'), 'identity.certificates.listen: expected'],
+    [`${section}account_name = "upn"`, 'identity.certificates.upn_domains is missing'],
+    [`${section}account_name = "mail"`, 'identity.certificates.account_name: expected one of "email", "upn"'],
+    [`${section}require_certificate = ["admin"]`, 'identity.certificates.require_certificate[1]: expected one of'],
+    [`${section}crl_files = ["a.crl"]`, 'identity.certificates.crl_files[1]: expected an absolute path'],
+    [
+      '[identity.certificates]\nrequire_certificate = ["store-admin"]',
+      'require_certificate needs identity.certificates.listen: without it these roles cannot log in',
+    ],
+  ]);
+  t.end();
+});
+
+function refusesEach(t: Test, cases: readonly (readonly [text: string, message: string])[]): void {
+  for (const [text, message] of cases) {
+    t.throws(
+      () => parseConfig('larder.toml', text),
+      { message: new RegExp(message.replace(/[.[\]?*()"]/g, '\\$&')) },
+      text,
+    );
+  }
+}
 
 t.test('an unknown key is refused with its line and the key that was meant', async (t) => {
   t.strictSame(refusal('# one\n[store]\nid = "a"\n\noffline_mod = true\n'), [
@@ -410,6 +597,13 @@ t.test('a wrong value is refused with the expected one', async (t) => {
       `external = "${value}"`,
       `registry.external: expected a host in lower case, with a dot or with a port, such as registry.internal:5000; no http:// before it and no path behind it, got "${value}"`,
     ]),
+    ...['/', 'larder-blobs', '/larder-blobs/', '/../x', '/x y', '/a;b', '/%2e%2e/x', '//x'].map(
+      (location): [string, string, string] => [
+        'http',
+        `nginx_location = "${location}"`,
+        `http.nginx_location: expected the path of a location without the slash at its end, such as "/larder-blobs", got "${location}"`,
+      ],
+    ),
     ['http', 'listen = "8080"', 'http.listen: expected HOST:PORT, such as 127.0.0.1:8080 or [::]:443, got "8080"'],
     [
       'http',
@@ -463,6 +657,13 @@ t.test('a wrong value is refused with the expected one', async (t) => {
       'master_key_file = "master.key"',
       'keys.master_key_file: expected an absolute path, beginning with a slash',
     ],
+    ['keys', 'manager = "pkcs11"', 'keys.manager: expected an absolute path, beginning with a slash, got "pkcs11"'],
+    [
+      'keys',
+      'environment = ["PIN", "A=B"]',
+      'keys.environment[2]: expected the name of an environment variable: letters, digits and underscores, got "A=B"',
+    ],
+    ['keys', 'concurrent = 0', 'keys.concurrent: expected a whole number from 1 to 64, got 0'],
   ];
   for (const [section, line, message] of cases) {
     t.strictSame(refusal(`\n[${section}]\n${line}\n`), [`larder.toml:3: ${message}`], line);
@@ -547,12 +748,12 @@ t.test('a file that cannot be read is refused by its name', async (t) => {
 
 /** The values of all keys as text, by dotted name. */
 function flat(config: Config): Map<string, string> {
-  const sections = Object.entries(config) as [string, Record<string, unknown>][];
-  return new Map(
-    sections.flatMap(([section, keys]) =>
-      Object.entries(keys).map(([key, value]): [string, string] => [`${section}.${key}`, JSON.stringify(value)]),
+  const all = [...sections().keys()].flatMap((section) =>
+    Object.entries(valuesIn(config, section)).map(
+      ([key, value]) => [`${section}.${key}`, JSON.stringify(value)] as const,
     ),
   );
+  return new Map(all.filter(([name]) => !sections().has(name)));
 }
 
 /** Whether `at` is on the lines of this key, the line end before them included: losing that makes it part of a comment. */
@@ -658,6 +859,25 @@ t.test('any text at all is read or refused', async () => {
     }),
     { numRuns: long ? 200_000 : 2_000 },
   );
+});
+
+t.test('a rule for vulnerabilities names a known kind of finding, and channels only once', (t) => {
+  const read = (...rules: string[]) => refusal(`[approvals]\nvulnerabilities = ${JSON.stringify(rules)}\n`);
+  t.strictSame(
+    read('2 for known-exploited', '1 for known-exploited in snap/*:*/stable', '1 signed of bob for low'),
+    [],
+  );
+  for (const rule of ['2', '2 for', '2 for severe', '2 for critical in', '2 for critical in snap/hello', 'x for high'])
+    t.match(
+      read(rule).join(),
+      /larder\.toml:2: approvals\.vulnerabilities\[1\]: expected how many different people/,
+      rule,
+    );
+  t.match(
+    read('2 for high', '1 for high in */*:*').join(),
+    /approvals\.vulnerabilities: expected one rule for high in \*\/\*:\*, got a second/,
+  );
+  t.end();
 });
 
 t.test('two rules for releases to the same channels are refused', (t) => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
+import { changeConfig } from '#configuration/config.ts';
 import { days } from '#domain/clock.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { makeAuthority, makeServerCertificate } from '#tls/certificates.ts';
@@ -165,6 +166,21 @@ const endsIn = (left: number): Row['produce'] =>
   };
 
 const rows: Row[] = [
+  {
+    code: 'certificate-unsigned',
+    configure: overTls,
+    says: /^The server needs a new certificate, and goes on with the present one\. The keys in the key manager are not/,
+    isNoticedLater: true,
+    produce({ directory, appliance }) {
+      const file = join(directory, 'larder.toml');
+      changeConfig(file, { 'keys.manager': '/nonexistent/manager', 'tls.authority_key': 'authority' });
+      appliance.reload();
+      return () => {
+        changeConfig(file, { 'tls.authority_key': undefined });
+        appliance.reload();
+      };
+    },
+  },
   {
     code: 'certificate-expires',
     configure: bringing(files),

@@ -1,5 +1,6 @@
 // Every fault of the settings and of the work of a store is produced for real, and every place is asked about it.
-import { chmodSync, existsSync, globSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, globSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
@@ -8,12 +9,33 @@ import t from 'tap';
 import { newWrappingKey } from '#data/secrets.ts';
 import { days } from '#domain/clock.ts';
 import { describeFault } from '#platform/faults.ts';
+import { fakeManager } from '#test/assertions/keys/fake-manager.ts';
+import { vectorKey } from '#test/assertions/vectors.ts';
 import { larder } from '#test/cli/world.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
+import { isLongLane } from '#test/fixtures/large.ts';
+import { kevCatalog } from '#test/fixtures/vulnerabilities/feeds.ts';
 import { until } from '#test/fixtures/until.ts';
+import { ecKey, hours as hoursFromNow, makeAuthority } from '#test/identity/certificates/authority.ts';
+import { osvZip } from '#test/fixtures/vulnerabilities/feeds.ts';
 import { doctorShows, has } from './places.ts';
 import { changeFile, configurationOf, reconfigure, testRows, type Row } from './rows.ts';
+
+const certificateFolder = mkdtempSync(join(tmpdir(), 'larder-certificates-'));
+t.teardown(() => {
+  rmSync(certificateFolder, { recursive: true });
+});
+const [authorityFile, crlFile] = [join(certificateFolder, 'root.pem'), join(certificateFolder, 'root.crl')];
+const authority = makeAuthority('Test Root', ecKey());
+const withCertificates = (text: string): string =>
+  text
+    .replace(/^base_url = .*$/m, 'base_url = "https://store.example.internal"')
+    .replace(/^# listen = .*$/m, 'listen = "127.0.0.1:0"')
+    .replace(/^# authority_file = "\/etc\/larder\/client.*$/m, `authority_file = "${authorityFile}"`)
+    .replace('# crl_files = []', `crl_files = ["${crlFile}"]`);
+writeFileSync(authorityFile, authority.pem);
+writeFileSync(crlFile, authority.crl());
 
 const rows: Row[] = [
   {
@@ -46,6 +68,23 @@ const rows: Row[] = [
         restore();
         store.appliance.reload();
         t.match(await sign(), { status: 200 });
+      };
+    },
+  },
+  {
+    code: 'keys-unavailable',
+    says: /^The keys in the key manager are not available: .* ended with exit code 1 \(No slot with token/,
+    limits: { watchMs: 0 },
+    isNoticedLater: true,
+    async produce(store, t) {
+      const { path, misbehave } = fakeManager(t, { serials: vectorKey('rsa4096-a').privateKey });
+      reconfigure(store, (text) => text.replace(/^# manager = .*$/m, `manager = "${path}"`));
+      const brand = await addBrand(store, 'ada');
+      const line = `key create ${brand} serials --in-manager serials --data ${store.directory}`;
+      t.match(await larder(line), { code: 0 });
+      misbehave('get-public-key', 'exit');
+      return () => {
+        misbehave();
       };
     },
   },
@@ -99,6 +138,30 @@ const rows: Row[] = [
         t.ok(existsSync(join(folder, 'made')), 'the folder is made');
       };
     },
+  },
+  {
+    code: 'drill-failed',
+    says: /The last drill failed at .*: .*has no backup that this site key made/,
+    async produce({ directory }, t) {
+      const folder = t.testdir();
+      t.match(await larder(`backup drill ${folder} --data ${directory}`), { code: 1 });
+      return async () => {
+        t.match(await larder(`backup ${folder} --increment --data ${directory}`), { code: 0 });
+        t.match(await larder(`backup drill ${folder} --data ${directory}`), { code: 0 });
+      };
+    },
+  },
+  {
+    code: 'drill-overdue',
+    says: /No backup was ever restored in a drill/,
+    configure: (text) => text.replace(/^# drill_days = .*$/m, 'drill_days = 90'),
+    produce:
+      ({ directory }, t) =>
+      async () => {
+        const folder = t.testdir();
+        t.match(await larder(`backup ${folder} --data ${directory}`), { code: 0 });
+        t.match(await larder(`backup drill ${folder} --data ${directory}`), { code: 0 });
+      },
   },
   {
     code: 'damaged-blobs',
@@ -156,6 +219,46 @@ const rows: Row[] = [
     },
   },
   {
+    code: 'crl-expired',
+    says: /^The revocation list \S+\/root\.crl expired at \S+: logins with certificates of its authority are refused/,
+    configure: withCertificates,
+    produce() {
+      writeFileSync(crlFile, authority.crl([], { from: hoursFromNow(-9), until: hoursFromNow(-1) }));
+      return () => {
+        writeFileSync(crlFile, authority.crl());
+      };
+    },
+  },
+  {
+    code: 'certificate-file',
+    says: /^Logins with client certificates cannot use \S+\/root\.crl: no authority in .*authority_file has signed it; logins that need/,
+    configure: withCertificates,
+    produce() {
+      writeFileSync(crlFile, makeAuthority('Test Root', ecKey()).crl());
+      return () => {
+        writeFileSync(crlFile, authority.crl());
+      };
+    },
+  },
+  {
+    code: 'openid-away',
+    says: /^Logins with the OpenID provider fail: the discovery of https:\/\/127\.0\.0\.1:1 failed/,
+    configure: (text) =>
+      text
+        .replace(/^# issuer = .*$/m, 'issuer = "https://127.0.0.1:1"')
+        .replace(/^# client_id = .*$/m, 'client_id = "larder"')
+        .replace(/^# client_secret_file = .*$/m, 'client_secret_file = "/dev/null"'),
+    async produce(store) {
+      await store.visitor().send(await store.visitor().open('/console/log-in'), '/identity/openid/login');
+      return () => {
+        changeFile(configurationOf(store), (text) =>
+          text.replace(/^(issuer|client_id|client_secret_file) = .*$/gm, '# $&'),
+        );
+        store.appliance.reload();
+      };
+    },
+  },
+  {
     code: 'clock',
     says: /more than a day after the time that the clock should show/,
     produce(store) {
@@ -179,6 +282,35 @@ const rows: Row[] = [
     says: /No transfer was ever accepted here/,
     configure: (text) => text.replace(/^# expected_days = .*$/m, 'expected_days = 7'),
     produce: (store) => () => reconfigure(store, (text) => text.replace(/^expected_days = .*$/m, '')),
+  },
+  {
+    code: 'feed-old',
+    says: /No newer feed was imported within 7 days \(vulnerabilities\.feed_days\): 'cisa-kev' of 2026-04-29/,
+    async produce(store, t) {
+      const file = join(t.testdir(), 'kev.json');
+      const importFeed = async (dateReleased?: string): Promise<void> => {
+        writeFileSync(file, kevCatalog(['CVE-2026-1001'], dateReleased));
+        t.match(await larder(`feed import ${file} --data ${store.directory}`), { code: 0 });
+      };
+      await importFeed();
+      return () => importFeed(new Date().toISOString());
+    },
+  },
+  {
+    code: 'feed-not-in-force',
+    says: /The feed 'cisa-kev' was accepted and is not in force/,
+    async produce(store, t) {
+      const file = join(t.testdir(), 'kev.json');
+      writeFileSync(file, kevCatalog(['CVE-2026-1001'], new Date().toISOString()));
+      t.match(await larder(`feed import ${file} --data ${store.directory}`), { code: 0 });
+      const db = new SQLite(join(store.directory, 'larder.db'));
+      db.exec("UPDATE passing_feed_indexes SET made_from = 'another file'");
+      db.exec("UPDATE vulnerability_feeds SET imported_at = '2026-01-01T00:00:00.000Z'");
+      db.close();
+      return async () => {
+        await larder(`feed match --data ${store.directory}`);
+      };
+    },
   },
   {
     code: 'reserve-too-large',
@@ -224,9 +356,21 @@ const rows: Row[] = [
       };
     },
   },
+  {
+    code: 'approvals-without-feed',
+    says: /asks about vulnerabilities, and a feed of advisories is not in force, so releases do not wait/,
+    configure: (text) =>
+      text.replace('# vulnerabilities = []', `vulnerabilities = ["1 of ${'A'.repeat(32)} for critical"]`),
+    produce: (store, t) => async () => {
+      const file = join(store.directory, 'tmp-ubuntu.zip');
+      writeFileSync(file, osvZip([{ id: 'UBUNTU-CVE-2026-1001', fixes: { 'Ubuntu:22.04:LTS openssl': '3' } }]));
+      t.match(await larder(`feed import ${file} --data ${store.directory}`), { code: 0 });
+    },
+  },
 ];
 
-testRows(rows);
+// `npm test` asks the commands while there is a fault, and the other places after it too.
+testRows(rows, isLongLane);
 
 /** Makes ada and bob brands, each with a signing key; returns the keys. */
 async function keysOfAdaAndBob(store: TestAppliance): Promise<string[]> {

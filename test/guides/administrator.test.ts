@@ -8,9 +8,13 @@ import { guides } from '#documents/guides.ts';
 import { readConfig } from '#configuration/config.ts';
 import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 import { examplesIn, missingOutput } from '#test/fixtures/guides.ts';
+import { addRevision } from '#test/fixtures/packages/packages.ts';
 import { newBrandStore, several } from '#test/cli/brands/brand-store.ts';
 import { folder, newStore } from '#test/cli/process.ts';
+import { days } from '#domain/clock.ts';
 import { larder } from '#test/cli/world.ts';
+import { osvZip } from '#test/fixtures/vulnerabilities/feeds.ts';
+import { advisory, findingWorld, oldSsl, publish, snapOf } from '#test/operations/vulnerabilities/world.ts';
 
 /** A line without its comment, as the arguments of larder. */
 const toArguments = (line: string): string => line.replace(/ +#.*$/, '').replace(/^larder /, '');
@@ -53,6 +57,36 @@ t.test('the lines about a registry of the site print what that registry needs', 
   }
   t.match(out[0], /^-----BEGIN CERTIFICATE-----/);
   t.match(out[1], /registry\.internal:5000/);
+});
+
+t.test('the lines about feeds import one, and list it', async (t) => {
+  const store = await newStore(t);
+  const file = join(folder(t), 'ubuntu-osv.zip');
+  const fixes = { 'Ubuntu:22.04:LTS openssl': '3.0.2-0ubuntu1.20', 'Ubuntu:24.04:LTS openssl': null };
+  writeFileSync(file, osvZip([1, 2].map((number) => ({ id: `USN-${String(number)}-1`, fixes }))));
+  let printed = '';
+  for (const line of examplesIn('administrator', 'Import feeds of advisories', 1).flat()) {
+    const { code, out, err } = await store.larder(toArguments(line).replace('./ubuntu-osv.zip', file));
+    t.match({ code, err }, { code: 0, err: /^(?:reading .*\s*)?$/ }, line);
+    printed += out;
+  }
+  t.same(missingOutput('administrator', 'Import feeds of advisories', printed), []);
+});
+
+t.test('the lines about known vulnerabilities list them, and accept one until a date', async (t) => {
+  const world = await findingWorld(t);
+  const contents = { 'latest/stable': snapOf('hello', '1', `libssl3=${oldSsl}`) };
+  await publish(world, 'snap', 'hello', contents);
+  await world.advisories([advisory(1001)]);
+  // The date in the guide is within a year of its reading.
+  const tomorrow = new Date(Date.now() + days(1)).toISOString().slice(0, 10);
+  let printed = '';
+  for (const line of examplesIn('administrator', 'Review known vulnerabilities', 2).flat()) {
+    const { code, out, err } = await world.larder(toArguments(line).replace(/--until \S+/, `--until ${tomorrow}`));
+    t.match({ code, err }, { code: 0, err: '' }, line);
+    printed += out;
+  }
+  t.same(missingOutput('administrator', 'Review known vulnerabilities', printed), []);
 });
 
 t.test('the lines about a brand make its key, and import the assertions of the online store', async (t) => {
@@ -105,6 +139,22 @@ t.test('the lines about manual review make an upload wait, and approve it', asyn
   }
   t.equal(pushed, 1);
   t.match((await ada.push('snap', 'tiny-app', await snapFixture('app-zstd'))).body.revisions, [{ revision: 2 }]);
+});
+
+t.test('the lines about a rollout start it, show it, and take it back', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
+  for (const revision of [1, 2]) await addRevision(store, id, revision);
+  await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision: 1 }]);
+  let printed = '';
+  for (const line of examplesIn('administrator', 'Roll out a revision in steps', 2).flat()) {
+    const { code, out, err } = await larder(toArguments(line), { env: { LARDER_DATA: store.directory } });
+    t.equal(code, 0, `${line}: ${err}`);
+    printed += out;
+  }
+  t.same(missingOutput('administrator', 'Roll out a revision in steps', printed), []);
+  t.match((await ada.get('/v1/snap/hello/releases')).body['channel-map'], [{ revision: 1 }]);
 });
 
 t.test('no guide links to an address that a store without TLS does not have', async (t) => {

@@ -22,15 +22,15 @@ t.test('an administrator logs in, and invites another one, with the lines of the
   }
   t.same(missingOutput('console', 'The first time', printed.join('\n')), []);
   t.match((await run('account list')).out, /ada .*store-admin/);
-  t.equal(settings.length, 2);
+  t.equal(settings.length, 3);
   for (const [name, ...lines] of settings) {
     t.equal(name, '# larder.toml');
     const file = join(data, 'larder.toml');
-    // A section stands once: its head in the file takes the line.
-    const [section = '', line = ''] = lines;
+    // A section stands once: its head in the file takes the lines.
+    const [section = '', ...keys] = lines;
     const text = readFileSync(file, 'utf8');
     t.ok(text.includes(`\n${section}\n`), section);
-    writeFileSync(file, text.replace(`\n${section}\n`, `\n${section}\n${line}\n`));
-    t.equal((await run('account list')).code, 0, line);
+    writeFileSync(file, text.replace(`\n${section}\n`, `\n${lines.join('\n')}\n`));
+    t.equal((await run('account list')).code, 0, keys.join(', '));
   }
 });

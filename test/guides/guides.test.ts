@@ -6,12 +6,13 @@ import { parse } from 'smol-toml';
 import t from 'tap';
 
 import { guides, type Guide } from '#documents/guides.ts';
-import { changeConfig, readConfig } from '#configuration/config.ts';
+import { changeConfig, readConfig, valuesIn } from '#configuration/config.ts';
+import { sections } from '#configuration/keys.ts';
 import { examplesOf, guideFolder, readGuide } from '#test/fixtures/guides.ts';
 import { canBeTyped } from './typed-lines.ts';
 
 const root = join(import.meta.dirname, '../..');
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const journey = readFileSync(join(root, 'docs/journey.md'), 'utf8');
 const guideNames = Object.keys(guides) as Guide[];
 
 /** Lines that the current tools refuse, and lines that would make a publisher the administrator of the store. */
@@ -20,7 +21,7 @@ const refused = [/SNAPCRAFT_STORE_AUTH=['"]?candid/, /SNAPCRAFT_ADMIN_MACAROON/,
 t.test('no page gives publishers a refused command, or the administrator’s credential', (t) => {
   const pages = readdirSync(guideFolder).map((name) => [name, readFileSync(join(guideFolder, name), 'utf8')] as const);
   const start = readFileSync(join(root, 'packaging/start.ts'), 'utf8');
-  for (const [name, text] of [...pages, ['README.md', readme], ['start.ts', start]] as const) {
+  for (const [name, text] of [...pages, ['journey.md', journey], ['start.ts', start]] as const) {
     for (const pattern of refused) t.notMatch(text, pattern, name);
   }
   t.end();
@@ -116,8 +117,10 @@ t.test('every setting in a guide is a setting of larder.toml', (t) => {
       if (language !== 'toml' || !text.includes('[')) continue;
       const file = join(t.testdir(), 'larder.toml');
       copyFileSync(join(root, 'config/appliance.toml'), file);
-      const values = Object.entries(parse(text) as Record<string, Record<string, string | string[]>>).flatMap(
-        ([section, keys]) => Object.entries(keys).map(([key, value]) => [`${section}.${key}`, value] as const),
+      const values = [...sections().keys()].flatMap((section) =>
+        Object.entries(valuesIn(parse(text), section) as Record<string, string | string[]>)
+          .map(([key, value]) => [`${section}.${key}`, value] as const)
+          .filter(([key]) => !sections().has(key)),
       );
       t.doesNotThrow(() => changeConfig(file, Object.fromEntries(values)), `${name}: ${text}`);
       t.ok(readConfig(file));

@@ -14,7 +14,7 @@ import { folder, newStore, start } from '#test/cli/process.ts';
 
 const skip = withoutPrograms('curl');
 const root = join(import.meta.dirname, '../..');
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
+const readme = readFileSync(join(root, 'docs/journey.md'), 'utf8');
 
 /**
  * The lines of the examples in the README, as they are copied; a line that ends with a backslash continues in the next.
@@ -29,7 +29,7 @@ const linesOf = (blocks: Iterable<RegExpExecArray>): string[] =>
       .filter((line) => line !== ''),
   );
 const inGuide = examplesThroughout('publisher').flat();
-const journey = readme.slice(readme.indexOf('## The journey'), readme.indexOf('**The device gateway**'));
+const journey = readme.slice(0, readme.indexOf('**The device gateway**'));
 const inReadme = linesOf(journey.matchAll(/```(?:sh|console)\n([^]*?)```/g));
 
 /**

@@ -1,9 +1,10 @@
 // The guides about backups and lost hosts, walked line by line.
 import t from 'tap';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 
+import { after, minutes, timestamp } from '#domain/clock.ts';
 import { newStore, start } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { examplesIn, missingOutput } from '#test/fixtures/guides.ts';
@@ -24,13 +25,42 @@ t.test('the lines of the guide about backups and a lost disk work as described',
     }
     return printed;
   };
-  const backedUp = await walk(examplesIn('administrator', 'Back up', 2), store.directory);
+  const [typed = [], nightly = [], allDay = []] = examplesIn('administrator', 'Back up', 3);
+  const backups = join(folder, 'backups');
+  mkdirSync(backups);
+  const backedUp = await walk([typed, nightly], store.directory);
+  await walk([[`larder backup ${backups} --increment`]], store.directory);
+  const [[drill = ''] = []] = examplesIn('administrator', 'Drill a restore', 1);
+  const drilled = await walk([[drill.replace('/srv/backups', backups)]], store.directory);
+  t.same(missingOutput('administrator', 'Drill a restore', drilled), []);
+  // A store that is served in this process would be told to reload by a signal.
+  await walk([allDay], (await newStore(t)).data);
   t.same(missingOutput('administrator', 'Back up', backedUp), []);
   const data = join(folder, 'data');
   const restored = await walk(examplesIn('recovery', 'The disk died, or the machine is gone', 2), data);
   t.same(missingOutput('recovery', 'The disk died, or the machine is gone', restored), []);
   t.ok(existsSync(join(data, 'admin.macaroon')), 'there is a credential for the administrator');
   await walk(examplesIn('recovery', 'A blob is damaged, or cannot be read', 1), data);
+});
+
+t.test('the state at a moment comes back from a folder of increments as described', async (t) => {
+  const { folder, keys, run } = await saved(t);
+  const [backups, data] = [join(folder, 'backups'), join(folder, 'data')];
+  mkdirSync(backups);
+  t.match(await run(`backup ${backups} --increment`), { code: 0 });
+  const [[line = ''] = []] = examplesIn('recovery', 'Back to a moment', 1);
+  // The moment of the guide is before every backup of this test.
+  const moment = timestamp(after(new Date(), minutes(1)))
+    .slice(0, 16)
+    .replace('T', ' ');
+  const here = line
+    .slice('larder '.length)
+    .replace('/media/usb/backups', backups)
+    .replace('/media/safe', keys)
+    .replace('2026-11-25 14:05', moment);
+  const { code, out, err } = await larder(here, { env: { LARDER_DATA: data } });
+  t.equal(code, 0, err);
+  t.same(missingOutput('recovery', 'Back to a moment', out), []);
 });
 
 t.test('at another address old tokens are valid, and clients that trusted the store still do', async (t) => {

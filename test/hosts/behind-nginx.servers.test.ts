@@ -1,5 +1,4 @@
 // Three hosts behind nginx, set up as in the guide: clients do not notice when one of them fails or is stopped.
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
@@ -8,7 +7,7 @@ import t from 'tap';
 
 import { examplesIn } from '#test/fixtures/guides.ts';
 import { startHosts } from '#test/fixtures/processes/hosts.ts';
-import { startNginx } from '#test/fixtures/servers/nginx.ts';
+import { makeSiteCertificate, startNginx } from '#test/fixtures/servers/nginx.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
 import { until } from '#test/fixtures/until.ts';
 
@@ -27,10 +26,7 @@ t.test('clients do not notice that a host fails, or is stopped', { skip }, async
   );
   const [[, ...guided] = []] = examplesIn('hosts', 'The load balancer', 1);
   const { port, folder } = await startNginx(t, (listen, folder) => {
-    const [key, certificate] = ['store.key', 'store.pem'].map((file) => join(folder, file)) as [string, string];
-    const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`];
-    const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-    execFileSync('openssl', [...made, ...subject, '-keyout', key, '-out', certificate], { stdio: 'ignore' });
+    const { key, certificate } = makeSiteCertificate(folder, name);
     return hosts
       .reduce(
         (text, host, at) => text.replace(`store-${at + 1}.example.internal:443`, new URL(host.url).host),

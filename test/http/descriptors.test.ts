@@ -1,5 +1,6 @@
 // A store without free file descriptors reports it, with the time to retry.
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +10,7 @@ import t from 'tap';
 import { dataFolder, larder, serve } from '#test/fixtures/processes/served.ts';
 
 /** So few that the files of some uploads find no place any more. */
-const descriptors = 110;
+const descriptors = 140;
 
 t.test('with its descriptors used up the store answers 503, and is well when others have hung up', async (t) => {
   const data = dataFolder(t);
@@ -29,11 +30,15 @@ t.test('with its descriptors used up the store answers 503, and is well when oth
     sockets.push(socket);
     socket.on('error', () => undefined);
     socket.on('data', (chunk: Buffer) => resolve(chunk.toString('latin1')));
+  }
+  // The store accepts all of them before it opens a file: a connection for which there is no descriptor gets no answer.
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  t.equal((await fetch(`${store.url}/healthz`)).status, 200);
+  for (const socket of sockets)
     socket.write(
       'POST /unscanned-upload/ HTTP/1.1\r\nHost: store\r\nContent-Type: multipart/form-data; boundary=b\r\n' +
         'Content-Length: 100000\r\n\r\n--b\r\nContent-Disposition: form-data; name="binary"; filename="f"\r\n\r\nx',
     );
-  }
   const answer = await refused;
   t.match(answer, /^HTTP\/1\.1 503 /);
   t.match(answer, /^retry-after: 5\r$/im);

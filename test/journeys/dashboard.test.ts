@@ -118,9 +118,11 @@ t.test('a missing permission of a narrowed login is named, and the login stays v
   t.equal(await pushes.upload('tiny-app', await snapFixture('app-gzip')), 2, 'as older exports have it');
   await t.rejects(pushes.upload('tiny-app', await snapFixture('app-zstd'), ['edge']), right);
 
-  for (const path of ['/dev/api/snaps/x/validations', '/api/v2/confdb-schemas', '/api/v2/confdb-schemas/x']) {
-    await t.rejects(ada.request(path), { message: /^- resource-not-found: / }, 'what is not served is said in a line');
-  }
+  await t.rejects(
+    ada.request('/dev/api/snaps/x/validations'),
+    { message: /^- resource-not-found: / },
+    'what is not served is said in a line',
+  );
 });
 
 t.test('in on-prem mode, names, promote and metrics use this store too', async (t) => {
@@ -157,7 +159,7 @@ t.test('in on-prem mode, names, promote and metrics use this store too', async (
   t.match(await call('/dev/api/snaps/metrics', { filters: [filter] }), { metrics: [{ status: 'NO DATA' }] });
 });
 
-t.test('a snap is described, validation sets are edited and a build is signed, in both modes', async (t) => {
+t.test('a snap is described, sets and schemas are edited and a build is signed, in both modes', async (t) => {
   const roots = join(t.testdir({ 'roots.assert': stream(world.roots.assertions) }), 'roots.assert');
   const store = await startIdentity(t, (text) => text.replace(/^# trusted = .*$/m, `trusted = ["${roots}"]`));
   store.clock.now = world.now;
@@ -184,9 +186,10 @@ t.test('a snap is described, validation sets are edited and a build is signed, i
   t.match(await larder(`assertion import ${returned} --data ${store.directory}`), { code: 0 });
 
   /** `snap sign` leaves out the revision 0. */
-  const sign = ({ type, revision, ...headers }: Headers): Promise<string> => {
+  const sign = ({ type, revision, body = '', ...headers }: Headers): Promise<string> => {
     const written = revision === undefined || revision === '0' ? headers : { ...headers, revision };
-    return signAssertion(world.signer, keyId, { type: type as string, headers: written, signedAt: store.clock.now });
+    const statement = { type: type as string, headers: written, body: body as string, signedAt: store.clock.now };
+    return signAssertion(world.signer, keyId, statement);
   };
   const { token } = await store.as('ada');
   const modes = {
@@ -251,6 +254,24 @@ t.test('a snap is described, validation sets are edited and a build is signed, i
       await t.rejects(edits(2, { sequence: 2, snaps }), { message: /was not incremented/ });
       t.same(await ada.validationSets(set), [`${store.ids.ada} ${set} 2 1 2026-11-20`]);
       t.equal((await ada.validationSets(set, 'all')).length, 2);
+
+      const schema = `${name}-schema`;
+      const schemas = '/api/v2/confdb-schemas';
+      t.same(
+        await sent(async () =>
+          t.equal(
+            await ada.editConfdbSchema(store.ids.ada, schema, { summary: 'Summary of the confdb-schema' }),
+            `Successfully created revision 0 for '${schema}'.`,
+          ),
+        ),
+        [`GET ${schemas}/${schema}`, `POST ${schemas}/build-assertion`, `POST ${schemas}`],
+      );
+      t.match(await ada.editConfdbSchema(store.ids.ada, schema, { summary: 'Changed' }), /revision 1 for/);
+      t.same(await ada.confdbSchemas(schema), [`${store.ids.ada} ${schema} 1 2026-11-20`]);
+      t.equal((await ada.confdbSchemas()).length, mode.onPrem ? 2 : 1);
+      await t.rejects(ada.editConfdbSchema(store.ids.ada, schema, { body: '{}' }), {
+        message: /^- api-error: .*'body' must be a JSON object with the member 'storage'/,
+      });
 
       store.clock.advance(hours(1));
       const file2 = await snapFixture(mode.onPrem ? 'app-gzip' : 'app-xz');

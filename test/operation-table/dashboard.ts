@@ -139,6 +139,22 @@ export const dashboardRows: OperationRows = {
     callers: 'any account',
     writes: 'two at once in test/operations/dashboard/validation-sets.test.ts',
   },
+  dashboard_list_confdb_schemas: {
+    about: 'store',
+    callers: 'any account',
+    reads: () => [{ as: 'ada', path: '/api/v2/confdb-schemas' }],
+  },
+  dashboard_read_confdb_schema: {
+    about: 'store',
+    callers: 'any account',
+    reads: () => [{ as: 'ada', path: '/api/v2/confdb-schemas/network' }],
+  },
+  dashboard_build_confdb_schema: { about: 'store', callers: 'any account', writes: 'writes nothing' },
+  dashboard_post_confdb_schema: {
+    about: 'store',
+    callers: 'any account',
+    writes: 'two at once in test/operations/dashboard/confdb-schemas.test.ts',
+  },
   dashboard_builds: {
     about: 'package',
     callers: 'publisher, collaborator',

@@ -40,6 +40,19 @@ export const loginRows: OperationRows = {
     callers: 'anyone',
     reads: () => [{ path: '/identity/login-redirect?return_to=http://nowhere/', status: 400 }],
   },
+  begin_openid_login: { about: 'public', callers: 'anyone' },
+  finish_openid_login: {
+    about: 'public',
+    callers: 'anyone',
+    reads: () => [{ path: '/identity/openid/callback', status: 410 }],
+  },
+  end_openid_login: { about: 'public', callers: 'anyone' },
+  begin_certificate_login: { about: 'public', callers: 'anyone' },
+  finish_certificate_login: {
+    about: 'public',
+    callers: 'anyone',
+    reads: () => [{ path: '/identity/certificates/login', status: 404 }],
+  },
   discharge_token: { about: 'public', callers: 'anyone' },
   login_legacy: {
     about: 'public',

@@ -1,6 +1,6 @@
 // Rows of the operations about releases.
 import type { OperationRows } from './row.ts';
-import { each, makePackage, makeTrackedPackage, must, once, request } from './writes.ts';
+import { each, makePackage, makeRollout, makeTrackedPackage, must, once, request } from './writes.ts';
 
 export const releasesRows: OperationRows = {
   list_releases: {
@@ -18,6 +18,48 @@ export const releasesRows: OperationRows = {
     callers: 'publisher, collaborator',
     needs: ['package-manage-releases'],
     administrator: 'store-manage',
+  },
+  list_rollouts: {
+    about: 'package',
+    callers: 'publisher, collaborator',
+    needs: ['package-view-releases'],
+    administrator: 'store-view',
+    reads: () => [{ as: 'ada', path: '/internal/v1/packages/snap/tiny-app/rollouts' }],
+  },
+  read_rollout: {
+    about: 'package',
+    callers: 'publisher, collaborator',
+    needs: ['package-view-releases'],
+    administrator: 'store-view',
+    reads: () => [{ as: 'ada', path: '/internal/v1/packages/snap/tiny-app/rollouts/1' }],
+  },
+  pause_rollout: {
+    about: 'package',
+    callers: 'publisher, collaborator',
+    needs: ['package-manage-releases'],
+    administrator: 'store-manage',
+    writes: once(async (world, n) => {
+      const at = await makeRollout(world, n, 'pa');
+      return request(world.ada, 'POST', `${at}/pause`, {});
+    }),
+  },
+  resume_rollout: {
+    about: 'package',
+    callers: 'publisher, collaborator',
+    needs: ['package-manage-releases'],
+    administrator: 'store-manage',
+    writes: once(async (world, n) => {
+      const at = await makeRollout(world, n, 're');
+      must(await world.ada.post(`${at}/pause`, {}));
+      return request(world.ada, 'POST', `${at}/resume`);
+    }),
+  },
+  roll_back_rollout: {
+    about: 'package',
+    callers: 'publisher, collaborator',
+    needs: ['package-manage-releases'],
+    administrator: 'store-manage',
+    writes: once(async (world, n) => request(world.ada, 'POST', `${await makeRollout(world, n, 'rb')}/roll-back`)),
   },
   create_tracks: {
     about: 'package',

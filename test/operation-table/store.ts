@@ -23,6 +23,11 @@ export const storeRows: OperationRows = {
   documents_page: { about: 'public', callers: 'anyone', reads: () => [{ path: '/docs/operations-names' }] },
   search_documents: { about: 'public', callers: 'anyone', reads: () => [{ path: '/docs/search?q=release' }] },
   favicon: { about: 'public', callers: 'anyone', reads: () => [{ path: '/favicon.ico' }] },
+  security_txt: {
+    about: 'public',
+    callers: 'anyone',
+    reads: () => [{ path: '/.well-known/security.txt', status: 404 }],
+  },
   healthz: { about: 'public', callers: 'anyone', reads: () => [{ path: '/healthz' }] },
   readyz: { about: 'public', callers: 'anyone', reads: () => [{ path: '/readyz' }] },
   serving_state: {

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import type { Client, Reply, TestAppliance } from '#test/fixtures/appliance.ts';
 import { filler } from '#test/fixtures/records/filler.ts';
 import { declare, logIn, uploadLogin } from '#test/fixtures/packages/images.ts';
+import { offered, snapOf } from '#test/fixtures/packages/online-store.ts';
 import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 import { until } from '#test/fixtures/until.ts';
 
@@ -90,6 +91,18 @@ export async function makeTrackedPackage(world: WriteWorld, number: number, what
   return made;
 }
 
+/** The address of a rollout of a new snap of ada's. */
+export async function makeRollout({ ada }: WriteWorld, number: number, kind: 'pa' | 're' | 'rb'): Promise<string> {
+  const name = kind + String(number).padStart(6, '0');
+  must(await ada.post('/v1/snap', { name }));
+  must(await ada.push('snap', name, snapOf(offered(name, 1))));
+  await until(async () => must(await ada.get(`/v1/snap/${name}/revisions`)).revisions.length === 1);
+  must(await ada.post(`/v1/snap/${name}/releases`, [{ channel: 'stable', revision: 1, rollout: { steps: [10] } }]));
+  const at = `/internal/v1/packages/snap/${name}/rollouts`;
+  const [rollout] = must(await ada.get(at)).rollouts;
+  return `${at}/${String(rollout.number)}`;
+}
+
 /** An upload with this number that waits for a person's review. */
 export async function makeScannedUpload({ store, ada }: WriteWorld, number: number, what: string): Promise<string> {
   const name = `${what}-${number}`;
@@ -114,6 +127,18 @@ export async function makeOfferedPackage(world: WriteWorld, number: number, what
 export async function makeGrantsPath({ ada }: WriteWorld, number: number, what: string): Promise<string> {
   must(await ada.post('/v1/snap', { name: `${what}-${number}`, private: true }));
   return `/internal/v1/packages/snap/${what}-${number}/device-grants`;
+}
+
+/** A fleet, and the path of a released snap of ada's for it. */
+export async function makeFleet({ ada, root }: WriteWorld, number: number, what: string) {
+  const fleet = `${what}-${number}`;
+  must(await root.post('/internal/v1/fleets', { name: fleet, kind: 'serial', devices: [`acme/pump/${fleet}`] }));
+  const snap = what.slice(0, 2) + String(number).padStart(6, '0');
+  must(await ada.post('/v1/snap', { name: snap }));
+  must(await ada.push('snap', snap, snapOf(offered(snap, 1))));
+  await until(async () => must(await ada.get(`/v1/snap/${snap}/revisions`)).revisions.length === 1);
+  must(await ada.post(`/v1/snap/${snap}/releases`, [{ channel: 'stable', revision: 1 }]));
+  return { at: `/internal/v1/fleets/${fleet}`, channels: `/internal/v1/packages/snap/${snap}/fleets/${fleet}` };
 }
 
 export async function makeRepository({ store, ada }: WriteWorld, number: number, what: string) {

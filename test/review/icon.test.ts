@@ -34,6 +34,43 @@ t.test('a picture is recognized by its first bytes, and named by its type', asyn
   t.equal(readIcon(Buffer.from(drawn('<script/>'))), "as an SVG, it has an element 'script'");
 });
 
+t.test('a picture of one pixel, and one that fills the memory of a browser, are no icons', async (t) => {
+  const png = (width: number, height: number): Buffer => {
+    const bytes = Buffer.alloc(33);
+    bytes.write('89504e470d0a1a0a0000000d49484452', 'hex');
+    bytes.writeUInt32BE(width, 16);
+    bytes.writeUInt32BE(height, 20);
+    return bytes;
+  };
+  // A comment, a Huffman table and the frame.
+  const jpeg = (width: number, height: number): Buffer => {
+    const frame = Buffer.from('ffd8fffe00046162ffc4000400ffffc0000b0800000000010100', 'hex');
+    frame.writeUInt16BE(height, 19);
+    frame.writeUInt16BE(width, 21);
+    return frame;
+  };
+  for (const picture of [png, jpeg]) {
+    for (const [width, height] of [
+      [16, 16],
+      [512, 256],
+      [2048, 2048],
+    ] as const)
+      t.type(readIcon(picture(width, height)), 'object');
+    for (const [width, height] of [
+      [1, 1],
+      [4096, 4096],
+      [0, 512],
+      [512, 65_535],
+    ] as const)
+      t.equal(readIcon(picture(width, height)), `it is ${width} × ${height} pixels large`);
+  }
+  t.type(
+    readIcon(Buffer.concat([Buffer.from('ffd8fffe0000', 'hex'), Buffer.alloc(1000)])),
+    'object',
+    'a broken length ends the search',
+  );
+});
+
 t.test('a drawing is an icon, in any spelling', async (t) => {
   for (const text of [
     '<svg/>',

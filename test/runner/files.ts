@@ -19,6 +19,12 @@ function usedCpuSeconds(): number {
   return (user + system) / 1e6 + (Number(fields[13]) + Number(fields[14])) / 100;
 }
 
+// An interrupted run leaves no process behind.
+const { ppid } = process;
+setInterval(() => {
+  if (process.ppid !== ppid) process.exit(1);
+}, 1000).unref();
+
 const files = (process.env['LARDER_TEST_FILES'] ?? '').split('\n');
 delete process.env['LARDER_TEST_FILES'];
 // tap ends when no test runs for a moment and something is left to tear down: here the next file may only be loading.

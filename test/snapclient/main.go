@@ -2,13 +2,15 @@
 // It is a tool for tests: it links snapd's code, which is under the GPL, and is no part of the product.
 //
 //	snapclient URL install NAME CHANNEL FILE [COHORT]  chooses, fetches and checks the file, which snapd does by its digest
-//	snapclient URL refresh ID REVISION CHANNEL         what it would refresh to
+//	snapclient URL refresh ID REVISION CHANNEL [SESSION [auto]]  what it would refresh to, with the session of a device, or by itself
 //	snapclient URL delta ID REVISION ROOT FILE         refreshes a snap that lies below ROOT, as snapd does by what changed
 //	snapclient URL info NAME                           what a person is shown
 //	snapclient URL find|prefix|common-id|category WHAT what a person finds; 'wide' before it: in all channels
 //	snapclient URL names                               the catalog of commands
 //	snapclient URL sections                            where a person begins to look
 //	snapclient URL cohort NAME                         a new cohort's key
+//	snapclient URL assertion TYPE KEY...               an assertion
+//	snapclient URL sequence TYPE NUMBER KEY...         one of a sequence; 0 for the newest
 package main
 
 import (
@@ -21,7 +23,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/snapcore/snapd/asserts"
 	"github.com/snapcore/snapd/dirs"
+	"github.com/snapcore/snapd/overlord/auth"
 	"github.com/snapcore/snapd/progress"
 	"github.com/snapcore/snapd/snap"
 	"github.com/snapcore/snapd/store"
@@ -57,12 +61,32 @@ func of(info *snap.Info) told {
 	}
 }
 
+// A device that has a session already.
+type device struct{ session string }
+
+func (d device) Device() (*auth.DeviceState, error) {
+	return &auth.DeviceState{SessionMacaroon: d.session}, nil
+}
+func (d device) UpdateDeviceAuth(state *auth.DeviceState, _ string) (*auth.DeviceState, error) {
+	return state, nil
+}
+func (d device) UpdateUserAuth(user *auth.UserState, _ []string) (*auth.UserState, error) {
+	return user, nil
+}
+func (d device) StoreID(fallback string) (string, error) { return fallback, nil }
+func (d device) DeviceSessionRequestParams(string) (*store.DeviceSessionRequestParams, error) {
+	return nil, store.ErrNoSerial
+}
+func (d device) ProxyStoreParams(url *url.URL) (string, *url.URL, error) { return "", url, nil }
+func (d device) CloudInfo() (*auth.CloudInfo, error)                     { return nil, nil }
+
 func main() {
 	// The daemon puts its knowledge of interfaces here; a client of the store needs none.
 	snap.SanitizePlugsSlots = func(*snap.Info) {}
 	base, err := url.Parse(os.Args[1])
 	fail(err)
-	s := store.New(&store.Config{StoreBaseURL: base, AssertionsBaseURL: base, Architecture: "amd64"}, nil)
+	config := &store.Config{StoreBaseURL: base, AssertionsBaseURL: base, Architecture: "amd64"}
+	s := store.New(config, nil)
 	ctx := context.Background()
 	args := os.Args[3:]
 	switch os.Args[2] {
@@ -83,7 +107,11 @@ func main() {
 		fail(err)
 		current := &store.CurrentSnap{InstanceName: "hello", SnapID: args[0], Revision: snap.R(revision), TrackingChannel: args[2]}
 		action := &store.SnapAction{Action: "refresh", InstanceName: "hello", SnapID: args[0]}
-		results, _, err := s.SnapAction(ctx, []*store.CurrentSnap{current}, []*store.SnapAction{action}, nil, nil, nil)
+		if len(args) > 3 {
+			s = store.New(config, device{session: args[3]})
+		}
+		options := &store.RefreshOptions{IsAutoRefresh: len(args) > 4}
+		results, _, err := s.SnapAction(ctx, []*store.CurrentSnap{current}, []*store.SnapAction{action}, nil, nil, options)
 		fail(err)
 		say(of(results[0].Info))
 	case "delta":
@@ -118,6 +146,12 @@ func main() {
 		keys, err := s.CreateCohorts(ctx, args)
 		fail(err)
 		say(keys)
+	case "assertion":
+		sayAssertion(s.Assertion(asserts.Type(args[0]), args[1:], nil))
+	case "sequence":
+		number, err := strconv.Atoi(args[1])
+		fail(err)
+		sayAssertion(s.SeqFormingAssertion(asserts.Type(args[0]), args[2:], number, nil))
 	default:
 		look(ctx, s, os.Args[2:])
 	}
@@ -146,6 +180,15 @@ func look(ctx context.Context, s *store.Store, args []string) {
 		found = append(found, of(info))
 	}
 	say(map[string]interface{}{"Found": found})
+}
+
+func sayAssertion(assertion asserts.Assertion, err error) {
+	if asserts.IsNotFound(err) {
+		say(map[string]interface{}{"NotFound": true})
+		return
+	}
+	fail(err)
+	say(map[string]interface{}{"Format": assertion.Format(), "Revision": assertion.Revision()})
 }
 
 func say(what interface{}) { fail(json.NewEncoder(os.Stdout).Encode(what)) }

@@ -6,6 +6,8 @@ import { changeRole, createAccount, disableAccount, enableAccount } from '#acts/
 import { updateAccount } from '#acts/accounts/details.ts';
 import { itself, type Act, type Actor } from '#acts/act.ts';
 import { registerAgent } from '#acts/accounts/agents.ts';
+import { changeGroupRoles } from '#acts/accounts/group-roles.ts';
+import { addOpenidIdentity, removeOpenidIdentity } from '#acts/accounts/openid-identities.ts';
 import { addApproverKey, removeApproverKey } from '#acts/approvals/approver-keys.ts';
 import {
   changeCredential,
@@ -26,6 +28,7 @@ import { days, hours } from '#domain/clock.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { addRevision } from '#test/fixtures/packages/packages.ts';
 
+const issuer = 'https://login.internal';
 const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f';
 
 /** ada publishes snap/hello; bob has the role and approves releases to stable. */
@@ -214,12 +217,43 @@ const changing: Record<string, { act: Act<never, unknown>; doing: Doing; onlyByO
         await store.beside.acts.do(issueToken, by, { session: { ...session(id, at()), rootKeyId } });
       },
     },
+    'a person of the OpenID provider can log in as it': {
+      act: addOpenidIdentity,
+      doing: async ({ store, change }, by, id) => {
+        await change((tx) => tx.openidIdentities.remove(id));
+        await store.beside.acts.do(addOpenidIdentity, by, { id, issuer, subject: crypto.randomUUID() });
+      },
+    },
+    'a person of the OpenID provider can no longer log in as it': {
+      act: removeOpenidIdentity,
+      doing: async ({ store, change, at }, by, id) => {
+        const subject = crypto.randomUUID();
+        await change((tx) => tx.openidIdentities.add({ accountId: id, issuer, subject, linkedAt: at() }));
+        await store.beside.acts.do(removeOpenidIdentity, by, { id });
+      },
+    },
+    'a group of the OpenID provider gives it a role': {
+      act: changeGroupRoles,
+      doing: async ({ store, change }, by, id) => {
+        await change(async (tx) => {
+          await tx.groupRoles.remove(id, 'auditor');
+          await tx.accounts.unassign(id, 'auditor');
+        });
+        await store.beside.acts.do(changeGroupRoles, by, { id, roles: [{ role: 'auditor', group: 'auditors' }] });
+      },
+    },
     'a token is issued in the place of another one': { act: rotateToken, onlyByOthers: true, doing: rotated },
   };
 
 /** Other acts on accounts, agents and sessions, and why an approval counts after them. */
 const others: Record<string, string> = {
   create_account: 'tested below',
+  create_openid_account: 'a new account, as with create_account',
+  accept_openid_login: 'a login; an approval also needs the password',
+  expire_group_roles: 'meanwhile the account lacks the role, which approvals need',
+  end_openid_sessions: 'it only takes access away',
+  accept_certificate_login: 'a login; an approval also needs the password',
+  end_certificate_session: 'it only takes access away',
   disable_account: 'a disabled account approves of nothing, and it counts as changed when it is enabled',
   update_own_account: 'it changes the display name alone',
   rehash_password: 'the password stays the same',
@@ -231,6 +265,7 @@ const others: Record<string, string> = {
   exchange_macaroons: 'a login with the password of the account',
   exchange_admin_credential: 'a login with the credential of the administrator; an approval also needs the password',
   begin_browser_session: 'a login with the password of the account',
+  expire_browser_session: 'it only takes access away',
   revoke_macaroon: 'it only takes access away',
   revoke_token: 'it only takes access away',
   end_tokens: 'approvals from before it do not count, and those after it need a new login',

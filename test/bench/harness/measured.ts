@@ -52,6 +52,10 @@ async function furnish(store: TestAppliance): Promise<World> {
   await furnishBrand(store, ada);
   await furnishBuilds(ada);
   await furnishProposal(store);
+  const fleet = { name: 'pumps', kind: 'serial', devices: ['acme/pump/0001', 'acme/pump/0002'] };
+  must(await root.post('/internal/v1/fleets', fleet), 'create a fleet');
+  const pin = { channel: 'stable', mode: 'pin', revision: 1 };
+  must(await root.post('/internal/v1/packages/snap/tiny-app/fleets/pumps/channel', pin), 'pin');
   must(await ada.post('/v1/snap', { name: 'offered' }), 'register');
   must(await ada.post('/internal/v1/packages/snap/offered/offer', { email: 'bob@example.com' }), 'offer');
   return {
@@ -68,6 +72,7 @@ async function furnishSnap(store: TestAppliance, ada: Client): Promise<{ snap: s
   const { id } = must(await ada.post('/v1/snap', { name: 'tiny-app' }), 'register').body as { id: string };
   const [review] = must(await ada.push('snap', 'tiny-app', await snapFixture('app-xz')), 'push').body.revisions;
   must(await ada.post(`${at}/releases`, [{ channel: 'edge', revision: 1 }]), 'release');
+  must(await ada.post(`${at}/releases`, [{ channel: 'beta', revision: 1, rollout: { steps: [10] } }]), 'roll out');
   await addCollaborator(store, id, 'bob');
   await store.join('carol');
   must(await ada.post(`${at}/collaborators/invites`, { invites: [{ email: 'carol@example.com' }] }), 'invite');

@@ -1,31 +1,17 @@
 // A store that was made before the words of the audit log had one grammar: it is proved, listed and exported like any other.
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { deserialize } from 'node:v8';
-import { brotliDecompressSync } from 'node:zlib';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
 import { csvLine } from '#cli/audit/report-csv.ts';
 import type { AuditRow } from '#records/audit/audit.ts';
+import { writeOlderFiles } from '#test/fixtures/records/older-stores.ts';
 import { commandsOn, folder } from '../process.ts';
 
-const kept = join(import.meta.dirname, '../../fixtures/older-stores/06869912.files.br');
-
-/**
- * Writes the files that commit 06869912 made: a store that was restored from a backup, its exports `audit.jsonl` and `audit.csv`, and
- * `monday.tar`, a backup made after them.
- */
-function write(t: Test): string {
-  const place = folder(t);
-  const files = deserialize(brotliDecompressSync(readFileSync(kept))) as Record<string, Uint8Array>;
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(place, path)), { recursive: true, mode: 0o700 });
-    writeFileSync(join(place, path), content, { mode: 0o600 });
-  }
-  return place;
-}
+/** Writes the files of a store that was made before the words had one grammar. */
+const write = (t: Test): string => writeOlderFiles(folder(t), '06869912');
 
 interface Entry extends Omit<AuditRow, 'sessionId' | 'requestId' | 'details'> {
   act?: string;

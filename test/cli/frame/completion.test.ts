@@ -39,6 +39,10 @@ t.test('every command is in the completion of fish and in the manual page', asyn
     for (const word of name.split(' ')) t.match(fish, new RegExp(`-a ${word}\\b`));
     t.ok(man.includes(`\n.SS ${name.replaceAll('-', '\\-')}\n`), name);
   }
+  const { pages } = JSON.parse((await larder('completion man --json')).out) as { pages: Record<string, string> };
+  t.same(Object.keys(pages).sort(), [...new Set(names.map((name) => `larder-${name.split(' ')[0]!}.1`))].sort());
+  for (const name of names)
+    t.ok(pages[`larder-${name.split(' ')[0]!}.1`]!.includes(`\n.SS ${name.replaceAll('-', '\\-')}\n`), name);
   t.match(await larder('completion tcsh'), { code: 2, err: /one of bash, zsh, fish, man/ });
   t.match(man, /\n\.SH FILES\n[^]*larder\.toml[^]*\n\.SH SEE ALSO\n\.BR larder\.toml \(5\)\n/);
 });
@@ -61,7 +65,7 @@ t.test('completion offers values: words of options, and names and ids of the sto
       ['audit', ''],
       ['list', 'export', 'report', 'verify', 'accept'],
     ],
-    [['backup', './x', '--inc'], ['--include-keys']],
+    [['backup', './x', '--incl'], ['--include-keys']],
     [
       ['token', 'issue', '--for', ''],
       ['snapcraft', 'charmcraft', 'images', 'curl'],

@@ -20,3 +20,17 @@ for (const [page, line] of [
     t.equal(status, 0);
   });
 }
+
+t.test('man formats the page of each group of commands', { skip: withoutPrograms('man') }, async (t) => {
+  const { pages } = JSON.parse((await larder('completion man --json')).out) as { pages: Record<string, string> };
+  t.ok(Object.keys(pages).length > 40);
+  const folder = t.testdir();
+  for (const [name, text] of Object.entries(pages)) {
+    writeFileSync(join(folder, name), text);
+    const { status, stderr } = spawnSync('man', ['--warnings', '-l', join(folder, name)], {
+      env: { ...process.env, PAGER: 'cat' },
+    });
+    t.equal(stderr.toString(), '', name);
+    t.equal(status, 0, name);
+  }
+});

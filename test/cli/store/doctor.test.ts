@@ -45,6 +45,8 @@ t.test('every check is reported, in any state of the store', async (t) => {
     'Store assertion',
     'Device trust',
     'Transfers',
+    'Acceptances',
+    'Feeds',
     'Server',
     'Jobs',
     'Scrub',

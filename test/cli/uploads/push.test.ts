@@ -82,7 +82,7 @@ t.test('a push reports an unused icon, with the reason', async (t) => {
   const store = await world(t);
   const snap = squashfsImage({ 'meta/snap.yaml': "name: tiny-app\nversion: '1'\n", 'meta/gui/icon.png': 'GIF89a' });
   const path = store.file('a.snap', snap);
-  const notice = 'meta/gui/icon.png is not used as the icon: it is neither a PNG nor a JPEG nor an SVG. Use a';
+  const notice = 'meta/gui/icon.png is not used as the icon: it is neither a PNG nor a JPEG nor an SVG. Use an';
   await store.larder('package manual-review snap/tiny-app on');
   t.match(await store.larder(`package push ${path}`), { code: 1 });
   t.match(await store.larder('review list'), { out: `bytes\n  ${notice}` });

@@ -9,6 +9,7 @@ import {
   stricterPolicy,
   readReleaseRule,
   readRule,
+  readVulnerabilityRule,
   rulesFor,
   type ApprovalPolicy,
   type ApprovalRule,
@@ -67,6 +68,37 @@ t.test('of two rules about the same channels neither hides the other', (t) => {
   ]);
   t.strictSame(keysOf(weakenedLines(both, releases(strict))), ['releases snap/*:*/stable (2)']);
   t.strictSame(weakenedLines(both, both), []);
+  t.end();
+});
+
+t.test('a rule for vulnerabilities covers its kind of finding in its channels', (t) => {
+  const texts = ['2 for known-exploited', '1 signed of bob for critical in snap/*:*/stable'];
+  const policy = { ...noPolicy, vulnerabilities: texts.map((one) => readVulnerabilityRule(one)!) };
+  t.strictSame(
+    [...policyTexts(policy)],
+    [
+      ['vulnerabilities known-exploited in */*:*', '2'],
+      ['vulnerabilities critical in snap/*:*/stable', '1 signed of bob'],
+    ],
+  );
+  const asked = (on: string, part: string): number[] =>
+    rulesFor(policy, [{ kind: 'vulnerabilities', on, part, from: null, to: 'x' }]).map(({ people }) => people);
+  t.strictSame(asked('snap/hello:latest/stable', 'critical'), [1]);
+  t.strictSame(asked('snap/hello', 'critical'), [1], 'a package stands for all of its channels');
+  t.strictSame(asked('snap/hello:latest/edge', 'critical'), []);
+  t.strictSame(asked('charm/hello:latest/stable', 'critical'), []);
+  t.strictSame(asked('charm/hello:latest/edge/fix', 'known-exploited'), [2], 'without channels all are covered');
+  t.strictSame(asked('snap/hello:latest/stable', 'high'), []);
+  const weaker = { ...policy, vulnerabilities: policy.vulnerabilities.slice(1) };
+  t.strictSame(keysOf(weakenedLines(policy, weaker)), ['vulnerabilities known-exploited in */*:*']);
+  t.strictSame(weakenedLines(weaker, policy), []);
+  t.strictSame([...policyTexts(stricterPolicy(weaker, policy)).keys()], ['vulnerabilities known-exploited in */*:*']);
+  const trust = { kind: 'sources' as const, on: 'source/depot', part: null, from: null, to: 'x' };
+  t.strictSame(
+    rulesFor(policy, [trust]).map(({ people }) => people),
+    [2, 1],
+    'trust needs the strictest of them',
+  );
   t.end();
 });
 
@@ -144,3 +176,16 @@ t.test('a policy is neither weaker nor stricter than itself', (t) => {
   );
   t.end();
 });
+
+t.test(
+  'every rule for releases covers the devices and the window of a fleet, and all channels of a hidden snap',
+  (t) => {
+    const policy = releases('1 for snap/hello:latest/stable', '2 for snap/other:*');
+    const people = (on: string): number[] =>
+      rulesFor(policy, [{ kind: 'releases', on, part: 'x', from: null, to: 'y' }]).map((rule) => rule.people);
+    t.same(people('fleet/pumps'), [1, 2]);
+    t.same(people('snap/hello:*'), [1]);
+    t.same(people('snap/hello:latest/edge'), []);
+    t.end();
+  },
+);

@@ -107,7 +107,7 @@ t.test('the metrics of the dashboard and of the alert rules exist', async (t) =>
   }
   const { groups } = await ask<{ groups: { rules: Rule[] }[] }>('rules');
   const all = groups.flatMap((group) => group.rules);
-  t.equal(all.length, 10);
+  t.equal(all.length, 12);
   for (const { name, query } of all) {
     for (const [metric] of query.matchAll(/larder_\w+/g)) named.add(metric);
     const found = await result(query);

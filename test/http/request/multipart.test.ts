@@ -480,7 +480,7 @@ t.test('a stalled upload is abandoned', async (t) => {
 });
 
 t.test('a slow upload that moves is never cut off', async (t) => {
-  const { port, outcomes } = await storage(t, { idle: 200 });
+  const { port, outcomes } = await storage(t, { idle: 500 });
   const body = form(binary('hello'));
   const { socket, answer } = dial(port, [
     `Content-Type: ${multipart}`,

@@ -16,7 +16,7 @@ import { declare, digestOf, imageOf, logIn, pushImage, uploadLogin } from '#test
 
 /** Pages and their resources, lists for programs, and the metrics: a browser shows them, and a program reads them. */
 const notSaved = ['text/html', 'text/css', 'text/javascript', 'application/hal+json'];
-const shown = ['favicon', 'metrics'];
+const shown = ['console_asset', 'favicon', 'metrics', 'security_txt'];
 
 t.test('every route for a file declares it, and no other route does', (t) => {
   const routes = [...sections, identitySection, consoleSection]

@@ -101,13 +101,15 @@ t.test('questions that come once, or are long, are not cached; others are bounde
   const services = { records: { cacheGenerations: { snapsFor: () => generation } } } as unknown as ServerServices;
   const principal = {} as Principal;
   let made = 0;
-  const ask = (body: string, caller = principal): Promise<OutgoingResponse> => {
+  const ask = async (body: string, caller = principal): Promise<OutgoingResponse> => {
     const request = Object.assign(new IncomingMessage(new Socket()), { complete: true });
     request.headers['content-length'] = String(body.length);
     request.push(body);
-    return repeated.repeat(op, { principal: caller, request } as unknown as Exchange, services, () =>
-      Promise.resolve({ status: 200, headers: {}, body: `answer ${++made}` }),
-    );
+    const entry = await repeated.entryFor(op, { principal: caller, request } as unknown as Exchange, services);
+    if (entry?.cached !== undefined) return entry.cached;
+    const outgoing = { status: 200, headers: {}, body: `answer ${++made}` };
+    entry?.keep(outgoing);
+    return outgoing;
   };
   const question = (): string => JSON.stringify({ filters: [{ type: 'snap', id: randomIds.id() }] });
   const responses: WeakRef<OutgoingResponse>[] = [];

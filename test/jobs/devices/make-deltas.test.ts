@@ -55,6 +55,21 @@ t.test('deltas lead from the last three revisions of a channel to its current on
   t.match(await records.deltas.counted(), { made: 6, refused: 0, failed: 0 });
 });
 
+t.test('deltas lead to the revision that a fleet pins, also after the channel has moved on', async (t) => {
+  const { store, release, tried, run } = await withSnap(t, 4);
+  for (const revision of [1, 2]) await release(revision);
+  await run();
+  const fleet = (line: string) => larder(`fleet ${line} --data ${store.directory}`);
+  await fleet('create pumps --model acme/pump');
+  t.equal((await fleet('pin pumps snap/hello stable 2')).code, 0);
+  await release(3);
+  t.same(await run(), { made: 3 });
+  t.same(await tried(), ['1 to 2', '1 to 3', '2 to 3', '3 to 2'], 'devices of the fleet may have any of them');
+  t.equal((await fleet('pin pumps snap/hello stable 1')).code, 0);
+  t.same(await run(), { made: 2 }, 'a pin is a reason to make deltas');
+  t.same(await tried(), ['1 to 3', '2 to 1', '2 to 3', '3 to 1']);
+});
+
 t.test('a delta larger than 60 % of the file is not kept, nor tried again', async (t) => {
   const { push, release, tried, run } = await withSnap(t, 1);
   const yaml = "name: hello\nversion: '2'\nsummary: s\ndescription: d\narchitectures: [all]\n";

@@ -1,4 +1,4 @@
-// The world that the tests of validation-sets.test.ts and validation-sets.tools.test.ts share.
+// The world that the tests of validation sets and of confdb-schemas share.
 import { join } from 'node:path';
 import type { Test } from 'tap';
 
@@ -36,14 +36,14 @@ export async function withKey(t: Test) {
   return { store, ada, id, roots, register };
 }
 
-/** What `snap sign` makes of the headers it is given. */
+/** What `snap sign` makes of the headers it is given; the body is one of them. */
 export const sign = (headers: Headers, key: world.KeyName = 'device'): Promise<string> => {
-  const { type, ...others } = headers as Headers & { type: string };
+  const { type, body = '', ...others } = headers as Headers & { type: string; body?: string };
   // It leaves out the revision 0, as the library does.
   const written = Object.fromEntries(
     Object.entries(others).filter(([name, value]) => name !== 'revision' || value !== '0'),
   );
-  return signAssertion(vectorSigner(), keys[key].id, { type, headers: written, signedAt: now });
+  return signAssertion(vectorSigner(), keys[key].id, { type, headers: written, body, signedAt: now });
 };
-export const post = (client: Client, text: string): Promise<Reply> =>
-  client.post(at, text, { 'content-type': mediaType });
+export const post = (client: Client, text: string, path = at): Promise<Reply> =>
+  client.post(path, text, { 'content-type': mediaType });

@@ -86,6 +86,8 @@ t.test('an assertion that is missing, or not for this device, is named beside th
     { type: 'nonsense', 'primary-key': ['1'] },
     { type: 'model', 'sequence-key': ['16', 'acme', 'pump'] },
     { type: 'account' },
+    { type: 'repair', 'primary-key': ['canonical', '1'] },
+    { type: 'cluster', 'sequence-key': ['bc3c0a19'] },
   ];
   const options = {
     maxFormats: {},
@@ -101,8 +103,10 @@ t.test('an assertion that is missing, or not for this device, is named beside th
     { code: 'api-error', type: 'nonsense' },
     { code: 'api-error', type: 'model' },
     { code: 'api-error', type: 'account' },
+    { code: 'not-found', type: 'repair', message: "This store does not serve assertions of type 'repair'." },
+    { code: 'not-found', type: 'cluster', 'sequence-key': ['bc3c0a19'] },
   ]);
-  t.equal(errors.length, 6);
+  t.equal(errors.length, 8);
   const device = { brand: 'acme', model: 'pump', serial: '0001' };
   const own = {
     ...options,

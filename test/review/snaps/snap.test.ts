@@ -117,7 +117,7 @@ t.test('the icon is the first file that is a picture, and the review names the o
     const { type, notices } = kept({ ...tree, ...folder, 'meta/gui/icon.png': { link } });
     t.equal(type, undefined, `a link to ${link}`);
     t.match(notices, [
-      `icon.png is not used as the icon: it is a link to '${link}', which is no file in the snap. Use a`,
+      `icon.png is not used as the icon: it is a link to '${link}', which is no file in the snap. Use an`,
     ]);
   }
   for (const [content, reason] of [
@@ -129,7 +129,7 @@ t.test('the icon is the first file that is a picture, and the review names the o
     t.same(kept({ 'meta/gui/icon.png': content, 'meta/gui/icon.svg': '<svg/>' }), {
       type: 'image/svg+xml',
       notices: [
-        `meta/gui/icon.png is not used as the icon: ${reason}. Use a PNG, JPEG or SVG of at most 300000 bytes.`,
+        `meta/gui/icon.png is not used as the icon: ${reason}. Use an SVG, or a PNG or JPEG with sides of 16 to 2048 pixels, of at most 300000 bytes.`,
       ],
     });
   }
@@ -148,7 +148,7 @@ t.test('the icon and the snapcraft.yaml are kept if they are of the expected typ
   t.equal(kept({ 'meta/gui/icon.png': '' }).icon, null);
   t.equal(kept({ 'meta/gui/icon.svg': 'text' }).icon, null);
   const large = new Uint8Array((1 << 20) + 1);
-  large.set(png);
+  large.set([...png.subarray(0, 8), 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 1, 0, 0, 0, 1, 0]);
   t.equal(kept({ 'meta/gui/icon.png': large }).icon, null);
   t.equal(kept({ 'meta/gui/icon.png': large.subarray(0, 300_001) }).icon, null, 'snapd fetches none that is larger');
   t.equal(kept({ 'meta/gui/icon.png': large.subarray(0, 300_000) }).icon?.bytes.length, 300_000);

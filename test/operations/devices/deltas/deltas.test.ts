@@ -25,6 +25,7 @@ t.test('it is offered to a device that takes it, has its source, and refreshes',
   t.same(await offered(1, { 'snap-accept-delta-format': 'xdelta3' }), [delta]);
   t.same(await offered(1, {}), [], 'one that does not take them');
   t.same(await offered(1, { 'snap-accept-delta-format': 'hdiffpatch' }), []);
+  t.same(await offered(1, { 'snap-accept-delta-format': 'snap-1-1-xdelta3' }), [], 'see decision 11');
   t.same(await offered(2), [], 'one that has it');
   t.same(await offered(7), [], 'one that has what is not here');
   t.same(await offered(1, accepting, { revision: 2 }), [delta], 'by its number');

@@ -80,9 +80,9 @@ export default tseslint.config(
     },
   },
   {
-    // A command asks systemd why the unit of a store does not run; what serves a store starts nothing. A collector is no store, and runs
-    // the script that fetches, which is part of this program.
-    files: ['src/cli/store/service.ts', 'src/cli/transfers/make/fetch.ts'],
+    // A command asks systemd why the unit of a store does not run. The server starts the key manager that the site configures, and nothing
+    // else. A collector is no store, and runs the script that fetches, which is part of this program.
+    files: ['src/cli/store/service.ts', 'src/cli/transfers/make/fetch.ts', 'src/assertions/keys/manager-program.ts'],
     rules: { 'no-restricted-imports': 'off' },
   },
   {

@@ -6,6 +6,7 @@ import { run } from '#cli/frame/run.ts';
 import { runtimeProblem } from '#cli/frame/runtime.ts';
 import { groups } from '#cli/index.ts';
 import { excludeMemory } from '#platform/core-dumps.ts';
+import { allowSmallHeap } from '#platform/small-heap.ts';
 
 const { argv, env, stdin, stdout, stderr, versions } = process;
 
@@ -44,6 +45,7 @@ if (problem === undefined) {
     // Files that a command writes are for the owner of the store only, unless the command says otherwise.
     process.umask(0o077);
     excludeMemory();
+    allowSmallHeap();
   } else {
     // A thread gets no signals; its starter sends a message instead.
     parentPort?.once('message', () => process.emit('SIGTERM', 'SIGTERM')).unref();

@@ -21,6 +21,12 @@ export function bucketOf({ blobs }: Pick<Config, 'blobs'>): BucketConnection | u
   return { address: parseBucketAddress(s3), access: { region, ...renewed(), authority, renewed } };
 }
 
+/** The folder, or the address of the bucket, of [backup]; undefined if none is set. */
+export function backupPlaceOf({ backup: { folder, bucket }, blobs: { s3 } }: Pick<Config, 'backup' | 'blobs'>) {
+  if (bucket === undefined || s3 === undefined) return folder;
+  return `${parseBucketAddress(s3).endpoint}/${bucket}`;
+}
+
 interface BlobStoreContext {
   config: Pick<Config, 'blobs' | 'uploads'>;
   records: StoreRecords;

@@ -1,5 +1,5 @@
 // Encrypts the signing master key with a passphrase, so that the file alone is useless.
-import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
+import { createCipher, createDecipher, randomBytes, deriveFromPassphrase } from '#domain/cryptography.ts';
 
 /**
  * Returns the text of the file. scrypt derives a key from the passphrase (128 MiB, a good part of a second), which encrypts the master key
@@ -9,7 +9,7 @@ import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:
  */
 export function wrapWithPassphrase(key: Buffer, passphrase: string): string {
   const [salt, nonce] = [randomBytes(16), randomBytes(12)];
-  const cipher = createCipheriv('aes-256-gcm', stretched(passphrase, salt), nonce).setAAD(Buffer.from(heading));
+  const cipher = createCipher('master key', deriveFromPassphrase(passphrase, salt), nonce).setAAD(Buffer.from(heading));
   const sealed = Buffer.concat([nonce, cipher.update(key), cipher.final(), cipher.getAuthTag()]);
   return `${heading} salt=${salt.toString('base64url')} key=${sealed.toString('base64url')}\n`;
 }
@@ -20,8 +20,8 @@ export function unwrapWithPassphrase(text: string, passphrase: string): Buffer {
     /^larder-master-key\/1 scrypt-131072-8-1 salt=([\w-]{22}) key=([\w-]{80})\n?$/.exec(text) ?? [];
   if (salt === undefined || sealed === undefined) throw new Error('it is not a master key under a passphrase');
   const bytes = Buffer.from(sealed, 'base64url');
-  const key = stretched(passphrase, Buffer.from(salt, 'base64url'));
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12)).setAAD(Buffer.from(heading));
+  const key = deriveFromPassphrase(passphrase, Buffer.from(salt, 'base64url'));
+  const decipher = createDecipher('master key', key, bytes.subarray(0, 12)).setAAD(Buffer.from(heading));
   decipher.setAuthTag(bytes.subarray(-16));
   try {
     return Buffer.concat([decipher.update(bytes.subarray(12, -16)), decipher.final()]);
@@ -34,6 +34,3 @@ export function unwrapWithPassphrase(text: string, passphrase: string): Buffer {
 export const passphraseIn = (text: string): string => text.replace(/\r?\n$/, '');
 
 const heading = 'larder-master-key/1 scrypt-131072-8-1';
-
-const stretched = (passphrase: string, salt: Buffer): Buffer =>
-  scryptSync(passphrase.normalize('NFC'), salt, 32, { N: 131072, r: 8, p: 1, maxmem: 256 * 1024 * 1024 });

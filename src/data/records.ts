@@ -3,9 +3,8 @@ import { join } from 'node:path';
 
 import { itself, type Acts } from '#acts/act.ts';
 import { upgrade as upgradeRecords } from '#acts/store/appliance.ts';
-import { createActs } from '#acts/door.ts';
+import { createActs, type ActRules } from '#acts/door.ts';
 import { releaseBallast } from '#blobs/ballast.ts';
-import type { ApprovalPolicy } from '#domain/approvals/approval-policy.ts';
 import type { Now } from '#domain/clock.ts';
 import type { Database, DatabaseSize, DatabaseServer } from '#engine/database.ts';
 import { isLockTimeout } from '#engine/lock-timeout.ts';
@@ -33,8 +32,8 @@ export interface OpenRecordsOptions {
   siteKey?: Buffer;
   /** Called with the other hosts that serve the store, before anything is changed. An error that it throws prevents the upgrade. */
   meets?: (hosts: readonly string[]) => void;
-  /** Returns the approval policy of the configuration; no policy by default. */
-  configuredPolicy?: () => ApprovalPolicy;
+  /** Returns the rules of the configuration for acts; none by default. */
+  actRules?: () => ActRules;
   /** Where the database is; by default, the file in the data directory. */
   place?: DatabasePlace;
 }
@@ -82,7 +81,7 @@ export async function openRecords(
     makeRoom = () => releaseBallast(join(directory, 'blobs')),
     siteKey,
     meets,
-    configuredPolicy,
+    actRules,
     place = { file: databaseFile(directory) },
   }: OpenRecordsOptions = {},
 ): Promise<OpenRecords> {
@@ -100,7 +99,7 @@ export async function openRecords(
     if (!held && file !== undefined) lock = await lockForUpgrade(db, directory);
     const { upgrade, sealsAnew } = await upgradeDatabase(db, { directory, file, sealing: sealing.with, meets });
     const storeRecords = records(db, sealing.with);
-    const acts = createActs(storeRecords, now, configuredPolicy);
+    const acts = createActs(storeRecords, now, actRules);
     if (upgrade !== undefined) {
       const { migrations, problems } = upgrade;
       // Later seals may exist if the store was rolled back to an older release, which does not seal; the chain then starts again.

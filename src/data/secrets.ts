@@ -1,6 +1,6 @@
 // Reads the two wrapping keys and the password of the PostgreSQL server. Nothing runs without the site key. Without the signing master key
 // the store is sealed: it serves, and signs nothing.
-import { createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
+import { createSecretKey, randomBytes, type KeyObject } from '#domain/cryptography.ts';
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 

@@ -2,9 +2,11 @@
 import { join } from 'node:path';
 
 import type { Acts } from '#acts/act.ts';
-import { readPolicy, type ApprovalPolicy } from '#domain/approvals/approval-policy.ts';
+import type { ActRules } from '#acts/door.ts';
+import { readPolicy } from '#domain/approvals/approval-policy.ts';
 import { days, type Now } from '#domain/clock.ts';
 import { randomIds, type NewIds } from '#domain/ids.ts';
+import { readSessionRules } from '#domain/tokens/session-rules.ts';
 import { prepareFile } from '#files/durable.ts';
 import { createAuthority, type Authority } from '#macaroons/authority.ts';
 import { createDischargerKeys, type DischargerKeys } from '#macaroons/discharger-keys.ts';
@@ -65,8 +67,12 @@ export async function openStore(options: StoreOptions & OpenRecordsOptions): Pro
   const siteKey = readSiteKey({ directory, credentials, masterKeyFile: undefined });
   const place = recordsPlace(directory, config, credentials, options.waits);
   let serving: Pick<StoreHandle, 'config'> = { config };
-  const configuredPolicy = (): ApprovalPolicy => readPolicy(serving.config.approvals);
-  const opening = { ...options, place, siteKey, configuredPolicy };
+  const actRules = (): ActRules => {
+    const { approvals, sessions } = serving.config;
+    const reauthentication = { acts: sessions.reauthenticate, minutes: sessions.reauthenticate_minutes };
+    return { approvals: () => readPolicy(approvals), reauthentication };
+  };
+  const opening = { ...options, place, siteKey, actRules };
   const { records, acts, close, ...opened } = await openRecords(directory, opening);
   try {
     await refuseForeignKey(records, siteKey);
@@ -87,6 +93,8 @@ export async function openStore(options: StoreOptions & OpenRecordsOptions): Pro
       location,
       longestLife: () => days(store.config.identity.longest_token_days),
       requiresTotp: () => store.config.identity.require_totp,
+      certificateRoles: () => store.config.identity.certificates.require_certificate,
+      sessionRules: () => readSessionRules(store.config.sessions),
     });
     const parts = { records, acts, authority, rootKeys, dischargerKeys, latestTime: latest };
     const store: StoreHandle = { directory, config, ...parts, ...opened, siteKey, now, newId, close };

@@ -1,5 +1,5 @@
 // Worker thread that makes or applies a delta and sends one piece per request.
-import { createHash } from 'node:crypto';
+import { createDigest } from '#domain/cryptography.ts';
 import { openSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -26,7 +26,7 @@ function* pieces(task: DeltaTask): Generator<Uint8Array, void, undefined> {
     yield* encode(source(task.older), source(task.newer));
     return;
   }
-  const hash = createHash('sha3-384');
+  const hash = createDigest('content sha3-384');
   for (const window of decode(source(task.older), source(task.delta), task.maxBytes)) hash.update(window);
   yield hash.digest();
 }

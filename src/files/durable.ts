@@ -2,7 +2,7 @@
 // request durability from the system.
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { randomBytes } from 'node:crypto';
+import { randomBytes } from '#domain/cryptography.ts';
 
 /** The file operations used; a parameter, so that tests can check when data is durable. */
 export type Disk = Pick<

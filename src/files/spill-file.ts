@@ -1,6 +1,6 @@
 // A spill file: data of one piece of work that is too large for memory and read several times. The file has no name and
 // disappears when it is closed.
-import { randomUUID } from 'node:crypto';
+import { randomUUID } from '#domain/cryptography.ts';
 import { closeSync, constants, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// Reads a tar archive from a disk or stick. A read returns all requested bytes or throws: the archive may be truncated,
+// Reads a tar archive from a disk, a stick or a bucket. A read returns all requested bytes or throws: the archive may be truncated,
 // change while it is read, or be another kind of file. The caller supplies the errors.
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
@@ -15,8 +15,14 @@ export interface ArchiveErrors {
   noFile(isFolder: boolean): Error;
 }
 
+/** The bytes of an archive: an open file, or an object in a bucket. */
+export type ArchiveSource = Pick<FileHandle, 'close'> & {
+  readonly fd?: number;
+  read(into: Buffer, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
+};
+
 export class TarArchive {
-  readonly #handle: FileHandle;
+  readonly #source: ArchiveSource;
   readonly #faults: ArchiveErrors;
   readonly file: string;
   /** The size in bytes when it was opened. */
@@ -25,8 +31,8 @@ export class TarArchive {
   /** Reads started in advance, by position. */
   readonly #ahead = new Map<number, Promise<Buffer>>();
 
-  private constructor(handle: FileHandle, file: string, size: number, faults: ArchiveErrors) {
-    this.#handle = handle;
+  constructor(source: ArchiveSource, file: string, size: number, faults: ArchiveErrors) {
+    this.#source = source;
     this.#faults = faults;
     this.file = file;
     this.size = size;
@@ -52,7 +58,7 @@ export class TarArchive {
 
   /** For a worker thread that reads it; valid until `close`. */
   get descriptor(): number {
-    return this.#handle.fd;
+    return this.#source.fd!;
   }
 
   /** The header at a position; undefined at the end of the archive. Throws `InvalidTarHeader`. */
@@ -107,8 +113,8 @@ export class TarArchive {
   async read(position: number, length: number): Promise<Buffer> {
     const bytes = Buffer.allocUnsafe(length);
     for (let at = 0; at < length;) {
-      const { bytesRead } = await this.#handle.read(bytes, at, length - at, position + at).catch((error: unknown) => {
-        throw readingFailed(this.file, error);
+      const { bytesRead } = await this.#source.read(bytes, at, length - at, position + at).catch((error: unknown) => {
+        throw (error as NodeJS.ErrnoException).code === undefined ? error : readingFailed(this.file, error);
       });
       if (bytesRead === 0) throw this.#faults.cutOff();
       at += bytesRead;
@@ -117,7 +123,7 @@ export class TarArchive {
   }
 
   close(): Promise<void> {
-    return this.#handle.close();
+    return this.#source.close();
   }
 }
 

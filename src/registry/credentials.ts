@@ -1,7 +1,6 @@
 // Credentials of the image registry: to push into one repository for a limited time, and to pull from one without a
 // limit.
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-
+import { computeDigest, randomBytes, timingSafeEqual } from '#domain/cryptography.ts';
 import type { Acts, Actor } from '#acts/act.ts';
 import {
   issuePushCredential,
@@ -142,5 +141,5 @@ function lives({ records, clock, seesUploads }: Pick<CredentialsOptions, 'record
 }
 
 const newPassword = (): string => randomBytes(32).toString('base64url');
-const digestOf = (password: string): string => hash('sha256', password);
+const digestOf = (password: string): string => computeDigest('secret', password);
 const purpose = (id: string): string => `image credentials ${id}`;

@@ -1,7 +1,6 @@
 // The state of blob uploads in this process. Another process may continue each of them; the bytes received here are
 // then left to it.
-import { randomUUID } from 'node:crypto';
-
+import { randomUUID } from '#domain/cryptography.ts';
 import { UploadHandedOver } from '#blobs/blobs.ts';
 import { after, minutes, seconds, timestamp, type Now } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';

@@ -1,8 +1,7 @@
 // Tokens for another registry that stores the images (token authentication of the distribution project). That registry
 // sends its clients to this store for tokens, and verifies them with this store's certificate, which its administrator
 // has installed. No requests about tokens pass between the two servers.
-import { createPrivateKey, randomBytes, sign, X509Certificate, type KeyObject } from 'node:crypto';
-import { promisify } from 'node:util';
+import { createPrivateKey, randomBytes, signInThread, X509Certificate, type KeyObject } from '#domain/cryptography.ts';
 
 import { itself, type Acts, type Actor } from '#acts/act.ts';
 import { makeRegistryKey, registryKey } from '#acts/images/credentials.ts';
@@ -44,7 +43,6 @@ const tokenLifetimeMs = minutes(5);
 const clockLeewayMs = minutes(1);
 
 const purpose = 'key of the tokens for the registry of images';
-const signInThread = promisify(sign);
 
 interface RegistryKeyMaterial extends SharedWithRegistry {
   key: string;
@@ -94,7 +92,7 @@ export function createSignedTokens(options: SignedTokensOptions): SignedTokens {
         access: grants.map(({ repository, actions }) => ({ type: 'repository', name: repository, actions })),
       };
       const text = `${encoded({ typ: 'JWT', alg: 'RS256', x5c: [x5c] })}.${encoded(claims)}`;
-      const signature = await signInThread('sha256', Buffer.from(text), key);
+      const signature = await signInThread('registry token', Buffer.from(text), key);
       return { text: `${text}.${signature.toString('base64url')}`, issuedAt, lasts: tokenLifetimeMs / 1000 };
     },
 

@@ -1,8 +1,7 @@
 // Tokens of the image registry: a client authenticates once with its credentials, and then uses a token for some
 // minutes. Tokens are signed with a key that every process of the store has. A token is valid only while its
 // credentials are.
-import { createHmac, timingSafeEqual } from 'node:crypto';
-
+import { createMac, timingSafeEqual } from '#domain/cryptography.ts';
 import { after, minutes, type Now } from '#domain/clock.ts';
 
 export type Action = 'pull' | 'push';
@@ -29,7 +28,7 @@ const tokenLifetimeMs = minutes(5);
 
 /** `key` signs the tokens: 32 bytes that no client knows. */
 export function createTokens(key: Buffer, clock: Now): RegistryTokens {
-  const sign = (payload: string): Buffer => createHmac('sha256', key).update(payload).digest();
+  const sign = (payload: string): Buffer => createMac('registry token', key).update(payload).digest();
 
   return {
     mint(token) {

@@ -1,7 +1,7 @@
 // Makes one process at a time remove a shared blob, for storage that cannot ensure this itself (see
 // blobs/s3/removals.ts). Uses leases that do not end with their process, because a removal that it requested may still
 // be in progress.
-import { randomUUID } from 'node:crypto';
+import { randomUUID } from '#domain/cryptography.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { after, seconds, timestamp, type Now } from '#domain/clock.ts';

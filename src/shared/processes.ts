@@ -1,7 +1,7 @@
 // The processes that serve a store: their names, which of them have ended, and the cleanup of their leases. Processes
 // of this host are checked directly. Those of other hosts, on a shared database, send a heartbeat several times a
 // minute.
-import { createHash } from 'node:crypto';
+import { createDigest } from '#domain/cryptography.ts';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
@@ -169,7 +169,7 @@ export function hostName(): string {
     hostname(),
     whatIs(() => readlinkSync('/proc/self/ns/pid')),
   ].join('\n');
-  host ??= `${hostname().replace(/[^\w.-]/g, '_')}~${createHash('sha256').update(machineIdentity).digest('hex').slice(0, 12)}`;
+  host ??= `${hostname().replace(/[^\w.-]/g, '_')}~${createDigest('cache').update(machineIdentity).digest('hex').slice(0, 12)}`;
   return host;
 }
 

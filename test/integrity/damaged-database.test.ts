@@ -78,3 +78,15 @@ t.test('a row and a content are named by package and revision, and by who pushed
     out: /WRONG Blobs: Files of this store are damaged and out of service: .*; in detail: snap\/tiny-app revision 1 \(pushed by ada\)/,
   });
 });
+
+t.test('a database that another process holds is not called damaged', async (t) => {
+  const { data, larder } = await newStore(t);
+  const holder = new SQLite(join(data, 'larder.db'));
+  t.teardown(() => holder.close());
+  holder.pragma('locking_mode = EXCLUSIVE');
+  holder.exec('BEGIN EXCLUSIVE');
+  const { code, out } = await larder('doctor');
+  t.equal(code, 1);
+  t.match(out, /WRONG Records: another process holds the database \S+larder\.db; try again in a moment/);
+  t.notMatch(out, /damaged/);
+});

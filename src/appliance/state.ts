@@ -5,7 +5,7 @@ import { tokensEnding } from '#macaroons/token-uses.ts';
 import { measureDiskUse } from '#data/blobs.ts';
 import type { ConfigurationState, ServingState } from '#data/serving-state.ts';
 import { removeState, writeState } from '#data/state-file.ts';
-import { countStoreFindings } from '#acts/vulnerabilities/count-findings.ts';
+import { countFindings, countStoreFindings } from '#acts/vulnerabilities/count-findings.ts';
 import { seconds, timestamp } from '#domain/clock.ts';
 import { isEngineUnavailable } from '#domain/refusal.ts';
 import { certificateEnds } from '#examinations/certificate.ts';
@@ -128,6 +128,7 @@ async function countAll(
 ): Promise<StoreState> {
   const { records, now } = storage.store;
   const tls = certificate.current();
+  const at = timestamp(now());
   const { unclaimed, waiting, approved, rejected, ...counted } = await records.counts.all();
   return {
     ...counted,
@@ -142,7 +143,7 @@ async function countAll(
     pending: await pendingWork(records, now()),
     lastBackup: (await lastBackups(records)).last?.at,
     lastTransfer: (await records.transfers.lastSettled()) ?? undefined,
-    ...(await countStoreFindings(records, timestamp(now()))),
+    ...(await countStoreFindings(records, await countFindings(records, at), at)),
     feeds: await records.vulnerabilityFeeds.list(),
   };
 }

@@ -48,7 +48,7 @@ export const scrub: Examination = {
       `${formatBytes(state.scrub.bytes)} read again since the start; ` +
         (state.scrub.roundEnded === undefined
           ? 'no round has ended yet'
-          : `the last round ended at ${state.scrub.roundEnded}`),
+          : `the last round ended at ${state.scrub.roundEnded.slice(0, 16).replace('T', ' ')} UTC`),
     );
   },
 };

@@ -1,7 +1,7 @@
 // The benchmarks, side by side in one run: `npm run bench`, or `npm run bench -- permissions start` for some of them.
 import { backups } from './backups/increments.ts';
 import { charmsFound } from './charms.ts';
-import { consolePages } from './console.ts';
+import { consolePages } from './console/console-pages.ts';
 import { deltas } from './deltas.ts';
 import { devices } from './devices.ts';
 import { downloads } from './downloads.ts';

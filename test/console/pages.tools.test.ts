@@ -5,67 +5,20 @@ import type { Page } from 'playwright-core';
 
 import { consoleOperations } from '#console/index.ts';
 import { minutes } from '#domain/clock.ts';
-import { snapFixture } from '#test/fixtures/appliance.ts';
-import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { faultsOf, needsBrowser, openBrowser, tooWide, views } from '#test/fixtures/clients/browser.ts';
 import { pathOf } from '#test/fixtures/contract/requests.ts';
-import { larder } from '#test/cli/world.ts';
-import { startConsole, type ConsoleStore } from './world.ts';
+import { furnishConsole } from './furnish.ts';
+import { startConsole } from './world.ts';
 
 const long = process.env['LARDER_LONG'] === '1';
-const markup = '<b class="markup">"bold" \' javascript:alert(1)</b>';
 
 t.setTimeout(long ? 1_200_000 : 600_000);
-
-/** A store with content on every screen, and the values for the parameters of the addresses. */
-async function furnish(store: ConsoleStore): Promise<Record<string, string>> {
-  const ada = await store.as('ada');
-  await ada.patch('/v1/account', { 'display-name': markup });
-  await ada.post('/v1/snap', { name: 'tiny-app' });
-  await ada.push('snap', 'tiny-app', await snapFixture('app-xz'));
-  await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'stable', revision: 1 }]);
-  await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'beta', revision: 1, rollout: { steps: [1, 50, 100] } }]);
-  await ada.patch('/v1/snap/tiny-app', {
-    title: markup,
-    summary: markup,
-    description: markup,
-    contact: 'javascript:alert(1)',
-  });
-  await ada.post('/v1/snap', { name: 'careful' });
-  await larder(`package manual-review snap/careful on --data ${store.directory}`);
-  const { revisions } = (await ada.push('snap', 'careful', await snapFixture('app-xz'))).body as {
-    revisions: { 'upload-id': string }[];
-  };
-  await larder(`fleet create pumps --model acme/pump --data ${store.directory}`);
-  const brand = await addBrand(store, 'ada');
-  await addSigningKey(store, brand, 'rsa4096-a', 'models');
-  const at = store.clock.now.toISOString();
-  const { id: packageId } = (await store.beside.records.packages.find('snap', 'tiny-app'))!;
-  const risk = { severity: 'high', isExploited: true } as const;
-  const acceptance = { until: '2027-01-01T00:00:00.000Z', reason: markup, acceptedAt: at, acceptedBy: store.ids.root };
-  await store.beside.records.change({ at, actor: 'test', action: 'accept', object: 'snap/tiny-app' }, (tx) =>
-    tx.acceptedFindings.accept({ packageId, vulnerability: 'CVE-2026-1001', ...risk, ...acceptance }),
-  );
-  return {
-    namespace: 'snap',
-    name: 'tiny-app',
-    revision: '1',
-    upload_id: revisions[0]?.['upload-id'] ?? '',
-    account_id: store.ids.ada,
-    brand_account_id: brand,
-    session_id: 'none',
-    track: 'latest',
-    vulnerability: 'CVE-2026-1001',
-    number: '1',
-    fleet: 'pumps',
-  };
-}
 
 const screens = consoleOperations.filter(({ method, name }) => method === 'GET' && name !== 'console_asset');
 
 t.test('every screen is readable in every size and mode, and contains no foreign markup', needsBrowser, async (t) => {
   const store = await startConsole(t);
-  const subject = await furnish(store);
+  const subject = await furnishConsole(store);
   const { cookie } = await store.visit('root');
   const [name = '', value = ''] = cookie.split(/=(.*)/s);
   const browser = await openBrowser(t);
@@ -103,7 +56,7 @@ const linksOf = async (page: Page): Promise<string[]> =>
 
 t.test('every page is small, and no script repeats its text', async (t) => {
   const store = await startConsole(t);
-  const subject = await furnish(store);
+  const subject = await furnishConsole(store);
   const root = await store.visit('root');
   for (const op of screens) {
     const { html, status } = await root.open(pathOf(op, subject));
@@ -118,7 +71,7 @@ t.test(
   needsBrowser,
   async (t) => {
     const store = await startConsole(t);
-    await furnish(store);
+    await furnishConsole(store);
     const { cookie } = await store.visit('root');
     const [name = '', value = ''] = cookie.split(/=(.*)/s);
     const browser = await openBrowser(t);

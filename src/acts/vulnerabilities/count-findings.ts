@@ -40,11 +40,15 @@ export async function countFindings(
   );
 }
 
-/** The counts of the whole store, for the metrics. */
-export async function countStoreFindings(records: Pick<StoreRecords, 'packageFindings'>, at: string) {
+/** The counts of the whole store, from the counts of its packages. */
+export async function countStoreFindings(
+  records: Pick<StoreRecords, 'packageFindings'>,
+  packages: readonly PackageFindingCounts[],
+  at: string,
+) {
   const findings = noFindings();
   let [exploitedFindings, acceptedFindings] = [0, 0];
-  for (const { open, exploited, accepted } of await countFindings(records, at)) {
+  for (const { open, exploited, accepted } of packages) {
     for (const severity of severities) findings[severity] += open[severity];
     exploitedFindings += exploited;
     acceptedFindings += accepted;

@@ -16,7 +16,7 @@ import { formOf } from '../parts/form.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
 import { badge } from '../parts/notice.ts';
 import { nextPage, table } from '../parts/table.ts';
-import { count, formatCount, distance, size, time } from '../parts/values.ts';
+import { count, formatCount, distance, exactTime, size, time } from '../parts/values.ts';
 import { shortenLines } from '#domain/approvals/shortened-lines.ts';
 import { addressOfTransfer } from '../transfers/transfer-parts.ts';
 import { screen } from '../screen.ts';
@@ -85,7 +85,7 @@ function leadOf({ uploads, transfers, rollouts, proposals, invites, offers, keys
   return `${all === 1 ? 'One thing waits' : `${count(all)} things wait`} for you: ${listed}.${more}`;
 }
 
-const since = (moment: string, now: Date): Html => html`<span>${time(moment)}, ${distance(moment, now)}</span>`;
+const since = (moment: string, now: Date): Html => html`<span>${exactTime(moment)}, ${distance(moment, now)}</span>`;
 
 function uploadsOf({ uploads: { entries, next } }: AccountPendingItems, { browsing, now }: PendingPageContext): Html {
   return html`<section>

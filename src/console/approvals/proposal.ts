@@ -20,7 +20,7 @@ import { field, formOf, longField, hiddenUsernameField } from '../parts/form.ts'
 import { readActorLabels } from '../parts/actor-labels.ts';
 import { notice } from '../parts/notice.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
-import { count, formatCount, distance, time } from '../parts/values.ts';
+import { count, formatCount, distance, exactTime, time } from '../parts/values.ts';
 import { withMessage } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { findApprovalObstacle } from './pending-items.ts';
@@ -79,9 +79,9 @@ const about = (shown: ProposalStatus, who: (actor: string | null) => string, now
     ['Act', act],
     ['On', object],
     ['Proposed by', who(actor)],
-    ['Proposed', html`${time(proposedAt)}, ${distance(proposedAt, now)}`],
+    ['Proposed', html`${exactTime(proposedAt)}, ${distance(proposedAt, now)}`],
     endedAt === null
-      ? ['Counts until', html`${time(endsAt)}, ${distance(endsAt, now)}`]
+      ? ['Counts until', html`${exactTime(endsAt)}, ${distance(endsAt, now)}`]
       : ['Ended', html`${time(endedAt)}`],
   ]);
 };

@@ -149,47 +149,78 @@ function predicateOf({ action, object: text, details: json }: AuditRow, object: 
     .map((piece) => (piece === '{}' ? object : piece.startsWith('{') ? memberOf(details, piece.slice(1, -1)) : piece));
 }
 
+const shorten = (text: string, maxLength: number): string =>
+  text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text;
+
 /** A member of the details as text; at most 60 characters. */
 function memberOf(details: Details, name: string): string {
   const value = details[name];
   const text = typeof value === 'string' ? value : JSON.stringify(value ?? '').replaceAll(/[[\]"]/g, '');
-  return text.length > 60 ? `${text.slice(0, 59)}…` : text;
+  return shorten(text, 60);
+}
+
+interface ObjectContext {
+  nameOf: (id: string) => string;
+  /** Whether an object such as `snap/hello` is a package of this store now. */
+  isPackage: (object: string) => boolean;
+  administers: boolean;
 }
 
 /** The object as a link to its page, if it has one that the reader may see. */
-function objectOf(object: string, nameOf: (id: string) => string, administers: boolean): Html {
+function objectOf(object: string, { nameOf, isPackage, administers }: ObjectContext): Html {
   const [kind = '', id = ''] = object.split('/');
   const link = (to: string, words: string): Html => (administers ? html`<a href="${to}">${words}</a>` : html`${words}`);
-  if (isNamespace(kind)) return link(addressOf({ namespace: kind, name: id }), object);
+  if (isPackage(`${kind}/${id}`)) return link(addressOf({ namespace: kind, name: id }), object);
   const part = encodeURIComponent(id);
   switch (id === '' ? '' : kind) {
     case 'account':
       return link(`/console/people/${part}`, nameOf(id));
     case 'fleet':
       return html`fleet ${id}`;
+    case 'brand':
+      return html`brand ${nameOf(id)}${shorten(object.slice(`${kind}/${id}`.length), 30)}`;
     case 'transfer':
       return html`<a href="/console/carry/transfers/${part}">a transfer</a>`;
     case 'proposal':
       return html`<a href="/console/waiting/proposals/${part}">proposal ${id}</a>`;
     default:
-      return html`${object.length > 60 ? `${object.slice(0, 59)}…` : object}`;
+      return html`${shorten(object, 60)}`;
   }
+}
+
+/** Returns which of the objects are packages of this store: a name that was refused or has been removed has no page. */
+async function findPackages(
+  objects: readonly string[],
+  { packages }: Pick<HandlerRecords, 'packages'>,
+): Promise<(object: string) => boolean> {
+  const present = new Set<string>();
+  for (const object of new Set(objects)) {
+    const [namespace = '', name = ''] = object.split('/');
+    const subject = `${namespace}/${name}`;
+    if (!isNamespace(namespace) || present.has(subject)) continue;
+    if (await packages.isRegistered(namespace, name)) present.add(subject);
+  }
+  return (object) => present.has(object);
 }
 
 /** Entries as events of a timeline, for a reader who administers the store or not. */
 export async function toTimelineEvents(
-  records: Pick<HandlerRecords, 'accounts'>,
+  records: Pick<HandlerRecords, 'accounts' | 'packages'>,
   rows: readonly AuditRow[],
   administers: boolean,
 ): Promise<TimelineEvent[]> {
-  const accountIds = rows.flatMap(({ object }) => /^account\/(.+)$/.exec(object)?.[1] ?? []);
+  const accountIds = rows.flatMap(({ object }) => /^(?:account|brand)\/([^/]+)/.exec(object)?.[1] ?? []);
   const label = await readActorLabels([...rows.map(({ actor }) => actor), ...accountIds], records);
+  const isPackage = await findPackages(
+    rows.map(({ object }) => object),
+    records,
+  );
   return rows.map((row) => {
     const actor = label(row.actor);
     const refused = row.outcome === 'refused' ? html` <span class="badge note">refused</span>` : '';
     const comma = actor.includes(', ') ? ',' : '';
     const sentence = html`<strong>${actor}</strong>${comma}
-      ${predicateOf(row, objectOf(row.object, label, administers))}${refused}.`;
+      ${predicateOf(row, objectOf(row.object, { nameOf: label, isPackage, administers }))}${refused}.`;
     return { at: row.at, actor, sentence };
   });
 }

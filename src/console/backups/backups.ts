@@ -9,7 +9,7 @@ import type { Export } from '#records/store/exports.ts';
 import { toCard } from '../store/store-state.ts';
 import { card } from '../parts/notice.ts';
 import { facts, pageSize, table } from '../parts/table.ts';
-import { formatCount, distance, size, time } from '../parts/values.ts';
+import { formatCount, distance, exactTime, size, time } from '../parts/values.ts';
 import { readRecordsProof } from '../store/records-proof.ts';
 import { screen } from '../screen.ts';
 
@@ -86,7 +86,9 @@ async function proof(records: Pick<HandlerRecords, 'appliance'>, now: Date): Pro
     </p>`;
   const { at, problems, first } = proven;
   return problems === 0
-    ? html`<p>All rows of the records were intact at the last verification, ${distance(at, now)} (${time(at)}).</p>`
+    ? html`<p>
+        All rows of the records were intact at the last verification, ${distance(at, now)} (${exactTime(at)}).
+      </p>`
     : html`<p>
         <strong
           >The last verification found ${formatCount(problems, 'problem')} in the records, ${distance(at, now)}:</strong

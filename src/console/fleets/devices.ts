@@ -14,7 +14,7 @@ import { withQuery } from '../parts/address.ts';
 import { amountColumn, renderDayTable, renderDayChart, summarizeAmounts } from '../parts/day-charts.ts';
 import { sortedPage } from '../parts/sorting.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
-import { distance, time } from '../parts/values.ts';
+import { distance, exactTime, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 
 export const consoleDevices = screen({
@@ -35,7 +35,7 @@ export const consoleDevices = screen({
             ? 'The devices that proved their serials to this store, with the time of their last call.'
             : 'The store does not remember devices (devices.remember is off).'
         } <a href="/console/fleets">To the fleets</a>`,
-      content: html`${query.cursor === undefined ? await callsByDay({ records, config, now }) : nothing}
+      content: html`${query.cursor === undefined && entries.length > 0 ? await callsByDay({ records, config, now }) : nothing}
       ${table<SeenDevice>({
         caption: 'Devices',
         columns: [
@@ -50,7 +50,7 @@ export const consoleDevices = screen({
           {
             heading: 'Last call',
             sort: { key: 'last', largestFirst: true },
-            cell: ({ lastAt }) => html`${distance(lastAt, now())} <span class="hint">${time(lastAt)}</span>`,
+            cell: ({ lastAt }) => html`${distance(lastAt, now())} <span class="hint">${exactTime(lastAt)}</span>`,
           },
         ],
         rows: entries,

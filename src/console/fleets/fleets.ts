@@ -21,12 +21,13 @@ import { addressOf as packageAt } from '../packages/address.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, field, formOf } from '../parts/form.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
+import { count } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
 
 const addressOf = (name: string): string => `/console/fleets/${encodeURIComponent(name)}`;
 
-/** The maximum number of devices to show. */
-const maxDevices = 100;
+/** The maximum number of rows of a list that has no pages. */
+const maxRows = 100;
 
 export const consoleFleets = screen({
   name: 'console_fleets',
@@ -67,14 +68,17 @@ export const consoleFleet = screen({
 
   async show({ params, records, browsing }) {
     const fleet = await readFleetInFull(records, params.fleet);
-    const devices = (await records.fleets.selectors(fleet.name, '', maxDevices)).map(selectorText);
+    const devices = (await records.fleets.selectors(fleet.name, '', maxRows)).map(selectorText);
     return {
       title: fleet.name,
       lead: `Selects devices by ${fleet.kind}.`,
       content: html`${facts([
           ['From', fleet.source === null ? 'This store' : `The site ${fleet.source}, by a transfer`],
           ['Refresh window', fleet.window ?? 'None: devices refresh at any time.'],
-          ['Hidden snaps', fleet.hidden.length === 0 ? 'None' : fleet.hidden.map((name) => html`${linkOf(name)} `)],
+          [
+            'Hidden snaps',
+            fleet.hidden.length === 0 ? 'None' : fleet.hidden.slice(0, maxRows).map((name) => html`${linkOf(name)} `),
+          ],
         ])}
         <h2>Channels</h2>
         ${table({
@@ -89,9 +93,10 @@ export const consoleFleet = screen({
                 settingText({ mode, revision, follows, withdrawn, resources: [] }),
             },
           ],
-          rows: fleet.channels,
+          rows: fleet.channels.slice(0, maxRows),
           empty: 'The fleet changes no channel.',
         })}
+        ${renderCut(Math.max(fleet.channels.length, fleet.hidden.length), fleet.name)}
         <h2>Devices</h2>
         ${table({
           caption: 'Devices of the fleet',
@@ -99,12 +104,20 @@ export const consoleFleet = screen({
           rows: devices,
           empty: 'The fleet selects no devices.',
         })}
-        ${devices.length < fleet['device-count'] ? html`<p class="hint"><code>larder fleet show ${fleet.name} --limit 10000</code> shows all of them.</p>` : nothing}
+        ${devices.length < fleet['device-count'] ? html`<p class="hint">The list has the first ${count(maxRows)} of ${count(fleet['device-count'])}. <code>larder fleet show ${fleet.name} --limit 10000</code> shows more of them.</p>` : nothing}
         <h2>Change the refresh window</h2>
         ${formOf(browsing, `${addressOf(fleet.name)}/window`, html`${windowField(fleet.window)} <button>Set the window</button>`)}`,
     };
   },
 });
+
+/** Says that a list of the fleet is longer than the page shows. */
+const renderCut = (number: number, name: string): Html =>
+  number <= maxRows
+    ? nothing
+    : html`<p class="hint">
+        The list has the first ${count(maxRows)} of ${count(number)}. <code>larder fleet show ${name}</code> shows all.
+      </p>`;
 
 const linkOf = (name: string): Html => html`<a href="/console/packages/${name}/fleets">${name}</a>`;
 
@@ -160,9 +173,10 @@ export const consoleSnapFleets = screen({
             { heading: 'Architecture', cell: ({ slot }) => (slot === '*' ? 'All' : slot) },
             { heading: 'Gives', cell: (setting) => settingText(setting) },
           ],
-          rows: settings,
+          rows: settings.slice(0, maxRows),
           empty: 'No fleet changes a channel of this snap.',
         })}
+        ${settings.length > maxRows ? html`<p class="hint">The list has the first ${count(maxRows)} of ${count(settings.length)} settings. Ask for a device below, or open its fleet.</p>` : nothing}
         <h2>Which revisions does a device get?</h2>
         <form method="get" action="${address}">${deviceField(query)} <button>Explain</button></form>
         ${query.device === undefined || query.device === '' ? nothing : renderExplanation(await explain(call, query.device))}

@@ -6,7 +6,7 @@ import { writeCursor } from '#operations/cursor.ts';
 import type { Subscription } from '#records/sites/subscriptions.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
 import { nextPage, pageSize, table } from '../parts/table.ts';
-import { count, distance, size, time } from '../parts/values.ts';
+import { count, distance, exactTime, size } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 
 export const consoleRequests = screen({
@@ -28,7 +28,7 @@ export const consoleRequests = screen({
       lead:
         request === undefined
           ? 'No request has been made yet.'
-          : html`Request ${count(request.number)} was made last: ${time(request.madeAt)},
+          : html`Request ${count(request.number)} was made last: ${exactTime(request.madeAt)},
             ${distance(request.madeAt, now())}, by ${who(request.madeBy)}, ${size(request.bytes)}.`,
       content: html`<h2>Subscriptions</h2>
         ${table<Subscription>({

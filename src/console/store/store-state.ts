@@ -6,7 +6,7 @@ import type { Fault } from '#platform/faults.ts';
 import { bar, pillars } from '../parts/charts.ts';
 import type { Card } from '../parts/notice.ts';
 import { facts } from '../parts/table.ts';
-import { count, formatCount, distance, size, time } from '../parts/values.ts';
+import { count, formatCount, distance, exactTime, size } from '../parts/values.ts';
 
 /** Problems first, then examinations that could not be done, then notices. */
 export function toSortedCards(faults: readonly Fault[], examinations: readonly ExaminationResult[]): Card[] {
@@ -63,7 +63,7 @@ export async function renderStoreState({ records, lastHour, config, now }: Store
     return html`${portion === undefined ? null : bar(portion, `${words}, as a share of the allowed time`)}<span
         >${words}</span
       >
-      <span class="hint">${time(moment)}</span>`;
+      <span class="hint">${exactTime(moment)}</span>`;
   };
   const { expected_days: expected } = config.transfers;
   return html`<h2>Status</h2>

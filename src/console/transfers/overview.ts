@@ -16,7 +16,7 @@ import { readActorLabels } from '../parts/actor-labels.ts';
 import { toCard } from '../store/store-state.ts';
 import { card, notice } from '../parts/notice.ts';
 import { nextPage, pageSize, table } from '../parts/table.ts';
-import { count, formatCount, distance, size, time } from '../parts/values.ts';
+import { count, formatCount, distance, exactTime, size, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 import { addressOfTransfer, transferBadge } from './transfer-parts.ts';
 
@@ -92,7 +92,7 @@ function lateness({ expected, lastIn, now }: OutgoingOverview): Html {
   if (lastIn === null) return notice('note', html`No transfer has been accepted yet, ${expectation}.`);
   const since = Math.floor((now.getTime() - Date.parse(lastIn)) / days(1));
   return since < expected
-    ? html`<p>The last transfer was accepted at ${time(lastIn)}, ${distance(lastIn, now)}, ${expectation}.</p>`
+    ? html`<p>The last transfer was accepted at ${exactTime(lastIn)}, ${distance(lastIn, now)}, ${expectation}.</p>`
     : notice(
         'note',
         html`The last transfer was accepted ${formatCount(since, 'day')} ago, ${expectation}. Make a request, see below.`,
@@ -130,7 +130,7 @@ function goesOut({ request, who, site, now, subscriptionCount }: OutgoingOvervie
     request === undefined
       ? html`No request has been made yet.`
       : html`The last request is number ${count(request.number)}, of ${size(request.bytes)}: made
-        ${time(request.madeAt)}, ${distance(request.madeAt, now)}, by ${who(request.madeBy)}.`;
+        ${exactTime(request.madeAt)}, ${distance(request.madeAt, now)}, by ${who(request.madeBy)}.`;
   return html`<h2>Outgoing</h2>
     <p>
       This site has subscriptions to

@@ -12,7 +12,7 @@ import { formOf, longField } from '../parts/form.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
 import { notice } from '../parts/notice.ts';
 import { facts, table } from '../parts/table.ts';
-import { distance, size, time } from '../parts/values.ts';
+import { distance, exactTime, size } from '../parts/values.ts';
 import { withMessage } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOfUpload, nameOf, uploadBadge } from './upload-parts.ts';
@@ -41,7 +41,10 @@ export const consoleUpload = screen({
           >`,
         ],
         ['State', uploadBadge(upload.status)],
-        ['Pushed', html`${time(upload.pushedAt)}, ${distance(upload.pushedAt, now())}, by ${who(upload.pushedBy)}`],
+        [
+          'Pushed',
+          html`${exactTime(upload.pushedAt)}, ${distance(upload.pushedAt, now())}, by ${who(upload.pushedBy)}`,
+        ],
         ['Size', size(upload.size)],
         ['SHA3-384', html`<code>${upload.sha3_384}</code>`],
         ['SHA-256', html`<code>${upload.sha256}</code>`],

@@ -11,7 +11,7 @@ import { addressOf } from '../packages/address.ts';
 import { withQuery } from '../parts/address.ts';
 import { badge } from '../parts/notice.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
-import { count, distance, formatCount, identifier, time } from '../parts/values.ts';
+import { count, distance, formatCount, exactTime, identifier, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 import { riskOf } from './package-findings.ts';
 
@@ -29,7 +29,7 @@ export const consoleVulnerabilities = screen({
     const [from] = placeOf(query, ['0'] as const);
     const start = numberIn(from);
     const packages = await countFindings(records, at);
-    const { exploitedFindings, findingCoverage, findings } = await countStoreFindings(records, at);
+    const { exploitedFindings, findingCoverage, findings } = await countStoreFindings(records, packages, at);
     const open = Object.values(findings).reduce((sum, number) => sum + number, 0);
     const more = packages.length > start + pageSize;
     return {
@@ -91,7 +91,7 @@ const feedsTable = (feeds: readonly PresentFeed[], now: Date): Html =>
       },
       {
         heading: 'Dated',
-        cell: ({ datedAt }) => html`${time(datedAt)} <span class="hint">${distance(datedAt, now)}</span>`,
+        cell: ({ datedAt }) => html`${exactTime(datedAt)} <span class="hint">${distance(datedAt, now)}</span>`,
       },
       { heading: 'Entries', number: true, cell: ({ entries }) => count(entries) },
       { heading: 'Releases', cell: ({ releases }) => (releases.length === 0 ? 'any' : releases.join(', ')) },
@@ -109,7 +109,7 @@ const acceptancesTable = (acceptances: readonly ListedAcceptance[], now: Date): 
       {
         heading: 'Vulnerability',
         cell: (accepted) =>
-          html`<a href="${addressOf(accepted, 'vulnerabilities', accepted.vulnerability)}"
+          html`<a class="key" href="${addressOf(accepted, 'vulnerabilities', accepted.vulnerability)}"
             >${accepted.vulnerability}</a
           >`,
       },
@@ -117,7 +117,7 @@ const acceptancesTable = (acceptances: readonly ListedAcceptance[], now: Date): 
       { heading: 'Severity', cell: (accepted) => riskOf(accepted) },
       {
         heading: 'Until',
-        cell: ({ until }) => html`${time(until)} <span class="hint">${distance(until, now)}</span>`,
+        cell: ({ until }) => html`${exactTime(until)} <span class="hint">${distance(until, now)}</span>`,
       },
       { heading: 'Reason', cell: ({ reason }) => reason },
     ],

@@ -119,6 +119,11 @@ export const packages = (db: Pick<Queries, 'get' | 'all'>) => ({
     db.all<{ namespace: string; name: string }>(sql`
       SELECT namespace, name FROM packages ORDER BY namespace, name LIMIT ${limit}`),
 
+  /** Whether a name is registered now. */
+  isRegistered: async (namespace: string, name: string): Promise<boolean> =>
+    (await db.get(sql`SELECT 1 AS found FROM packages WHERE namespace = ${namespace} AND name = ${name}`)) !==
+    undefined,
+
   async find(namespace: string, name: string): Promise<PublishedPackage | undefined> {
     const row = await db.get<RowWithPublisher>(sql`
       SELECT ${packageColumns},

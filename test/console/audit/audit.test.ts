@@ -4,6 +4,7 @@ import t from 'tap';
 import { itself } from '#acts/act.ts';
 import { recordRecordsCheck } from '#acts/store/integrity.ts';
 import { days, minutes } from '#domain/clock.ts';
+import { filler } from '#test/fixtures/records/filler.ts';
 import { startConsole } from '#test/console/world.ts';
 
 const nasty = `<b>"x"</b>'javascript:`;
@@ -58,7 +59,7 @@ t.test('the audit log in the console', async (t) => {
             ],
           },
         },
-        async () => undefined,
+        (tx) => filler(tx, at()).package({ id: 'hello', name: 'hello', publisherId: store.ids.bob }),
       );
       const page = await root.open('/console/audit?object=snap%2Fhello');
       t.match(
@@ -82,6 +83,7 @@ t.test('the audit log in the console', async (t) => {
       `/console/audit?${new URLSearchParams({ actor: store.ids.bob, act: 'register_name' }).toString()}`,
     );
     t.match(narrowed.text, `snap/${nasty}`);
+    t.notMatch(narrowed.html, '/console/packages/snap/', 'a name that is not registered has no page');
     t.notMatch(narrowed.html, '<b>"x"');
     t.notMatch(narrowed.html, /href="javascript/);
     t.match(narrowed.html, /<details>/);

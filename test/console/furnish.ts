@@ -1,0 +1,50 @@
+// A store with content on every screen of the console, with names and titles that would be markup without escaping.
+import { snapFixture } from '#test/fixtures/appliance.ts';
+import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
+import { larder } from '#test/cli/world.ts';
+import type { ConsoleStore } from './world.ts';
+
+const markup = '<b class="markup">"bold" \' javascript:alert(1)</b>';
+/** A title has at most 40 characters. */
+const shortMarkup = '<b class="markup">"bold"</b>';
+
+/** Adds content for every screen; returns the values for the parameters of the addresses. */
+export async function furnishConsole(store: ConsoleStore): Promise<Record<string, string>> {
+  const ada = await store.as('ada');
+  await ada.patch('/v1/account', { 'display-name': markup });
+  await ada.post('/v1/snap', { name: 'tiny-app' });
+  await ada.push('snap', 'tiny-app', await snapFixture('app-xz'));
+  await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'stable', revision: 1 }]);
+  await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'beta', revision: 1, rollout: { steps: [1, 50, 100] } }]);
+  const metadata = { title: shortMarkup, summary: markup, description: markup };
+  const { status } = await ada.patch('/v1/snap/tiny-app', metadata);
+  if (status !== 200) throw new Error(`cannot change the metadata: ${String(status)}`);
+  await ada.post('/v1/snap', { name: 'careful' });
+  await larder(`package manual-review snap/careful on --data ${store.directory}`);
+  const { revisions } = (await ada.push('snap', 'careful', await snapFixture('app-xz'))).body as {
+    revisions: { 'upload-id': string }[];
+  };
+  await larder(`fleet create pumps --model acme/pump --data ${store.directory}`);
+  const brand = await addBrand(store, 'ada');
+  await addSigningKey(store, brand, 'rsa4096-a', 'models');
+  const at = store.clock.now.toISOString();
+  const { id: packageId } = (await store.beside.records.packages.find('snap', 'tiny-app'))!;
+  const risk = { severity: 'high', isExploited: true } as const;
+  const acceptance = { until: '2027-01-01T00:00:00.000Z', reason: markup, acceptedAt: at, acceptedBy: store.ids.root };
+  await store.beside.records.change({ at, actor: 'test', action: 'accept', object: 'snap/tiny-app' }, (tx) =>
+    tx.acceptedFindings.accept({ packageId, vulnerability: 'CVE-2026-1001', ...risk, ...acceptance }),
+  );
+  return {
+    namespace: 'snap',
+    name: 'tiny-app',
+    revision: '1',
+    upload_id: revisions[0]?.['upload-id'] ?? '',
+    account_id: store.ids.ada,
+    brand_account_id: brand,
+    session_id: 'none',
+    track: 'latest',
+    vulnerability: 'CVE-2026-1001',
+    number: '1',
+    fleet: 'pumps',
+  };
+}

@@ -13,10 +13,10 @@ import packer from '@yao-pkg/pkg/lib-es5/sea.js';
 
 import { nativeAsset } from '#platform/native.ts';
 import { readReleaseKeys, releaseKeysFile } from '#transfers/larder-release/release-keys.ts';
-import { bundle, files, packageFiles, release, root, workers } from './bundle.ts';
+import { bundle, files, otherCommands, packageFiles, release, root, workers } from './bundle.ts';
 import { commitOf } from './commit.ts';
 import { dynamicSymbols, withoutDebuggingData } from './elf.ts';
-import { scriptOf } from './program.ts';
+import { asFunction, scriptOf } from './program.ts';
 import { digest, ownArchitecture, runtimeFor, type Architecture } from './runtime.ts';
 
 const sizeLimit = 125_000_000;
@@ -78,7 +78,7 @@ function assets(arch: Architecture): Record<string, string> {
     readReleaseKeys(readFileSync(releaseKeys, 'utf8'));
     embedded.set(releaseKeysFile, releaseKeys);
   }
-  for (const [name, file] of Object.entries(program(arch))) embedded.set(name, file);
+  for (const [name, file] of Object.entries(programs(arch))) embedded.set(name, file);
   const list = join(work, 'assets.json');
   writeFileSync(list, JSON.stringify([...embedded.keys()].sort()));
   embedded.set('assets.json', list);
@@ -94,10 +94,15 @@ function withoutBlanks(path: string, withCommit: boolean): string {
   return file;
 }
 
-/** The program, and its code compiled by the engine of this architecture; the engine of another one would reject it. */
-function program(arch: Architecture): Record<string, string> {
-  const [text, compiled] = [join(work, 'program.cjs'), join(work, 'program.compiled')];
-  bundle('src/main.ts', text);
+/** The program and its short form, and their code compiled by the engine of this architecture; the engine of another one would reject it. */
+function programs(arch: Architecture): Record<string, string> {
+  return { ...program('program', arch, []), ...program('help', arch, otherCommands()) };
+}
+
+function program(name: string, arch: Architecture, leftOut: readonly string[]): Record<string, string> {
+  const [text, compiled] = [join(work, `${name}.cjs`), join(work, `${name}.compiled`)];
+  bundle('src/main.ts', text, leftOut);
+  writeFileSync(text, asFunction(readFileSync(text, 'latin1')));
   writeFileSync(compiled, '');
   if (arch === process.arch) {
     const script = join(import.meta.dirname, 'precompile.ts');
@@ -106,9 +111,9 @@ function program(arch: Architecture): Record<string, string> {
     const plain = ['-i', process.execPath, '--random-seed=1', script, text, compiled];
     execFileSync('/usr/bin/env', plain, { stdio: 'ignore' });
     const { cachedDataRejected } = scriptOf(readFileSync(text, 'latin1'), readFileSync(compiled));
-    if (cachedDataRejected !== false) throw new Error('cannot use what was compiled of the program: it is rejected');
+    if (cachedDataRejected !== false) throw new Error(`cannot use what was compiled of ${name}.cjs: it is rejected`);
   }
-  return { 'program.cjs': text, 'program.compiled': compiled };
+  return { [`${name}.cjs`]: text, [`${name}.compiled`]: compiled };
 }
 
 async function pack(runtime: string, arch: Architecture, assets: Record<string, string>): Promise<void> {

@@ -8,9 +8,13 @@ import { packagedAssets } from '#console/asset-files.ts';
 
 export const root = join(import.meta.dirname, '..');
 
-/** One CommonJS text: a single executable takes nothing else for its main program, nor does an evaluated worker. */
-export function bundle(entry: string, outfile: string): void {
-  const { outputFiles } = buildSync({ ...options(entry), outfile, write: false });
+/**
+ * One CommonJS text: a single executable takes nothing else for its main program, nor does an evaluated worker. Imports that match a
+ * pattern of `leftOut` stay imports, for a program that never reaches them.
+ */
+export function bundle(entry: string, outfile: string, leftOut: readonly string[] = []): void {
+  const { external, ...others } = options(entry);
+  const { outputFiles } = buildSync({ ...others, external: [...external, ...leftOut], outfile, write: false });
   mkdirSync(dirname(outfile), { recursive: true });
   writeFileSync(outfile, inAscii(outputFiles[0]!.text));
 }
@@ -23,6 +27,13 @@ export function inAscii(program: string): string {
   const raw = /String\.raw`[^`]*[^\0-\x7f]/.exec(program);
   if (raw !== null) throw new Error(`cannot write this in ASCII: ${raw[0].slice(0, 200)}`);
   return program.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** The imports of `src/cli/index.ts` that `larder help` and `larder version` do not need. */
+export function otherCommands(): string[] {
+  const folders = new Set(files('src/cli').map((path) => path.split('/')[2] ?? ''));
+  folders.delete('frame');
+  return ['./frame/help/completion.ts', ...[...folders].map((folder) => `./${folder}/*`)];
 }
 
 /** The files below `src` that run in a thread of their own; each is a text of its own in the executable. */

@@ -3,9 +3,10 @@ import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { getRawAsset } from 'node:sea';
 
-import { scriptOf, type Program } from './program.ts';
+import { scriptOf, textFor, type Program } from './program.ts';
 
 const embedded = (name: string): Buffer => Buffer.from(getRawAsset(name));
-const script = scriptOf(embedded('program.cjs').toString('latin1'), embedded('program.compiled'));
+const name = textFor(process.argv.slice(2));
+const script = scriptOf(embedded(`${name}.cjs`).toString('latin1'), embedded(`${name}.compiled`));
 const { execPath } = process;
 (script.runInThisContext() as Program)(createRequire(import.meta.url), { exports: {} }, execPath, dirname(execPath));

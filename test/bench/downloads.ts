@@ -130,7 +130,12 @@ function row({ name, isTls, pid, costs }: Source): string {
   );
 }
 
-async function fetchAll({ port, path, isTls, headers }: Source): Promise<void> {
+export async function fetchAll({
+  port,
+  path,
+  isTls,
+  headers,
+}: Pick<Source, 'port' | 'path' | 'isTls' | 'headers'>): Promise<void> {
   const where = { host: '127.0.0.1', port, path, headers, agent: false };
   const call = isTls ? requestTls({ ...where, rejectUnauthorized: false, ciphers: suite }) : requestPlain(where);
   const answered = once(call.end(), 'response') as Promise<[IncomingMessage]>;

@@ -8,6 +8,7 @@ import { downloads } from './downloads.ts';
 import { fleet } from './fleet.ts';
 import { identity } from './identity.ts';
 import { keyManagers } from './keys/key-managers.ts';
+import { memory } from './memory/resident-memory.ts';
 import { operator } from './operator.ts';
 import { permissions } from './permissions.ts';
 import { publisher } from './publisher.ts';
@@ -35,6 +36,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   start,
   identity,
   'key-managers': keyManagers,
+  memory,
   publisher,
   reads,
   registry,

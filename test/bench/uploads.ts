@@ -80,7 +80,7 @@ function digest(bytes: number): void {
 }
 
 /** Sends a form as the stock clients do: one part, its length announced. `round` makes each content another one. */
-async function send(port: number, bytes: number, round: number): Promise<void> {
+export async function send(port: number, bytes: number, round: number): Promise<void> {
   const head = `--b\r\nContent-Disposition: form-data; name="binary"; filename="f"\r\nContent-Type: application/octet-stream\r\n\r\n`;
   const tail = '\r\n--b--\r\n';
   const socket = connect(port, '127.0.0.1');

@@ -2,7 +2,29 @@
 import type { OperationSection } from '#http/operation.ts';
 import { isCheckout } from '#platform/embedded.ts';
 import { consoleAsset } from './assets.ts';
-import { consoleAudit } from './audit/audit.ts';
+import { consoleAudit, consoleExportAudit } from './audit/audit.ts';
+import { consolePolicy } from './approvals/policy.ts';
+import {
+  consoleAskRevokeFromDevices,
+  consoleDeviceGrants,
+  consoleGrantToDevices,
+  consoleRevokeFromDevices,
+} from './devices/grants.ts';
+import {
+  consoleAddGuardrail,
+  consoleAskRemoveGuardrail,
+  consoleGuardrails,
+  consoleRemoveGuardrail,
+} from './releases/guardrails.ts';
+import {
+  consoleAskDistrustSource,
+  consoleChangeSource,
+  consoleDistrustSource,
+  consoleSites,
+  consoleSource,
+} from './sites/sources.ts';
+import { consoleSubscribe, consoleSubscriptions, consoleUnsubscribe } from './sites/subscriptions.ts';
+import { consoleTrustSite, consoleTrustSiteForm } from './sites/trust-site.ts';
 import { consoleFront } from './store/front-page.ts';
 import { consoleCarry } from './transfers/overview.ts';
 import { consoleExportReceipt, consoleReceipt } from './transfers/receipt.ts';
@@ -129,6 +151,14 @@ export const consoleSection: OperationSection = {
     consoleUpdateTrack,
     consoleAskDeleteTrack,
     consoleDeleteTrack,
+    consoleGuardrails,
+    consoleAddGuardrail,
+    consoleAskRemoveGuardrail,
+    consoleRemoveGuardrail,
+    consoleDeviceGrants,
+    consoleGrantToDevices,
+    consoleAskRevokeFromDevices,
+    consoleRevokeFromDevices,
     consoleCollaborators,
     consoleInviteCollaborator,
     consoleRevokeInvite,
@@ -159,6 +189,8 @@ export const consoleSection: OperationSection = {
     consoleAskChangeRole,
     consoleChangeRole,
     consoleAudit,
+    consoleExportAudit,
+    consolePolicy,
     consoleWaiting,
     consoleUpload,
     consoleApproveUpload,
@@ -196,6 +228,16 @@ export const consoleSection: OperationSection = {
     consoleEndOwnToken,
     consoleCarry,
     consoleRequests,
+    consoleSubscriptions,
+    consoleSubscribe,
+    consoleUnsubscribe,
+    consoleSites,
+    consoleSource,
+    consoleChangeSource,
+    consoleAskDistrustSource,
+    consoleDistrustSource,
+    consoleTrustSiteForm,
+    consoleTrustSite,
     consoleTransfer,
     consoleReceipt,
     consoleExportReceipt,

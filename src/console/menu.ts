@@ -52,6 +52,8 @@ const groups: readonly (readonly [title: string, entries: readonly ConsoleMenuEn
         waiting: ({ transfers }) => transfers,
       },
       { address: '/console/carry/requests', words: 'Requests', icon: 'paper-airplane', for: overseers },
+      { address: '/console/subscriptions', words: 'Subscriptions', icon: 'check', for: overseers },
+      { address: '/console/sites', words: 'Sites', icon: 'verified', for: overseers },
     ],
   ],
   [
@@ -62,6 +64,7 @@ const groups: readonly (readonly [title: string, entries: readonly ConsoleMenuEn
       { address: '/console/backups', words: 'Backups and integrity', icon: 'shield-check', for: administrators },
       { address: '/console/storage', words: 'Storage', icon: 'database', for: administrators },
       { address: '/console/audit', words: 'Audit log', icon: 'log', for: auditors },
+      { address: '/console/policy', words: 'Approval policy', icon: 'law', for: auditors },
       { address: '/console/vulnerabilities', words: 'Vulnerabilities', icon: 'bug', for: auditors },
       { address: '/console/settings', words: 'Settings', icon: 'gear', for: administrators },
     ],

@@ -186,6 +186,23 @@ export const identityOf = ({ name, key }: Site): SiteIdentity => ({
   threshold: 1,
 });
 
+/** Reads the public identity of a site. Returns the problem as a clause if the text is not what 'larder site show --export' writes. */
+export function parseIdentity(text: string): SiteIdentity | { problem: string | undefined } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { problem: undefined };
+  }
+  refuseNewerFormat(value);
+  const [problem] = findProblems('SiteIdentity', value);
+  if (problem !== undefined) return { problem: problem.message };
+  const identity = value as SiteIdentity;
+  return identity.keys.some((key) => decodeSiteKey(key) === undefined)
+    ? { problem: 'a key in it is no point on its curve' }
+    : identity;
+}
+
 /** Returns the part of its id that people use to name a transfer. */
 export const shortId = (id: string): string => id.slice(0, 12);
 

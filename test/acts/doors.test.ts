@@ -12,7 +12,7 @@ import { readRolloutPlan } from '#domain/releases/rollout.ts';
 import { changeConfig } from '#configuration/config.ts';
 import { offered, download, rootsFile, snapOf } from '#test/fixtures/packages/online-store.ts';
 import { explained, rowsOf, unapproved } from '#test/fixtures/records/approved-rows.ts';
-import { askingSite, configure } from '#test/fixtures/accounts/approvers.ts';
+import { askingSite, configure, password } from '#test/fixtures/accounts/approvers.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { kevCatalog, osvZip } from '#test/fixtures/vulnerabilities/feeds.ts';
@@ -122,9 +122,12 @@ const asked = [
 const found = 'vulnerabilities = ["1 of B for unknown in snap/found:*"]';
 
 t.test('each act that may be held is held on all of its paths, and done on the same path once approved', async (t) => {
-  const { store, run } = await askingSite(t, [...asked, 'releases = ["1 of B for */*:*/stable"]', found].join('\n'));
+  const { store, run, codeOf } = await askingSite(
+    t,
+    [...asked, 'releases = ["1 of B for */*:*/stable"]', found].join('\n'),
+  );
   changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });
-  const doors = await doorsOf(t, store, run);
+  const doors = await doorsOf(t, store, { run, codeOf });
   t.strictSame([...new Set(doors.map(({ is }) => is))].sort(), doorsInSource(), 'and there is no other');
   const newest = async (): Promise<number> =>
     (await store.beside.records.proposals.list({ before: 1e9, openAt: undefined }, 1))[0]?.number ?? 0;
@@ -148,7 +151,11 @@ t.test('each act that may be held is held on all of its paths, and done on the s
 
 type Asking = Awaited<ReturnType<typeof askingSite>>;
 
-async function doorsOf(t: Parameters<typeof folder>[0], store: Asking['store'], run: Asking['run']): Promise<Door[]> {
+async function doorsOf(
+  t: Parameters<typeof folder>[0],
+  store: Asking['store'],
+  { run, codeOf }: Pick<Asking, 'run' | 'codeOf'>,
+): Promise<Door[]> {
   const stick = folder(t);
   const typed = (line: string) => async (): Promise<Tried> => {
     const { code, out, err } = await run(`${line} --json`);
@@ -167,6 +174,7 @@ async function doorsOf(t: Parameters<typeof folder>[0], store: Asking['store'], 
     ...(await fleetDoors({ store, ada, typed })),
     ...(await keyDoors({ store, ada, stick, typed })),
     ...(await transferDoors({ store, run, stick, typed })),
+    ...trustDoors({ store, codeOf }),
     {
       is: 'cli/approvals/approver-keys.ts add_approver_key',
       what: 'a key to sign approvals with',
@@ -315,7 +323,7 @@ const pressed =
     const [, number = ''] = /\/console\/waiting\/proposals\/(\d+)"/.exec(page) ?? [];
     const waits = /waits as <a [^>]*>proposal \d+<\/a> for 1 more approval/.test(page);
     const text = waits ? `Waits for 1 more approval (proposal ${number}, approval-required` : page;
-    return { text, done: /\?done=(?:released|channels-closed|fleet-changed)$/.test(led) };
+    return { text, done: /\?done=(?:released|channels-closed|fleet-changed|source-trusted|source-changed)$/.test(led) };
   };
 
 async function releaseDoors({ store, ada, stick, typed, called }: Typing): Promise<Door[]> {
@@ -553,6 +561,28 @@ async function keyDoors({
       is: 'cli/keys/import.ts import_signing_key',
       what: 'a key of elsewhere that is taken in',
       go: typed(`key import ${await formerKey(store, brand, stick)} --name former`),
+    },
+  ];
+}
+
+/** A site that root trusts in the console, and then with other settings. */
+function trustDoors({ store, codeOf }: Pick<Asking, 'store' | 'codeOf'>): Door[] {
+  const { publicKey } = seedOf(5);
+  const settings = { threshold: '1', scans: '0', packages: '*/*', accept: 'people', password };
+  const file = JSON.stringify({ format: 1, site: 'depot-b', keys: [publicKey], threshold: 1 });
+  const of = { file, scanners: '', fingerprint: fingerprintOf([publicKey])[0] ?? '' };
+  const sent = (form: string, fields: Record<string, string>) => (): Promise<Tried> =>
+    pressed(store, { ...fields, code: codeOf('root') }, { form, who: store.ids.root })();
+  return [
+    {
+      is: 'console/sites/trust-site.ts trust_source',
+      what: 'a new source in the console',
+      go: sent('/console/trust-site', { ...settings, ...of }),
+    },
+    {
+      is: 'console/sites/sources.ts trust_source',
+      what: 'a source that is let in by itself, in the console',
+      go: sent('/console/sites/depot-b', { ...settings, accept: 'automatic' }),
     },
   ];
 }

@@ -1,7 +1,11 @@
 // A store with content on every screen of the console, with names and titles that would be markup without escaping.
+import { itself } from '#acts/act.ts';
+import { trustSource } from '#acts/sites/sites.ts';
+import { subscribe } from '#acts/sites/subscriptions.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
 import { larder } from '#test/cli/world.ts';
+import { seedOf } from '#test/transfers/statement/example.ts';
 import type { ConsoleStore } from './world.ts';
 
 const markup = '<b class="markup">"bold" \' javascript:alert(1)</b>';
@@ -25,6 +29,7 @@ export async function furnishConsole(store: ConsoleStore): Promise<Record<string
     revisions: { 'upload-id': string }[];
   };
   await larder(`fleet create pumps --model acme/pump --data ${store.directory}`);
+  await trustDepot(store);
   const brand = await addBrand(store, 'ada');
   await addSigningKey(store, brand, 'rsa4096-a', 'models');
   const at = store.clock.now.toISOString();
@@ -46,5 +51,15 @@ export async function furnishConsole(store: ConsoleStore): Promise<Record<string
     vulnerability: 'CVE-2026-1001',
     number: '1',
     fleet: 'pumps',
+    source: 'depot-north',
   };
+}
+
+async function trustDepot(store: ConsoleStore): Promise<void> {
+  const keys = [seedOf(1), seedOf(2)].map(({ publicKey }) => publicKey);
+  const source = { name: 'depot-north', keys, threshold: 2, packages: ['snap/*'], mayRelease: true };
+  await store.beside.acts.do(trustSource, itself, { ...source, scanners: [seedOf(3).publicKey], scans: 1 });
+  const subscription = { namespace: 'snap', name: 'tiny-app', channels: ['latest/stable'] } as const;
+  const subscriptions = [{ ...subscription, architectures: ['amd64', 'arm64'] as const }];
+  await store.beside.acts.do(subscribe, itself, { subscriptions, because: null });
 }

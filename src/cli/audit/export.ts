@@ -1,14 +1,11 @@
 // larder audit export
 import { resolve } from 'node:path';
 import { exportAudit } from '#acts/audit/exports.ts';
-import type { StoreRecords } from '#records/index.ts';
-import { presentAudit } from './list.ts';
+import { auditLines } from '#operations/audit/audit-export.ts';
 import { command, type CommandResult } from '../frame/command.ts';
 import { writeNew } from '../frame/outside-files.ts';
 import { createProgress, type ProgressReporter } from '../frame/progress.ts';
 import { withStore, type OpenStore } from '../frame/store.ts';
-
-const batch = 2000;
 
 export const auditExport = command({
   name: 'audit export',
@@ -35,7 +32,7 @@ async function exportTo(
   let last = after;
   let rows = 0;
   const written = await writeNew(file, asCaller, async (append) => {
-    for await (const { text, count, seq } of lines(records, last)) {
+    for await (const { text, count, seq } of auditLines(records.audit, { after, last: total })) {
       await append(text);
       rows += count;
       last = seq;
@@ -47,17 +44,4 @@ async function exportTo(
     text: `${String(rows)} entries are in ${file}; the last is ${String(last)}.`,
     json: { file, entries: rows, last, ...written },
   };
-}
-
-/** The entries after `after`, in batches. */
-async function* lines(
-  records: StoreRecords,
-  after: number,
-): AsyncGenerator<{ text: string; count: number; seq: number }> {
-  for (let last = after; ;) {
-    const some = await records.audit.list(last, batch);
-    if (some.length === 0) return;
-    last = some.at(-1)!.seq;
-    yield { text: some.map((row) => `${JSON.stringify(presentAudit(row))}\n`).join(''), count: some.length, seq: last };
-  }
 }

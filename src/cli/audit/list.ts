@@ -1,5 +1,6 @@
 // larder audit list
 import { toActName } from '#acts/audit-words.ts';
+import { presentAudit } from '#operations/audit/audit-export.ts';
 import { auditWordsFor } from '#operations/audit/audit-page.ts';
 import type { AuditRow } from '#records/audit/audit.ts';
 import { command, UsageError } from '../frame/command.ts';
@@ -79,14 +80,6 @@ export const auditList = command({
 });
 
 const outcomeOf = ({ outcome }: AuditRow): string => outcome ?? 'done';
-
-/** An entry for programs; details as an object, the word and hashes as in the chain. */
-export const presentAudit = ({ sessionId, requestId, details, ...row }: AuditRow) => ({
-  ...row,
-  'session-id': sessionId,
-  'request-id': requestId,
-  details: JSON.parse(details) as unknown,
-});
 
 const short = (details: string): string =>
   details === '{}' ? '' : details.length > 80 ? `${details.slice(0, 79)}…` : details;

@@ -1,13 +1,11 @@
 // Parses and formats subscriptions.
-import { isNamespace } from '#domain/packages/namespace.ts';
-import type { Architecture, PackageSubscription } from '#domain/sites/subscription.ts';
+import { parseSubscribedPackage, type Architecture, type PackageSubscription } from '#domain/sites/subscription.ts';
 import { UsageError } from '../frame/command.ts';
 
 /** Parses `snap/hello`. */
 export function parseSubscription(text: string): Pick<PackageSubscription, 'namespace' | 'name'> {
-  const [namespace = '', name = '', more] = text.split('/');
-  const isName = /^[a-z0-9](?:[a-z0-9.+-]{0,126}[a-z0-9])?$/.test(name);
-  if (isNamespace(namespace) && isName && more === undefined) return { namespace, name };
+  const subscribed = parseSubscribedPackage(text);
+  if (subscribed !== undefined) return subscribed;
   throw new UsageError(`'${text.slice(0, 200)}' is not a package; write it as snap/hello`);
 }
 

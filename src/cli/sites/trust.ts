@@ -4,11 +4,9 @@ import { resolve } from 'node:path';
 
 import { distrustSource, noteCopiedKey, provesCopy, rotateSource, trustSource } from '#acts/sites/sites.ts';
 import { refuseCopiedKey } from '#acts/sites/source-trust.ts';
-import { findProblems } from '#contract/schema.ts';
 import type { SiteIdentity } from '#contract/wire.ts';
 import { isPackageGlob } from '#domain/packages/package-glob.ts';
-import { fingerprintOf, parseRotation, refuseNewerFormat } from '#transfers/site.ts';
-import { decodeSiteKey } from '#transfers/statement/site-keys.ts';
+import { fingerprintOf, parseIdentity, parseRotation } from '#transfers/site.ts';
 import { command, Failure, UsageError, type CommandResult } from '../frame/command.ts';
 import { toReadFailure } from '../frame/outside-files.ts';
 import { withStore } from '../frame/store.ts';
@@ -147,20 +145,10 @@ function textOf(file: string): string {
 }
 
 function identityIn(file: string, text: string): SiteIdentity {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (cause) {
-    throw new Failure(`${file} is not what 'larder site show --export' writes`, { cause });
-  }
-  refuseNewerFormat(value);
-  const [problem] = findProblems('SiteIdentity', value);
-  if (problem !== undefined)
-    throw new Failure(`${file} is not what 'larder site show --export' writes: ${problem.message}`);
-  const identity = value as SiteIdentity;
-  if (identity.keys.some((key) => decodeSiteKey(key) === undefined))
-    throw new Failure(`${file} is not what 'larder site show --export' writes: a key in it is no point on its curve`);
-  return identity;
+  const identity = parseIdentity(text);
+  if (!('problem' in identity)) return identity;
+  const because = identity.problem === undefined ? '' : `: ${identity.problem}`;
+  throw new Failure(`${file} is not what 'larder site show --export' writes${because}`);
 }
 
 /** Requires the typed fingerprints to be exactly the keys in the file. */

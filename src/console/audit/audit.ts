@@ -1,23 +1,32 @@
 // The page of the audit log: entries as sentences with their details, how to export them, and whether the log is intact.
+import { Readable } from 'node:stream';
+
 import { toActName } from '#acts/audit-words.ts';
+import { exportAudit } from '#acts/audit/exports.ts';
 import type { RecordsCheckResult } from '#acts/store/integrity.ts';
 import { overseer } from '#access/access-rules.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
+import { OperationResponse } from '#http/operation.ts';
+import { attachment } from '#http/response/content-disposition.ts';
 import { html, nothing, type HtmlContent, type Html } from '#http/pages/html.ts';
 import type { ConsoleAuditQuery } from '#contract/wire.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { readDateTime } from '#domain/date-time.ts';
 import { Refusal } from '#domain/refusal.ts';
+import type { Browsing } from '#macaroons/authority.ts';
+import { auditLines, measureAuditLines } from '#operations/audit/audit-export.ts';
 import { auditNames, readAuditPage, maxSearchedEntries, readOldestAuditPage } from '#operations/audit/audit-page.ts';
+import { caller } from '#operations/caller.ts';
 import type { AuditRow } from '#records/audit/audit.ts';
 import { withQuery } from '../parts/address.ts';
-import { choice, field, searchOf } from '../parts/form.ts';
+import { choice, field, formOf, searchOf } from '../parts/form.ts';
+import { hostCommand } from '../parts/host-command.ts';
 import { badge } from '../parts/notice.ts';
 import { emptyState, facts, nextPage, pageSize } from '../parts/table.ts';
 import { timeline, type TimelineEvent } from '../parts/timeline.ts';
 import { count, distance, time } from '../parts/values.ts';
 import { readRecordsProof } from '../store/records-proof.ts';
-import { screen } from '../screen.ts';
+import { formHandler, screen } from '../screen.ts';
 import { toTimelineEvents } from './sentences.ts';
 
 const address = '/console/audit';
@@ -30,7 +39,7 @@ export const consoleAudit = screen({
   refuses: ['forbidden'],
   query: 'ConsoleAuditQuery',
 
-  async show({ query, records, principal, now }) {
+  async show({ query, records, principal, browsing, now }) {
     const { sort = '' } = query;
     const page = await pageOf(records, query);
     return {
@@ -45,7 +54,7 @@ export const consoleAudit = screen({
           ${page.entries.length === 0 ? emptyState(emptyWords(page.next)) : timeline(await eventsOf(records, page.entries, principal.storeAdministrator))}
           ${page.next === undefined ? nothing : further(query, page)}
         </div>
-        ${exportCommands(query, now())} ${await wholeness(records)}`,
+        ${exportForm(browsing, query, now())} ${await wholeness(records)}`,
     };
   },
 });
@@ -175,16 +184,66 @@ async function wholeness(records: HandlerRecords): Promise<Html> {
     <pre tabindex="0">larder audit verify${text === undefined ? nothing : ` --head ${text}`}</pre>`;
 }
 
-/** The commands that write the log to a file; the store records each as an export. */
-const exportCommands = ({ from }: ConsoleAuditQuery, now: Date): Html =>
+const exportAddress = `${address}/export`;
+
+/** The form and the commands that write the log to a file; the store records each as an export. */
+const exportForm = (browsing: Browsing, { from }: ConsoleAuditQuery, now: Date): Html =>
   html`<h2>Export</h2>
-    <p>
-      On the host, these commands write every entry as one JSON document a line, and a period as CSV for a spreadsheet:
-    </p>
-    <pre tabindex="0">larder audit export ./audit.jsonl</pre>
-    <pre tabindex="0">
-larder audit report --from ${unlessEmpty(from) ?? timestamp(now).slice(0, 8) + '01'} --csv ./audit.csv</pre>
+    <p>The file has every entry as one JSON document a line, oldest first. The log records the export.</p>
+    <div hx-boost="false">
+      ${formOf(
+        browsing,
+        exportAddress,
+        html`${field({
+            name: 'after',
+            label: 'Only entries after this number',
+            maxLength: 15,
+            inputMode: 'numeric',
+            hint: 'The last number of your previous export; empty for all entries.',
+          })} <button>Download the log</button>`,
+      )}
+    </div>
+    ${hostCommand('larder audit export ./audit.jsonl')}
+    ${hostCommand(
+      `larder audit report --from ${unlessEmpty(from) ?? timestamp(now).slice(0, 8) + '01'} --csv ./audit.csv`,
+      'A period as CSV for a spreadsheet, on the host:',
+    )}
     <p>Programs read the log page by page with <code>GET /internal/v1/audit</code> and a token.</p>`;
+
+const linesType = 'application/jsonl';
+
+export const consoleExportAudit = formHandler({
+  name: 'console_export_audit',
+  path: exportAddress,
+  summary: 'Download the audit log. The log records the export.',
+  access: overseer('auditor'),
+  body: 'ConsoleAuditExport',
+  file: linesType,
+  refuses: ['conflict'],
+
+  async perform(call) {
+    const { body, records, acts } = call;
+    const span = { after: Number(body.after.trim()), last: (await records.audit.head())?.seq ?? 0 };
+    if (span.after >= span.last) throw new Refusal('conflict', `The last entry is ${String(span.last)}.`);
+    // The export is recorded before its first byte leaves, so the log cannot miss one. The entries are read twice for that.
+    const measured = await measureAuditLines(records.audit, span);
+    await acts.do(exportAudit, caller(call), { first: span.after + 1, last: span.last, ...measured });
+    return new OperationResponse({
+      headers: {
+        'content-type': linesType,
+        'content-length': String(measured.bytes),
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        ...attachment(`audit-${String(span.after + 1)}-${String(span.last)}.jsonl`),
+      },
+      body: Readable.from(textsOf(auditLines(records.audit, span)), { objectMode: false }),
+    });
+  },
+});
+
+async function* textsOf(batches: AsyncIterable<{ text: string }>): AsyncGenerator<string> {
+  for await (const { text } of batches) yield text;
+}
 
 const proofBadge = ({ problems }: RecordsCheckResult): Html =>
   problems === 0 ? badge('good', 'nothing wrong') : badge('warn', `${count(problems)} wrong`);

@@ -39,7 +39,8 @@ export const consolePackage = screen({
           <a class="button" href="${addressOf(subject, 'release')}">Release a revision</a>
           <a href="${addressOf(subject, 'tracks')}">Tracks</a>
           ${subject.namespace === 'snap' ? html`<a href="${addressOf(subject, 'rollouts')}">Rollouts</a>` : nothing}
-          ${principal.storeAdministrator && subject.namespace === 'snap' ? html`<a href="${addressOf(subject, 'fleets')}">Fleets</a>` : nothing}
+          ${principal.storeAdministrator && subject.namespace === 'snap' ? html`<a href="${addressOf(subject, 'fleets')}">Fleets</a> <a href="${addressOf(subject, 'device-grants')}">Device grants</a>` : nothing}
+          ${principal.storeAdministrator ? html`<a href="${addressOf(subject, 'guardrails')}">Guardrails</a>` : nothing}
         </p>
         ${renderToolLines(config, subject)} ${await renderPackageFacts(records, subject)}`,
     };

@@ -1,5 +1,5 @@
 // Subscriptions: standing requests of a site for packages, and named sets of them.
-import type { PackageNamespace } from '../packages/namespace.ts';
+import { isNamespace, type PackageNamespace } from '../packages/namespace.ts';
 
 /** The architectures that packages are made for. */
 export const architectures = ['amd64', 'arm64', 'armhf', 'i386', 'ppc64el', 'riscv64', 's390x'] as const;
@@ -68,4 +68,11 @@ export function mergeSubscriptions<W extends PackageSubscription>(subscription: 
     channels: both(subscription.channels, other.channels),
     architectures: both(subscription.architectures, other.architectures),
   };
+}
+
+/** Parses `snap/hello`; undefined if it has another format. */
+export function parseSubscribedPackage(text: string): Pick<PackageSubscription, 'namespace' | 'name'> | undefined {
+  const [namespace = '', name = '', more] = text.split('/');
+  const isName = /^[a-z0-9](?:[a-z0-9.+-]{0,126}[a-z0-9])?$/.test(name);
+  return isNamespace(namespace) && isName && more === undefined ? { namespace, name } : undefined;
 }

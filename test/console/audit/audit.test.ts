@@ -1,9 +1,15 @@
 // The audit log on its page: its readers, the entries for each reader, search and pages, and the result of its check.
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import t from 'tap';
 
 import { itself } from '#acts/act.ts';
+import { changeRole } from '#acts/accounts/accounts.ts';
 import { recordRecordsCheck } from '#acts/store/integrity.ts';
 import { days, minutes } from '#domain/clock.ts';
+import { larder } from '#test/cli/world.ts';
 import { filler } from '#test/fixtures/records/filler.ts';
 import { startConsole } from '#test/console/world.ts';
 
@@ -127,4 +133,36 @@ t.test('the audit log in the console', async (t) => {
     t.equal(second.html.match(/>snap\/many<\/a> *<\/dd>/g)?.length ?? 0, 1);
     t.ok(first.html.length < 200 * 1024);
   });
+});
+
+t.test('the audit log is downloaded as the command writes it, and the export is in the log', async (t) => {
+  const store = await startConsole(t);
+  await store.join('dave');
+  await store.beside.acts.do(changeRole, itself, { id: store.ids['dave'] ?? '', role: 'auditor', remove: false });
+  const dave = await store.visit('dave');
+  const form = '/console/audit/export';
+  const file = join(t.testdir(), 'audit.jsonl');
+  const downloaded = await dave.send(await dave.open('/console/audit'), form);
+  t.match(downloaded.headers.get('content-disposition'), /^attachment; filename="?audit-1-\d+\.jsonl/);
+  await larder(`audit export ${file} --data ${store.directory}`);
+  const written = readFileSync(file, 'utf8');
+  t.ok(downloaded.html.length > 1000);
+  t.equal(written.slice(0, downloaded.html.length), downloaded.html, 'the same lines');
+  const last = downloaded.html.trim().split('\n').length;
+  const { exports } = (await (await store.as('root')).get('/internal/v1/exports')).body as {
+    exports: { what: string; name: string; actor: string; sha256: string; bytes: number }[];
+  };
+  const own = exports.find(({ actor }) => actor === store.ids['dave']);
+  t.match(own, { what: 'audit log', name: `1 to ${String(last)}`, bytes: Buffer.byteLength(downloaded.html) });
+  t.equal(own?.sha256, createHash('sha256').update(downloaded.html).digest('hex'));
+
+  const rest = await dave.send(await dave.open('/console/audit'), form, { after: String(last) });
+  t.match(JSON.parse(rest.html.split('\n')[0] ?? ''), { seq: last + 1 });
+  const none = await dave.send(await dave.open('/console/audit'), form, { after: '100000' });
+  t.match(none, { status: 409, text: /The last entry is \d+\./ });
+  t.match(none.html, 'value="100000"', 'the input is there again');
+  t.equal((await dave.send(await dave.open('/console/audit'), form, { after: 'x' })).status, 400);
+  const ada = await store.visit('ada');
+  const page = await dave.open('/console/audit');
+  t.equal((await ada.send(page, form)).status, 403, 'a publisher');
 });

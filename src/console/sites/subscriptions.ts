@@ -127,7 +127,7 @@ function readSubscriptions(body: ConsoleSubscriptions) {
   const chosen: readonly Architecture[] = architectures.filter((name) => body[name] === 'yes');
   if (chosen.length === 0) throw new Refusal('api-error', 'Choose at least one architecture.');
   const channels = wordsOf(body.channels).map(readChannel);
-  const named = wordsOf(body.packages).map((text) => ({
+  const packages = wordsOf(body.packages).map((text) => ({
     ...readPackage(text),
     channels: channels.length === 0 ? ['latest/stable'] : [...new Set(channels)],
     architectures: chosen,
@@ -135,7 +135,7 @@ function readSubscriptions(body: ConsoleSubscriptions) {
   const set = setNames.find((name) => name === body.set);
   if (set === undefined && body.set !== '')
     throw new Refusal('api-error', `There is no set '${body.set}'. The sets are ${setNames.join(', ')}.`);
-  const subscriptions = [...named, ...(set === undefined ? [] : subscriptionsOfSet(set, chosen))];
+  const subscriptions = [...packages, ...(set === undefined ? [] : subscriptionsOfSet(set, chosen))];
   if (subscriptions.length === 0) throw new Refusal('api-error', 'Name packages, or choose a set.');
   return { subscriptions, set };
 }

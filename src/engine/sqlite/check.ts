@@ -56,7 +56,8 @@ export function inspectFile(file: string, options: SqliteFileOptions = {}): Data
     }
   } catch (error) {
     // A page that cannot be read is a finding, not a failure. A lock that another process holds, or memory that is missing, is no damage.
-    if (!(error instanceof SQLite.SqliteError) || /^SQLITE_(?:BUSY|LOCKED|PROTOCOL|NOMEM)/.test(error.code)) throw error;
+    if (!(error instanceof SQLite.SqliteError) || /^SQLITE_(?:BUSY|LOCKED|PROTOCOL|NOMEM)/.test(error.code))
+      throw error;
     const plain = unreadable(error, file);
     // If corrupt pages are already named, this general message adds nothing.
     if (pages.length === 0 || plain !== beyond) pages.push(plain);

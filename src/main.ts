@@ -1,6 +1,7 @@
 // The main program: runs the command in argv and ends with its exit code.
 import { constants, getPriority, setPriority } from 'node:os';
-import { isMainThread, parentPort } from 'node:worker_threads';
+import { isMainThread, parentPort, workerData } from 'node:worker_threads';
+import type { Actor } from '#acts/act.ts';
 import type { CommandOutput } from '#cli/frame/command.ts';
 import { run } from '#cli/frame/run.ts';
 import { runtimeProblem } from '#cli/frame/runtime.ts';
@@ -39,6 +40,9 @@ const output: CommandOutput = {
     }),
 };
 
+// The server passes it with the threads that it starts for a person at a page; no argument or variable can set it.
+const { actor } = (workerData ?? {}) as { actor?: Actor };
+
 const problem = runtimeProblem(versions);
 if (problem === undefined) {
   if (isMainThread) {
@@ -50,7 +54,7 @@ if (problem === undefined) {
     // A thread gets no signals; its starter sends a message instead.
     parentPort?.once('message', () => process.emit('SIGTERM', 'SIGTERM')).unref();
   }
-  void run(argv.slice(2), { stdout: output, stderr, stdin, env, yieldToOthers }, groups).then(exit);
+  void run(argv.slice(2), { stdout: output, stderr, stdin, env, actor, yieldToOthers }, groups).then(exit);
 } else {
   stderr.write(`larder: ${problem}\n`);
   exit(1);

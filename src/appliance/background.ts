@@ -53,7 +53,7 @@ import { nativePath } from '#platform/native.ts';
 import type { Certificate } from './certificate.ts';
 import { buildCertificateLogins, type CertificateLoginParts } from './certificate-logins.ts';
 import { buildOpenid, type OpenidParts } from './openid.ts';
-import { runCommandThread } from './command-thread.ts';
+import { runCommandThread } from './commands/command-thread.ts';
 import type { ApplianceOptions } from './options.ts';
 import type { ApplianceParts } from './parts.ts';
 import type { Current } from './settings.ts';

@@ -13,7 +13,7 @@ import { createMetrics, type MetricCounts, type Metrics } from '#http/metrics/me
 import { isSameSecret } from '#access/same-secret.ts';
 import { createServer } from '#http/server.ts';
 import type { ServerServices } from '#http/services.ts';
-import type { TransferDesk } from '#http/transfer-desk.ts';
+import type { TransferCommands, TransferDesk } from '#http/transfer-desk.ts';
 import { createUnknownProxies } from '#http/request/unknown-proxies.ts';
 import { requiresAcknowledgement } from '#http/pages/login-notices.ts';
 import { diskSpace } from '#data/blobs.ts';
@@ -47,6 +47,7 @@ import type { ApplianceOptions } from './options.ts';
 import type { ApplianceParts } from './parts.ts';
 import type { Current } from './settings.ts';
 import { countState, processState } from './state.ts';
+import { createTransferCommands } from './commands/transfer-commands.ts';
 import type { Storage } from './storage.ts';
 import { shareOf, type Team } from './team.ts';
 
@@ -91,7 +92,8 @@ export async function startServing(
     },
   );
   const metrics = metricsOf(made, options.team, async () => (await services().health()).faults);
-  const services = servicesOf(made, options, { registry, downloads, metrics });
+  const { close: endCommands, ...commands } = createTransferCommands(made.storage.store);
+  const services = servicesOf(made, options, { registry, downloads, metrics, commands });
   const { url } = await parts.start(
     'server',
     async () => {
@@ -117,7 +119,16 @@ export async function startServing(
   const { certificateLogins } = made.background;
   const connections = connectionsOf(options);
   await startCertificateServer(parts, { certificateLogins, certificate, current, services, connections });
-  // Requests that wait for a login or for changes would keep the server from closing.
+  await endWaiting(parts, services, endCommands);
+  return { url, figures: metrics.figures, minutes: () => services().lastHour.own() };
+}
+
+/** Requests that wait for a login, for changes or for a command would keep the server from closing. */
+async function endWaiting(
+  parts: ApplianceParts,
+  services: () => ServerServices,
+  endCommands: () => Promise<void>,
+): Promise<void> {
   await parts.start(
     'change feed',
     () => services().changeFeed,
@@ -130,7 +141,7 @@ export async function startServing(
     () => services().identity.interactions,
     (interactions) => interactions.close(),
   );
-  return { url, figures: metrics.figures, minutes: () => services().lastHour.own() };
+  await parts.start('transfer commands', () => endCommands, endCommands);
 }
 
 /**
@@ -180,12 +191,13 @@ function registryOf({ storage: { store, blobs }, current }: HandlerParts): Regis
   });
 }
 
-const deskOf = ({
-  storage: { store, blobs },
-  background: { keyManager: manager },
-  current,
-}: HandlerParts): TransferDesk =>
-  transferDesk({ ...store, manager, blobs, config: () => current().config, roots: () => current().roots });
+const deskOf = (
+  { storage: { store, blobs }, background: { keyManager: manager }, current }: HandlerParts,
+  commands: TransferCommands,
+): TransferDesk => ({
+  ...transferDesk({ ...store, manager, blobs, config: () => current().config, roots: () => current().roots }),
+  ...commands,
+});
 
 /** The state of the store, as handlers see it. */
 const stateOf = (
@@ -259,7 +271,10 @@ function identityOf({ storage, background, current }: HandlerParts): ServerServi
 function servicesOf(
   made: HandlerParts,
   options: ApplianceOptions,
-  own: { registry: Registry; downloads: DownloadLimiter; metrics: Metrics },
+  {
+    commands,
+    ...own
+  }: { registry: Registry; downloads: DownloadLimiter; metrics: Metrics; commands: TransferCommands },
 ): () => ServerServices {
   const { storage, background, certificate, current } = made;
   const { store, log, health, blobs } = storage;
@@ -281,7 +296,7 @@ function servicesOf(
     discharger: createDischarger({ keys: dischargerKeys, siteKey, clock: () => latestTime.now() }),
     identity: identityOf(made),
     roots: () => current().roots,
-    transfers: deskOf(made),
+    transfers: deskOf(made, commands),
     requestIds: requestIds(siteKey),
     deviceNonces: deviceNonces(siteKey),
     cohortKeys: cohortKeys(siteKey),

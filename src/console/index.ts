@@ -28,7 +28,14 @@ import { consoleTrustSite, consoleTrustSiteForm } from './sites/trust-site.ts';
 import { consoleFront } from './store/front-page.ts';
 import { consoleCarry } from './transfers/overview.ts';
 import { consoleExportReceipt, consoleReceipt } from './transfers/receipt.ts';
-import { consoleRequests } from './sites/requests.ts';
+import {
+  consoleBeginUpload,
+  consoleReceiveUpload,
+  consoleUploadPiece,
+  consoleUploadTransfer,
+} from './transfers/uploads.ts';
+import { consoleExportKeyRequest } from './keys/key-request.ts';
+import { consoleMakeRequest, consolePreviewRequest, consoleRequests } from './sites/requests.ts';
 import {
   consoleAcceptTransfer,
   consoleDiscardTransfer,
@@ -238,9 +245,16 @@ export const consoleSection: OperationSection = {
     consoleDistrustSource,
     consoleTrustSiteForm,
     consoleTrustSite,
+    consolePreviewRequest,
+    consoleMakeRequest,
+    consoleExportKeyRequest,
     consoleTransfer,
     consoleReceipt,
     consoleExportReceipt,
+    consoleUploadTransfer,
+    consoleBeginUpload,
+    consoleUploadPiece,
+    consoleReceiveUpload,
     consoleAcceptTransfer,
     consoleWithdrawTransfer,
     consoleDiscardTransfer,

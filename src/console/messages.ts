@@ -56,6 +56,8 @@ const sentences = {
   'invite-accepted': 'You collaborate on the package now.',
   'invite-declined': 'You have declined the invite.',
   'offer-taken': 'You are now the publisher of the package.',
+  'transfer-received': 'The transfer is received.',
+  'transfer-part-received': 'A part of the transfer is received. Upload the other parts to complete it.',
   'transfer-accepted': 'The transfer is accepted.',
   'transfer-withdrawn': 'The releases are rolled back. The channels have their previous revisions again.',
   'transfer-discarded': 'The transfer is discarded. It can be received again.',

@@ -3,6 +3,9 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { Access } from '#access/access-rules.ts';
+import type { Chunks } from '#blobs/blobs.ts';
+import { receiveUpload } from '#http/request/multipart.ts';
+import { idleTimeoutMs } from '#operations/uploads/receive-unclaimed.ts';
 import { refuseForeignForm } from '#http/request/browser-sessions.ts';
 import { OperationResponse, operation, type OperationCall, type Operation } from '#http/operation.ts';
 import type { ShapeName } from '#contract/schema.ts';
@@ -96,6 +99,75 @@ export const formHandler = <const Path extends string, Evidence, const Body exte
       refuseForged(call);
       const done = await perform(call);
       return done instanceof OperationResponse ? done : seeOther(done, renewedSessionHeader(call));
+    },
+  });
+};
+
+interface FileHandlerDeclaration<
+  Path extends string,
+  Evidence,
+  Query extends ShapeName | undefined,
+  Received,
+> extends ConsoleOperation<Path, Evidence> {
+  query?: Query;
+  /** The maximum of bytes of the file. */
+  limit(call: FileHandlerCall<Path, Evidence, Query>): number;
+  /** Receives the file, which is the field `file` of the form. Its content throws at its end if the form is not valid. */
+  receive(
+    call: FileHandlerCall<Path, Evidence, Query>,
+    content: AsyncIterable<Chunks>,
+    expected: number | undefined,
+  ): Promise<Received>;
+  /** Runs after the whole form was received. Returns the next address of the browser, or nothing for a script. */
+  perform(call: FileHandlerCall<Path, Evidence, Query>, received: Received): Promise<string | undefined>;
+}
+
+type FileHandlerCall<Path extends string, Evidence, Query extends ShapeName | undefined> = OperationCall<
+  Path,
+  Evidence & BrowserEvidence,
+  Query,
+  undefined
+>;
+
+/** Declares the handler of a form with a file. The token of the form comes before the file. */
+export const fileHandler = <
+  const Path extends string,
+  Evidence,
+  Received,
+  const Query extends ShapeName | undefined = undefined,
+>({
+  limit,
+  receive,
+  perform,
+  access,
+  refuses = [],
+  ...record
+}: FileHandlerDeclaration<Path, Evidence, Query, Received>): Operation => {
+  declareFormHandler(record.path, record.summary);
+  return operation({
+    ...record,
+    ...everyPage,
+    method: 'POST',
+    access: admitInBrowser(access),
+    consumes: 'multipart/form-data',
+    also: { 303: 'Done; the browser continues to a page that shows the result.' },
+    headers: ['location'],
+    refuses: ['forbidden', 'length-required', 'too-many-requests', 'insufficient-storage', ...refuses],
+    async handle(call: FileHandlerCall<Path, Evidence, Query>) {
+      const { request, response } = call;
+      const received = await receiveUpload(request, response, {
+        field: 'file',
+        limit: limit(call),
+        idle: idleTimeoutMs,
+        receive(content, expected, fields) {
+          const { config, browsing } = call;
+          refuseForged({ request, config, browsing, body: { 'form-token': fields.get('form-token') ?? '' } });
+          return receive(call, content, expected);
+        },
+      });
+      const next = await perform(call, received);
+      const headers = renewedSessionHeader(call);
+      return next === undefined ? new OperationResponse({ headers, body: '' }) : seeOther(next, headers);
     },
   });
 };

@@ -15,11 +15,20 @@ export interface ArchiveErrors {
   noFile(isFolder: boolean): Error;
 }
 
-/** The bytes of an archive: an open file, or an object in a bucket. */
+/** The bytes of an archive: an open file, several open files in a row, or an object in a bucket. */
 export type ArchiveSource = Pick<FileHandle, 'close'> & {
   readonly fd?: number;
+  /** The descriptors that have the bytes, if there are several. */
+  ranges?(offset: number, size: number): ArchiveRange[];
   read(into: Buffer, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
 };
+
+/** A part of the archive in one open file. */
+export interface ArchiveRange {
+  descriptor: number;
+  offset: number;
+  size: number;
+}
 
 export class TarArchive {
   readonly #source: ArchiveSource;
@@ -56,9 +65,9 @@ export class TarArchive {
     }
   }
 
-  /** For a worker thread that reads it; valid until `close`. */
-  get descriptor(): number {
-    return this.#source.fd!;
+  /** Where the bytes are, for a worker thread that reads them; valid until `close`. */
+  ranges(offset: number, size: number): ArchiveRange[] {
+    return this.#source.ranges?.(offset, size) ?? [{ descriptor: this.#source.fd!, offset, size }];
   }
 
   /** The header at a position; undefined at the end of the archive. Throws `InvalidTarHeader`. */

@@ -31,7 +31,25 @@ export interface PreviewedTransfer {
   without?: readonly string[];
 }
 
-export interface TransferDesk {
+/** A part of a transfer that was received. */
+export interface ReceivedTransferPart {
+  /** The id of the transfer. */
+  id: string;
+  /** The numbers of the parts with missing contents. */
+  lacking: readonly number[];
+}
+
+/** Work that reads many files or packages. It runs outside the event loop. */
+export interface TransferCommands {
+  /** Receives the part of a transfer that these unclaimed uploads have in order, like `larder transfer receive`. */
+  receiveUploads(uploads: readonly string[], actor: Actor): Promise<ReceivedTransferPart>;
+  /** Everything that a request of this site would say now. */
+  previewRequest(actor: Actor): Promise<TransferReport>;
+  /** The file of a new request of this site, like `larder transfer request`; records the export. */
+  makeRequest(actor: Actor): Promise<{ name: string; bytes: Uint8Array }>;
+}
+
+export interface TransferDesk extends TransferCommands {
   /** Returns the transfer with this beginning of its id; refuses if there is none, or more than one. */
   find(prefix: string): Promise<ReceivedTransfer>;
   /**

@@ -9,7 +9,7 @@ import type { FactsOf } from '#platform/faults.ts';
 import { inOneSentence } from '#platform/system-errors.ts';
 import type { WatchedFilesResult } from '#transfers/receive/watched-files.ts';
 import { watchFolder } from '#transfers/receive/watch-folder.ts';
-import { runCommandThread, type StartCommand } from '../command-thread.ts';
+import { runCommandThread, type StartCommand } from '../commands/command-thread.ts';
 import type { Current } from '../settings.ts';
 import type { Storage } from '../storage.ts';
 

@@ -1,6 +1,8 @@
 // Declares commands: one record per command, used to parse its arguments and to write its help.
 import type { Readable } from 'node:stream';
 
+import type { Actor } from '#acts/act.ts';
+
 /** `--name`, given at most once. */
 interface FlagOption {
   readonly type: 'boolean';
@@ -91,6 +93,8 @@ export interface World {
   readonly stderr: CommandOutput;
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined };
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The author of changes if a page of the server starts the command; by default the user of the host. */
+  readonly actor?: Actor | undefined;
   /** Lowers the priority of this thread from here on; for long work alongside a serving store. */
   readonly yieldToOthers?: () => void;
 }

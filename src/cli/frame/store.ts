@@ -35,13 +35,13 @@ export async function withStore<Result>(
   work: (store: OpenStore) => Result | Promise<Result>,
   { writesOutside = false }: { writesOutside?: boolean } = {},
 ): Promise<Result> {
-  const actor = actorOf(world);
+  const person = world.actor ?? { actor: actorOf(world) };
   let asCaller: AsCaller = async (work) => work();
   if (writesOutside) asCaller = suspendRoot(data);
   else becomeOwner(data);
   const store = await openUpgraded(data, world);
   try {
-    return await work({ ...store, actor, person: { actor }, asCaller });
+    return await work({ ...store, actor: person.actor, person, asCaller });
   } finally {
     await store.close();
   }

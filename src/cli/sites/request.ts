@@ -9,6 +9,7 @@ import { withBlobs } from '#data/blobs.ts';
 import { syncFolder, writeWhole } from '#files/durable-streams.ts';
 import { buildRequestContent, describeRequest, type SiteRequestContent } from '#transfers/request/request-content.ts';
 import { writeRequest, type WrittenRequest } from '#transfers/request/request-file.ts';
+import { figuresOf, toRequestReport } from '#transfers/request/request-report.ts';
 import { fetchScript, scriptDigest, buildFetchTable } from '#transfers/request/fetch-table.ts';
 import { fingerprintOf, ownSite, type Site, shortId } from '#transfers/site.ts';
 import { command, type CommandResult, type CommandCall } from '../frame/command.ts';
@@ -18,7 +19,6 @@ import { withStore, type OpenStore } from '../frame/store.ts';
 import { visible } from '../frame/terminal.ts';
 import { custodyOf, siteKeysOf } from '../keys/find-keys.ts';
 import { formatBytes } from '#domain/byte-size.ts';
-import { figuresOf, toRequestReport } from './request-report.ts';
 import { fileAt } from '../transfers/make/writing-options.ts';
 import { renderReportPage, renderReportText } from '../transfers/report.ts';
 

@@ -26,6 +26,7 @@ import { acceptIfAutomatic, receptionContextOf } from './reception.ts';
 import { withTransferPreview } from './staged-transfer.ts';
 import { media, parseMedium, withParts } from './parts.ts';
 import { renderReportText } from './report.ts';
+import { withUploadedPart } from './uploaded-part.ts';
 
 export const transferReceive = command({
   name: 'transfer receive',
@@ -68,6 +69,12 @@ export const transferReceive = command({
       value: 'FILE',
       summary: 'After a restore: the receipt of the last accepted transfer of this source.',
     },
+    upload: {
+      type: 'string',
+      value: 'ID',
+      summary: 'Instead of PART: read the file from this upload; repeat it for the pieces of one file, in order.',
+      repeated: true,
+    },
     'floor-lost': {
       type: 'boolean',
       summary: 'After a restore, if there is no such receipt: continue without it, as far as the policy permits.',
@@ -81,16 +88,21 @@ export const transferReceive = command({
   ],
 
   run(call) {
-    const { parts: paths, unsigned, release } = { ...call.positionals, ...call.options };
+    const { parts: paths, unsigned, release, upload: uploads } = { ...call.positionals, ...call.options };
     if (release.length > 0 && !unsigned) throw new UsageError('--release needs --unsigned');
+    if (uploads.length > 0 && (unsigned || paths.length > 0))
+      throw new UsageError('--upload takes the place of PART and --unsigned');
     // Before the records are opened: the heap does not shrink again after it has grown.
     keepHeapSmall();
     return withStore(
       call,
       async (store) => {
+        const receiveEach = (parts: OpenPart[]) => receiveSigned(store, call, parts);
         const answer = await (unsigned
           ? receiveUnsigned(store, call, paths)
-          : withParts(paths, (parts) => receiveSigned(store, call, parts), store.asCaller));
+          : uploads.length > 0
+            ? withUploadedPart(store, uploads, receiveEach)
+            : withParts(paths, receiveEach, store.asCaller));
         return call.options.preview ? withPreview(store, answer) : answer;
       },
       { writesOutside: true },

@@ -1,13 +1,22 @@
-// The page with the subscriptions of this site and its last request.
-import { overseer } from '#access/access-rules.ts';
-import { html } from '#http/pages/html.ts';
+// The page with the subscriptions of this site and its last request, and the next request as a preview and as a file.
+import { siteNameSetting } from '#acts/sites/sites.ts';
+import { overseer, storeAdministrator } from '#access/access-rules.ts';
+import { OperationResponse } from '#http/operation.ts';
+import { html, nothing } from '#http/pages/html.ts';
+import { attachment } from '#http/response/content-disposition.ts';
+import { caller } from '#operations/caller.ts';
 import { placeOf } from '#operations/page.ts';
 import { writeCursor } from '#operations/cursor.ts';
 import type { Subscription } from '#records/sites/subscriptions.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
 import { nextPage, pageSize, table } from '../parts/table.ts';
 import { count, distance, exactTime, size } from '../parts/values.ts';
-import { screen } from '../screen.ts';
+import { formOf } from '../parts/form.ts';
+import { formHandler, screen } from '../screen.ts';
+import { renewedSessionHeader } from '../session-headers.ts';
+import { renderReport } from '../transfers/report-lists.ts';
+
+const previewAddress = '/console/carry/requests/preview';
 
 export const consoleRequests = screen({
   name: 'console_requests',
@@ -16,13 +25,14 @@ export const consoleRequests = screen({
   access: overseer('transfer-approver', 'auditor'),
   query: 'ConsolePageQuery',
 
-  async show({ query, records, now }) {
+  async show({ query, principal, records, now }) {
     const [namespace, name] = placeOf(query, ['', ''] as const);
     const subscriptions = await records.subscriptions.after(namespace, name, pageSize + 1);
     const shown = subscriptions.slice(0, pageSize);
     const last = shown.at(-1);
     const request = await records.requests.newest();
     const who = await readActorLabels([request?.madeBy ?? null], records);
+    const site = await records.appliance.find(siteNameSetting);
     return {
       title: 'Requests',
       lead:
@@ -44,10 +54,62 @@ export const consoleRequests = screen({
         })}
         ${nextPage(subscriptions.length > pageSize && last !== undefined ? `/console/carry/requests?cursor=${writeCursor([last.namespace, last.name])}` : undefined)}
         <h2>Make a request</h2>
+        ${site !== undefined && principal.storeAdministrator ? html`<p><a class="button" href="${previewAddress}">Preview the next request</a></p>` : nothing}
         <p>
-          Insert a USB stick into the host and run <code>larder transfer request /media/stick</code>. The command shows
+          On the host, insert a USB stick and run <code>larder transfer request /media/stick</code>. The command shows
           all data that leaves the site and writes it. With <code>--dry-run</code> it only shows the data.
         </p>`,
     };
+  },
+});
+
+const requestFileType = 'application/x-tar';
+
+export const consolePreviewRequest = screen({
+  name: 'console_preview_request',
+  path: previewAddress,
+  summary: 'Show everything that the next request of this site would say.',
+  access: storeAdministrator('store-manage'),
+  refuses: ['resource-not-found', 'conflict', 'sealed', 'shutting-down'],
+
+  async show(call) {
+    const report = await call.transfers.previewRequest(caller(call));
+    return {
+      title: report.title,
+      lead: 'All of this leaves the site with the request.',
+      content: html`<div hx-boost="false">
+          ${formOf(call.browsing, previewAddress, html`<button>Make the request and download it</button>`)}
+        </div>
+        <p class="hint">
+          Carry the file to a machine that is online and run <code>larder transfer fetch</code> there, or to a site that
+          makes transfers. The request lists the imported contents; the options of
+          <code>larder transfer request</code> on the host change that.
+        </p>
+        ${renderReport(report)}`,
+    };
+  },
+});
+
+export const consoleMakeRequest = formHandler({
+  name: 'console_make_request',
+  path: previewAddress,
+  summary: 'Make a request of this site, and download its file. The audit log records the export.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleForm',
+  file: requestFileType,
+  refuses: ['resource-not-found', 'conflict', 'sealed', 'shutting-down'],
+
+  async perform(call) {
+    const { name, bytes } = await call.transfers.makeRequest(caller(call));
+    return new OperationResponse({
+      headers: {
+        'content-type': requestFileType,
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        ...attachment(name),
+        ...renewedSessionHeader(call),
+      },
+      body: bytes,
+    });
   },
 });

@@ -5,6 +5,7 @@ import { html, nothing, type Html } from '#http/pages/html.ts';
 import type { ExaminationResult, Services } from '#http/services.ts';
 import type { RequestProvenance } from '#contract/wire.ts';
 import { days } from '#domain/clock.ts';
+import type { Browsing } from '#macaroons/authority.ts';
 import { placeOf } from '#operations/page.ts';
 import { writeCursor } from '#operations/cursor.ts';
 import type { MadeRequest } from '#records/sites/requests.ts';
@@ -19,6 +20,8 @@ import { nextPage, pageSize, table } from '../parts/table.ts';
 import { count, formatCount, distance, exactTime, size, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 import { addressOfTransfer, transferBadge } from './transfer-parts.ts';
+import { uploadForm } from './upload-form.ts';
+import { keyRequestForm } from '../keys/key-request.ts';
 
 export const consoleCarry = screen({
   name: 'console_carry',
@@ -27,7 +30,7 @@ export const consoleCarry = screen({
   access: overseer('transfer-approver', 'auditor'),
   query: 'ConsolePageQuery',
 
-  async show({ query, records, transfers, config, now, examined }) {
+  async show({ query, principal, browsing, records, transfers, config, now, examined, authorityCertificate }) {
     const moment = now();
     const [receivedAt, id] = placeOf(query, ['~', ''] as const);
     const received = await records.transfers.before({ receivedAt, id }, pageSize + 1);
@@ -45,6 +48,9 @@ export const consoleCarry = screen({
       expected: config.transfers.expected_days,
       subscriptionCount: (await records.subscriptions.after('', '', maxCounted)).length,
       keys: await requestedKeys(records, moment),
+      browsing,
+      canExport: principal.storeAdministrator,
+      hasAuthority: authorityCertificate() !== undefined,
       declarations: await transfers.declarations(),
       lastIn: await records.transfers.lastSettled(),
     };
@@ -53,7 +59,13 @@ export const consoleCarry = screen({
       lead: leadOf(waiting, out),
       content: html`${lateness(out)} ${cameIn(came, who)}
       ${nextPage(received.length > pageSize && last !== undefined ? `/console/carry?cursor=${writeCursor([last.receivedAt, last.id])}` : undefined)}
-      ${goesOut(out)} ${keysOut(out.keys)} ${declarationsOut(out.declarations)} ${missing(await examined())}
+      ${
+        principal.storeAdministrator
+          ? html`<h3>Upload</h3>
+              ${uploadForm(browsing, config)}`
+          : nothing
+      }
+      ${goesOut(out)} ${keysOut(out)} ${declarationsOut(out.declarations)} ${missing(await examined())}
       ${believed(await records.transferSources.list())}`,
     };
   },
@@ -71,6 +83,11 @@ interface OutgoingOverview {
   expected: Services['config']['transfers']['expected_days'];
   subscriptionCount: number;
   keys: readonly RequestedKey[];
+  browsing: Browsing;
+  /** Whether the reader is a store administrator. */
+  canExport: boolean;
+  /** Whether clients trust an authority that the store gives at /ca.pem. */
+  hasAuthority: boolean;
   declarations: readonly RequestProvenance[];
   lastIn: string | null;
 }
@@ -125,7 +142,7 @@ const cameIn = (rows: ReceivedTransfer[], who: OutgoingOverview['who']): Html =>
       ],
     })}`;
 
-function goesOut({ request, who, site, now, subscriptionCount }: OutgoingOverview): Html {
+function goesOut({ request, who, site, now, subscriptionCount, canExport, hasAuthority }: OutgoingOverview): Html {
   const last =
     request === undefined
       ? html`No request has been made yet.`
@@ -144,13 +161,21 @@ function goesOut({ request, who, site, now, subscriptionCount }: OutgoingOvervie
             host.
           </p>`
         : html`<p>
-            To make a request as ${site}, insert a USB stick into the host and run
-            <code>larder transfer request /media/stick</code>
+              To make a request as ${site}, insert a USB stick into the host and run
+              <code>larder transfer request /media/stick</code>
+            </p>
+            ${canExport ? html`<p><a class="button" href="/console/carry/requests/preview">Preview the next request</a></p>` : nothing}`
+    }
+    ${
+      hasAuthority
+        ? html`<p hx-boost="false">
+            Tools and devices trust this store by its authority: <a href="/ca.pem" download>download ca.pem</a>.
           </p>`
+        : nothing
     }`;
 }
 
-const keysOut = (keys: readonly RequestedKey[]): Html =>
+const keysOut = ({ keys, browsing, canExport }: Pick<OutgoingOverview, 'keys' | 'browsing' | 'canExport'>): Html =>
   keys.length === 0
     ? nothing
     : html`<h3>Keys to register</h3>
@@ -167,6 +192,7 @@ const keysOut = (keys: readonly RequestedKey[]): Html =>
               cell: ({ name, brandAccountId }) =>
                 html`<code>larder key request ${name} --brand ${brandAccountId} --folder ./to-the-internet</code>`,
             },
+            ...(canExport ? [{ heading: 'Here', cell: (key: RequestedKey) => keyRequestForm(browsing, key) }] : []),
           ],
         })}
         <p>Import the answer with <code>larder assertion import return.assert</code>.</p>`;

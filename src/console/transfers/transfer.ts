@@ -27,6 +27,7 @@ import {
   parseExclusions,
   splitExclusions,
 } from './exclusions.ts';
+import { renderReport } from './report-lists.ts';
 import { renderContents } from './transfer-contents.ts';
 import { renderStrip } from './transfer-strip.ts';
 import { addressOfTransfer } from './transfer-parts.ts';
@@ -67,7 +68,7 @@ export const consoleTransfer = screen({
                 from: numberIn(from),
               })}`
       }
-      ${report === undefined ? nothing : listsOf(report)} ${await approvalsOf(proposals, records)}
+      ${report === undefined ? nothing : renderReport(report)} ${await approvalsOf(proposals, records)}
       ${principal.storeAdministrator ? settling(browsing, transfer, { seen, blocked, typed }) : nothing}`,
     };
   },
@@ -119,23 +120,6 @@ async function toldOf(transfer: ReceivedTransfer, transfers: TransferDesk, typed
     throw refusal;
   }
 }
-
-/** The maximum of entries shown per list; the command shows all. */
-const maxListed = 100;
-
-const listsOf = ({ sentences, lists }: TransferReport): Html =>
-  html`${lists
-      .filter(({ items }) => items.length > 0)
-      .map(
-        ({ heading, items }) =>
-          html`<h2>${heading.replace(/:$/, '')}</h2>
-            <ul>
-              ${items.slice(0, maxListed).map((item) => html`<li>${item}</li>`)}
-              ${items.length > maxListed ? html`<li>and ${count(items.length - maxListed)} more</li>` : nothing}
-            </ul>`,
-      )}
-    <h2>Statement</h2>
-    ${sentences.map((sentence) => html`<p>${sentence}</p>`)}`;
 
 /** The maximum of open proposals that are searched for this transfer. */
 const maxProposals = 500;

@@ -1,5 +1,5 @@
 // Streams one file that is sent as a form (multipart/form-data, RFC 7578), without buffering it in memory. The stock clients send exactly
-// one part, named `binary`. Small text fields are ignored, like unknown query members; every other part is refused.
+// one part, named `binary`. Small text fields are for the receiver, which ignores unknown ones; every other part is refused.
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Chunks } from '#blobs/blobs.ts';
@@ -16,9 +16,13 @@ export interface FormUpload<T> {
   idle: number;
   /**
    * Receives the file; `expected` is its maximum size in bytes, if announced. The content ends only after the whole form has been received
-   * and is valid, and throws otherwise: the receiver then drops the bytes so far.
+   * and is valid, and throws otherwise: the receiver then drops the bytes so far. `fields` has the text fields before the file.
    */
-  receive(content: AsyncIterable<Chunks>, expected: number | undefined): Promise<T>;
+  receive(
+    content: AsyncIterable<Chunks>,
+    expected: number | undefined,
+    fields: ReadonlyMap<string, string>,
+  ): Promise<T>;
 }
 
 /**
@@ -89,6 +93,7 @@ class Form<T> {
   readonly #boundary: string;
   readonly #clock: NodeJS.Timeout;
   readonly #file: ReceiveBuffer;
+  readonly #fields = new Map<string, string>();
   /** Settles when the form is complete and valid, or at the first reason to refuse it. */
   readonly #form = Promise.withResolvers<void>();
   #settled = false;
@@ -128,6 +133,7 @@ class Form<T> {
       this.#parsed = true;
       this.#conclude();
     });
+    parser.on('field', (name, value) => this.#fields.set(name, value));
     parser.on('file', (name, stream) => this.#begin(name, stream));
     request.on('data', onData).on('end', onEnd).on('error', onClose).on('close', onClose);
     if (request.destroyed) onClose();
@@ -153,7 +159,7 @@ class Form<T> {
       if (!this.#settled) this.#file.push(bytes);
     });
     stream.on('end', () => this.#file.end());
-    this.#received = (async () => this.#upload.receive(this.#content(), this.#announced))();
+    this.#received = (async () => this.#upload.receive(this.#content(), this.#announced, new Map(this.#fields)))();
     this.#received.then(
       () => this.#fail(new Error('cannot finish an upload whose receiver left early')),
       (error: unknown) => this.#fail(error),

@@ -1,12 +1,10 @@
-import { noSigningKey, requestRegistration } from '#acts/keys/signing-keys.ts';
-import { accountKeyRequest } from '#assertions/keys/account-key-request.ts';
 import { mediaType } from '#assertions/format/assertion.ts';
 import { acceptsMediaType } from '#http/request/accept-header.ts';
 import { brandAdministrator } from '#access/access-rules.ts';
 import { attachment } from '#http/response/content-disposition.ts';
 import { OperationResponse, operation } from '#http/operation.ts';
 import type { AccountKeyRequestRequest } from '#contract/wire.ts';
-import { caller } from '../caller.ts';
+import { makeAccountKeyRequest } from './make-account-key-request.ts';
 
 export const readSigningKeyAccountKeyRequest = operation({
   name: 'read_signing_key_account_key_request',
@@ -23,34 +21,19 @@ export const readSigningKeyAccountKeyRequest = operation({
   headers: ['content-disposition'],
 
   async handle(call) {
-    const { params, brand, body, request, records, custody, acts, now } = call;
-    const key = await records.signingKeys.publicHalf(params.signing_key_sha3_384);
-    if (key?.brandAccountId !== brand.accountId) {
-      throw noSigningKey(brand.accountId, params.signing_key_sha3_384);
-    }
-    const moment = now();
+    const { params, brand, body, request } = call;
     const { since, until } = (body as AccountKeyRequestRequest | undefined) ?? {};
-    const text = await accountKeyRequest({
-      signer: custody,
-      keyId: key.sha3_384,
-      accountId: brand.accountId,
-      name: key.name,
-      since: since === undefined ? moment : new Date(since),
-      until: until === undefined || until === null ? undefined : new Date(until),
-      signedAt: moment,
-    });
-    await acts.do(requestRegistration, caller(call), {
-      brandAccountId: brand.accountId,
-      sha3_384: key.sha3_384,
-      since: since ?? null,
-      until: until ?? null,
-      text,
+    const { name, text } = await makeAccountKeyRequest(call, {
+      brand,
+      keyId: params.signing_key_sha3_384,
+      since,
+      until: until ?? undefined,
     });
     if (!acceptsMediaType(request, mediaType)) return { 'account-key-request': text };
     return new OperationResponse({
       headers: {
         'content-type': mediaType,
-        ...attachment(`${key.name}.account-key-request`),
+        ...attachment(`${name}.account-key-request`),
       },
       body: text,
     });

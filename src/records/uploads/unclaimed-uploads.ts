@@ -25,6 +25,10 @@ export interface Unclaimed {
 export const removedName = (id: string): string => `removed upload ${id}`.slice(0, 128);
 
 export const unclaimedUploads = (db: Pick<Queries, 'get' | 'all'>) => ({
+  find: (id: string) =>
+    db.get<Pick<UnclaimedUpload, 'sha3_384' | 'size'>>(sql`
+      SELECT sha3_384, size FROM uploads WHERE id = ${id} AND package_id IS NULL`),
+
   /** Returns the unclaimed uploads of one client. */
   of: async (address: string): Promise<Unclaimed> =>
     (await db.get<Unclaimed>(sql`

@@ -6,7 +6,7 @@ import { siteNameSetting } from '#acts/sites/sites.ts';
 import { discardTransfer } from '#acts/transfers/transfers.ts';
 import { withdrawTransfer } from '#acts/transfers/withdraw.ts';
 import { exportReceipt, type Receipt } from '#acts/transfers/receipt.ts';
-import type { TransferDesk } from '#http/transfer-desk.ts';
+import type { TransferCommands, TransferDesk } from '#http/transfer-desk.ts';
 import type { Roots } from '#assertions/chain.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import type { Now } from '#domain/clock.ts';
@@ -63,7 +63,7 @@ interface TransferDeskOptions extends Omit<TransferDeskDependencies, 'config'>, 
 /** Maximum length of a statement in the serving process. A longer one, of some thousand packages, would block all requests for seconds. */
 const maxInspectedStatementBytes = 2 * 1024 * 1024;
 
-export function transferDesk(serving: TransferDeskOptions): TransferDesk {
+export function transferDesk(serving: TransferDeskOptions): Omit<TransferDesk, keyof TransferCommands> {
   const { records, acts, blobs, roots, now } = serving;
   const settling = (): TransferDeskDependencies => ({ ...serving, config: serving.config() });
   const withBrought = async <Result>(

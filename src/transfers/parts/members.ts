@@ -17,6 +17,11 @@ export const statementName = 'larder/statement.json';
 export const signaturesName = 'larder/signatures.json';
 export const partName = 'larder/part.json';
 
+/** Whether a file that begins with these bytes can be a part of a transfer. Needs as many bytes as `startLength`. */
+export const isPartStart = (bytes: Buffer): boolean =>
+  bytes.toString('latin1', 0, startLength) === `${statementName}\0`;
+export const startLength = statementName.length + 1;
+
 export interface Transfer {
   /** The bytes of the statement, and their parsed form. */
   bytes: Uint8Array;

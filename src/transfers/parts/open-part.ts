@@ -5,6 +5,7 @@ import { findProblems } from '#contract/schema.ts';
 import type { TransferBlob, TransferPart, TransferPiece, TransferSignatures } from '#contract/wire.ts';
 import type { FileRanges } from '#blobs/file-ranges.ts';
 import { TarArchive, type ArchiveErrors } from '#files/tar-archive.ts';
+import { openCutFile } from '#files/cut-file.ts';
 import { InvalidTarHeader, block, padding, tarHeader, type TarHeader } from '#files/tar-header.ts';
 import { StatementFileIndex } from './artifacts.ts';
 import {
@@ -61,6 +62,21 @@ export function openPart(file: string, sibling?: OpenPart): Promise<OpenPart> {
   return TarArchive.open(file, faults, (archive) => opened(archive, sibling));
 }
 
+/**
+ * Opens a part that is cut into files, such as the pieces of an upload. Throws `NotATransfer`.
+ *
+ * @param name names the part in errors
+ */
+export async function openCutPart(name: string, files: readonly string[]): Promise<OpenPart> {
+  const source = await openCutFile(files);
+  try {
+    return await opened(new TarArchive(source, name, source.size, faults), undefined);
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
 const faults: ArchiveErrors = {
   cutOff: () => new NotATransfer('It is truncated.'),
   noFile: () => new NotATransfer('It is not a file.'),
@@ -104,7 +120,7 @@ async function opened(archive: TarArchive, sibling: OpenPart | undefined): Promi
           at: { file, offset: begin },
           unproven,
           wrong,
-          ranges: () => [{ descriptor: archive.descriptor, offset: begin, size: piece.size }],
+          ranges: () => archive.ranges(begin, piece.size),
           bytes: () => verifyBytes(unproven(), piece, wrong),
         };
       }

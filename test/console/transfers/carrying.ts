@@ -1,14 +1,16 @@
 // A store that trusts a collector, and a transfer of the collector.
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { stream } from '#assertions/format/assertion.ts';
 import { folder } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
-import { download, offered } from '#test/fixtures/packages/online-store.ts';
+import { assertionsOf, download, offered, snapOf } from '#test/fixtures/packages/online-store.ts';
 import { startConsole } from '#test/console/world.ts';
 
 type Test = Parameters<typeof startConsole>[0];
 
-async function done(line: string) {
+export async function done(line: string) {
   const { code, out, err } = await larder(`${line} --json`);
   if (code !== 0) throw new Error(`${line}: ${err || out}`);
   return JSON.parse(out);
@@ -25,13 +27,27 @@ export async function receiving(t: Test, configure?: (text: string) => string) {
   await done(`site trust ${stick}/desk.json --fingerprint ${fingerprints[0]} --data ${store.directory}`);
   await done(`site init here --data ${store.directory}`);
   let number = 0;
-  const bring = async (revision: number, names: readonly string[] = ['hello-on']): Promise<string> => {
+  /** Gathers a revision of each snap at the collector; returns the file of the transfer and its id. */
+  const gather = async (revision: number, names: readonly string[] = ['hello-on']) => {
     const fetched = folder(t);
     for (const name of names) await download(fetched, offered(name, revision));
     const file = join(stick, `${String(number++)}.tar`);
     const { id } = await done(`transfer gather ${fetched} ${file} --release stable ${desk}`);
-    await done(`transfer receive ${file} --data ${store.directory}`);
-    return id as string;
+    return { file, id: id as string };
   };
-  return { store, bring };
+  /** Gathers a large snap, with at least so many bytes, in parts of 8 MiB if asked. */
+  const gatherLarge = async (bytes: number, inParts = false): Promise<{ files: string[]; id: string }> => {
+    const [fetched, large] = [folder(t), offered('large-on', 1)];
+    const content = Buffer.concat([snapOf(large), Buffer.alloc(bytes, 'larder')]);
+    writeFileSync(join(fetched, 'large.snap'), content);
+    writeFileSync(join(fetched, 'large.assert'), stream(await assertionsOf(large, content)));
+    const file = join(stick, `large-${String(number++)}.tar`);
+    return done(`transfer gather ${fetched} ${file} --release stable ${desk}${inParts ? ' --part-size 8' : ''}`);
+  };
+  const bring = async (revision: number, names?: readonly string[]): Promise<string> => {
+    const { file, id } = await gather(revision, names);
+    await done(`transfer receive ${file} --data ${store.directory}`);
+    return id;
+  };
+  return { store, bring, gather, gatherLarge };
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import type { Worker, WorkerOptions } from 'node:worker_threads';
 
+import type { Actor } from '#acts/act.ts';
 import { startCommand } from '#platform/embedded.ts';
 import { nativePath } from '#platform/native.ts';
 
@@ -17,7 +18,34 @@ export interface CommandThread {
   /** The data directory. */
   directory: string;
   signal: AbortSignal;
+  /** The author of its changes; by default the user of the serving process. */
+  actor?: Actor | undefined;
   start?: StartCommand | undefined;
+}
+
+/** A command failed; its last line of output is a JSON document with the error. */
+export class CommandFailure extends Error {
+  /** The code of the error, if the command has stated it. */
+  readonly code: string | undefined;
+  /** The sentence for a person. */
+  readonly sentence: string;
+
+  constructor(output: string) {
+    const text = output.trim();
+    super(text.slice(-1000));
+    this.name = 'CommandFailure';
+    const stated = readStated(text.slice(text.lastIndexOf('\n') + 1));
+    this.code = stated?.code;
+    this.sentence = stated?.error ?? this.message;
+  }
+}
+
+function readStated(line: string): { error: string; code: string } | undefined {
+  try {
+    return JSON.parse(line) as { error: string; code: string };
+  } catch {
+    return undefined;
+  }
 }
 
 /** The memory limits of the command on the host; a thread gets the same. */
@@ -29,10 +57,11 @@ export async function runCommandThread<Output>({
   argv,
   directory,
   signal,
+  actor,
   start = startCommand,
 }: CommandThread): Promise<Output> {
   signal.throwIfAborted();
-  const options = { name, execArgv: [], resourceLimits, workerData: { native: nativePath() } };
+  const options = { name, execArgv: [], resourceLimits, workerData: { native: nativePath(), actor } };
   const thread = start([...argv, '--data', directory, '--json', '--quiet'], options);
   const end = (): void => {
     thread.postMessage('end');
@@ -42,7 +71,7 @@ export async function runCommandThread<Output>({
     const exited = once(thread, 'exit') as Promise<[code: number]>;
     const [output, errorOutput, [code]] = await Promise.all([text(thread.stdout), text(thread.stderr), exited]);
     if (output !== '' && code <= 1) return JSON.parse(output) as Output;
-    throw new Error((errorOutput || output).trim().slice(-1000));
+    throw new CommandFailure(errorOutput || output);
   } finally {
     signal.removeEventListener('abort', end);
   }

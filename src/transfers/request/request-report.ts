@@ -1,12 +1,12 @@
 // Formats a request for people and for programs.
 import { formatCount } from '#domain/quantities.ts';
 import type { TransferRequest } from '#contract/wire.ts';
-import type { SiteRequestContent } from '#transfers/request/request-content.ts';
-import { fingerprintOf, shortId } from '#transfers/site.ts';
-import type { Report } from '../transfers/report.ts';
+import type { TransferReport } from '#http/transfer-desk.ts';
+import { fingerprintOf, shortId } from '../site.ts';
+import type { SiteRequestContent } from './request-content.ts';
 
 /** Lists everything that leaves the site: at the terminal before the file is written, and on the page that goes with it. */
-export function toRequestReport(statement: SiteRequestContent, scriptDigest: string): Report {
+export function toRequestReport(statement: SiteRequestContent, scriptDigest: string): TransferReport {
   const { inventory } = statement;
   const needed = (dependents: readonly string[]): string =>
     dependents.length === 0 ? '' : `, which ${dependents.join(', ')} needs`;

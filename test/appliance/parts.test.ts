@@ -42,6 +42,7 @@ const all = [
   'server',
   'change feed',
   'logins',
+  'transfer commands',
   'state',
   'ballast',
 ];

@@ -26,8 +26,9 @@ export async function keepBallast(
     for (let at = 0; at < ballastBytes; at += piece) {
       await fill(bytes);
       await file.write(bytes, 0, piece, at);
+      // Bytes that are written and still claimed would count twice, and uploads to a small disk would find no room.
+      await claim.wrote(at + piece);
     }
-    await claim.wrote(ballastBytes);
     await sync(file);
     await rename(`${place}.tmp`, place).catch(async (error: unknown) => {
       // Another process, or a job of this one, has created the ballast at the same time.

@@ -24,8 +24,8 @@ const isLarge = process.env['LARDER_LONG'] === '1';
 const maxMinutes: Record<Lane, number> = {
   tests: 10,
   tools: 15,
-  servers: isLarge ? 60 : 12,
-  long: process.env['LARDER_LONG'] === '0' ? 12 : 60,
+  servers: isLarge ? 60 : 20,
+  long: process.env['LARDER_LONG'] === '0' ? 20 : 60,
 };
 
 let processCount = 0;

@@ -203,6 +203,13 @@ export function parseIdentity(text: string): SiteIdentity | { problem: string | 
     : identity;
 }
 
+/** Whether the typed fingerprints are exactly those of the keys, in any order and case. */
+export const areFingerprintsOf = (keys: readonly string[], typed: readonly string[]): boolean =>
+  typed
+    .map((fingerprint) => fingerprint.toLowerCase())
+    .sort()
+    .join() === fingerprintOf(keys).join();
+
 /** Returns the part of its id that people use to name a transfer. */
 export const shortId = (id: string): string => id.slice(0, 12);
 

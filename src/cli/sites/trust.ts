@@ -6,7 +6,7 @@ import { distrustSource, noteCopiedKey, provesCopy, rotateSource, trustSource } 
 import { refuseCopiedKey } from '#acts/sites/source-trust.ts';
 import type { SiteIdentity } from '#contract/wire.ts';
 import { isPackageGlob } from '#domain/packages/package-glob.ts';
-import { fingerprintOf, parseIdentity, parseRotation } from '#transfers/site.ts';
+import { areFingerprintsOf, fingerprintOf, parseIdentity, parseRotation } from '#transfers/site.ts';
 import { command, Failure, UsageError, type CommandResult } from '../frame/command.ts';
 import { toReadFailure } from '../frame/outside-files.ts';
 import { withStore } from '../frame/store.ts';
@@ -154,13 +154,12 @@ function identityIn(file: string, text: string): SiteIdentity {
 /** Requires the typed fingerprints to be exactly the keys in the file. */
 function refuseOtherKeys({ keys }: Pick<SiteIdentity, 'keys'>, typed: readonly string[]): void {
   const own = fingerprintOf(keys);
-  const fingerprints = typed.map((fingerprint) => fingerprint.toLowerCase()).sort();
-  if (fingerprints.length === 0) {
+  if (typed.length === 0) {
     throw new UsageError(
       `give --fingerprint with the fingerprint that the administrators of the source told you; the file says ${own.join(' and ')}`,
     );
   }
-  if (fingerprints.join() !== own.join()) {
+  if (!areFingerprintsOf(keys, typed)) {
     throw new Failure(
       `the keys in the file have the fingerprints ${own.join(', ')}, which differ from the ones that you typed; ask the administrators of the source again`,
       {

@@ -6,7 +6,7 @@ import type { ConsoleSiteFilesQuery, SiteIdentity } from '#contract/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { html, joined, type Html } from '#http/pages/html.ts';
 import { caller } from '#operations/caller.ts';
-import { fingerprintOf, parseIdentity } from '#transfers/site.ts';
+import { areFingerprintsOf, fingerprintOf, parseIdentity } from '#transfers/site.ts';
 import { credentialFields, credentialRefusals, findOwnProof, readCredentials } from '../accounts/credential-fields.ts';
 import { withMessage } from '../messages.ts';
 import { formOf, longField } from '../parts/form.ts';
@@ -149,14 +149,10 @@ export const consoleTrustSite = formHandler({
 
 /** Requires the typed fingerprints to be exactly the ones of the keys. */
 function refuseOtherFingerprints(keys: readonly string[], typed: string): void {
-  const fingerprints = typed
-    .toLowerCase()
-    .split(/[\s,]+/)
-    .filter((word) => word !== '');
-  const own = fingerprintOf(keys);
-  if (fingerprints.sort().join() === own.join()) return;
+  const fingerprints = typed.split(/[\s,]+/).filter((word) => word !== '');
+  if (areFingerprintsOf(keys, fingerprints)) return;
   throw new Refusal(
     'conflict',
-    `The keys in the file have the fingerprints ${own.join(', ')}, which differ from the ones that you typed. Ask the administrators of the source again.`,
+    `The keys in the file have the fingerprints ${fingerprintOf(keys).join(', ')}, which differ from the ones that you typed. Ask the administrators of the source again.`,
   );
 }

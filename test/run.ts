@@ -22,8 +22,8 @@ const { values, positionals } = parseArgs({
     lane: { type: 'string', default: 'tests' },
     changed: { type: 'boolean', default: false },
     timings: { type: 'boolean', default: false },
-    // One more than processors: tests wait for the disk and for processes that they start.
-    jobs: { type: 'string', default: String(Math.min(availableParallelism() + 1, 8)) },
+    // One more than processors: tests wait for the disk and for processes that they start. LARDER_JOBS is for runs beside others.
+    jobs: { type: 'string', default: process.env['LARDER_JOBS'] ?? String(Math.min(availableParallelism() + 1, 8)) },
   },
 });
 

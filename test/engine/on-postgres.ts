@@ -1,5 +1,5 @@
 // Runs the tests that hold on every engine of the records on PostgreSQL, by folders below test/:
-//   LARDER_RECORDS=postgres node test/engine/on-postgres.ts records operations
+//   LARDER_RECORDS=postgres node test/engine/on-postgres.ts records acts
 import { findTestFiles, runFiles } from '../runner/run-files.ts';
 
 const folders: Readonly<Record<string, readonly string[]>> = {
@@ -7,10 +7,14 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   records: [
     'records/**/!(audit-chain|audit-seals|group-commit|migrate|new-store|older-stores|pages-written|row-digests|statements).test.ts',
   ],
-  journeys: ['journeys/*.test.ts'],
+  // These hold every row that a gated act changes against the lines that were approved.
+  acts: ['acts/doors.test.ts', 'transfers/accept/lines.test.ts'],
+  journeys: [
+    'journeys/{crash.long,every-type,publish-a-snap,publish-an-image,twice-and-killed.long,work-together}.test.ts',
+  ],
+  'all-journeys': ['journeys/*.test.ts'],
   // A container with an installed snapd is tried on one engine.
-  // The other two hold every row that a gated act changes against the lines that were approved.
-  operations: ['operations/**/!(snapd-installs.long).test.ts', 'acts/doors.test.ts', 'transfers/accept/lines.test.ts'],
+  operations: ['operations/**/!(snapd-installs.long).test.ts'],
 };
 
 const named = process.argv.slice(2);

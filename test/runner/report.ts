@@ -9,9 +9,11 @@ const maxFailureLines = 400;
 const seconds = (value: number): string => value.toFixed(1).padStart(6);
 
 export function printFile(result: FileResult): void {
-  const { file, passed, failed, skipped, wallSeconds, text } = result;
+  const { file, passed, failed, skipped, wallSeconds, cpuSeconds, text } = result;
   const skips = skipped.length > 0 ? `, ${skipped.length} skipped` : '';
-  console.log(`${failed > 0 ? 'FAILED' : 'passed'} ${seconds(wallSeconds)} s  ${file} (${passed + failed}${skips})`);
+  console.log(
+    `${failed > 0 ? 'FAILED' : 'passed'} ${seconds(wallSeconds)} s ${seconds(cpuSeconds)} s CPU  ${file} (${passed + failed}${skips})`,
+  );
   if (failed > 0) console.log(failuresOf(text));
 }
 

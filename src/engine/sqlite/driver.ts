@@ -103,7 +103,7 @@ function connect(
     writer.pragma('busy_timeout = 0'); // SQLite's own wait would block the thread; `begin` waits instead
     const reader = open();
     reader.pragma('query_only = ON');
-    return { writer, reader, commits: commitCounter(file) };
+    return { writer, reader, commits: commitCounter(file, reader) };
   } catch (error) {
     for (const connection of opened) connection.close();
     throw error;

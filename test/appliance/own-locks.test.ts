@@ -1,0 +1,39 @@
+// The locks of a serving process on its database outlive the threads that use the same files: without them the next
+// process that opens the database cuts the WAL index off under the serving one.
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import t from 'tap';
+
+import { runCommandThread } from '#src/appliance/commands/command-thread.ts';
+import { inspectInThread } from '#integrity/inspect-in-thread.ts';
+import { startWorker, type StartWorker } from '#platform/embedded.ts';
+import { startStore } from '#test/fixtures/appliance.ts';
+
+/** The locks of this process on a file, as the kernel lists them. */
+function locksOn(file: string): string[] {
+  const end = `:${statSync(file).ino} `;
+  const lines = readFileSync('/proc/locks', 'utf8').split('\n');
+  return lines
+    .filter((line) => line.includes(` ${process.pid} `) && line.includes(end))
+    .map((line) => line.replace(/^\d+: /, ''))
+    .sort();
+}
+
+t.test('a serving process keeps its locks on the database when a thread that read it ends', async (t) => {
+  const { directory } = await startStore(t);
+  const files = ['larder.db', 'larder.db-shm', 'store.lock'].map((name) => join(directory, name));
+  const held = files.map(locksOn);
+  t.ok(
+    held.every((locks) => locks.length > 0),
+    held.flat().join('; '),
+  );
+  const { signal } = new AbortController();
+  for (const argv of [['feed', 'match'], ['status'], ['backup', join(t.testdir(), 'all.tar')]]) {
+    await runCommandThread({ name: 'test', argv, directory, signal });
+    t.same(files.map(locksOn), held, argv[0]!);
+  }
+  const started: StartWorker = (options) => startWorker('src/integrity/database-worker.ts', options);
+  t.same(await inspectInThread(started, { file: files[0]!, native: undefined }), { pages: [], rows: [] });
+  t.same(files.map(locksOn), held, 'the check of the records');
+});

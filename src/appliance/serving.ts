@@ -12,11 +12,13 @@ import { createLastHour, type Minute } from '#http/metrics/last-hour.ts';
 import { createMetrics, type MetricCounts, type Metrics } from '#http/metrics/metrics.ts';
 import { isSameSecret } from '#access/same-secret.ts';
 import { createServer } from '#http/server.ts';
+import type { BackupDesk } from '#http/backup-desk.ts';
 import type { ServerServices } from '#http/services.ts';
 import type { TransferCommands, TransferDesk } from '#http/transfer-desk.ts';
 import { createUnknownProxies } from '#http/request/unknown-proxies.ts';
 import { requiresAcknowledgement } from '#http/pages/login-notices.ts';
 import { diskSpace } from '#data/blobs.ts';
+import { backupPlaceOf } from '#data/blobs-place.ts';
 import { mergeServingStates, type ServingState } from '#data/serving-state.ts';
 import { signedTokensOf } from '#data/store.ts';
 import { createDownloadLimiter, type DownloadLimiter } from '#blobs/download-limiter.ts';
@@ -47,6 +49,7 @@ import type { ApplianceOptions } from './options.ts';
 import type { ApplianceParts } from './parts.ts';
 import type { Current } from './settings.ts';
 import { countState, processState } from './state.ts';
+import { createBackupCommands, type BackupCommands } from './commands/backup-commands.ts';
 import { createTransferCommands } from './commands/transfer-commands.ts';
 import type { Storage } from './storage.ts';
 import { shareOf, type Team } from './team.ts';
@@ -93,7 +96,8 @@ export async function startServing(
   );
   const metrics = metricsOf(made, options.team, async () => (await services().health()).faults);
   const { close: endCommands, ...commands } = createTransferCommands(made.storage.store);
-  const services = servicesOf(made, options, { registry, downloads, metrics, commands });
+  const { close: endBackups, ...backups } = backupsOf(made);
+  const services = servicesOf(made, options, { registry, downloads, metrics, commands, backups });
   const { url } = await parts.start(
     'server',
     async () => {
@@ -119,7 +123,7 @@ export async function startServing(
   const { certificateLogins } = made.background;
   const connections = connectionsOf(options);
   await startCertificateServer(parts, { certificateLogins, certificate, current, services, connections });
-  await endWaiting(parts, services, endCommands);
+  await endWaiting(parts, services, () => Promise.all([endCommands(), endBackups()]));
   return { url, figures: metrics.figures, minutes: () => services().lastHour.own() };
 }
 
@@ -127,7 +131,7 @@ export async function startServing(
 async function endWaiting(
   parts: ApplianceParts,
   services: () => ServerServices,
-  endCommands: () => Promise<void>,
+  endCommands: () => Promise<unknown>,
 ): Promise<void> {
   await parts.start(
     'change feed',
@@ -141,7 +145,7 @@ async function endWaiting(
     () => services().identity.interactions,
     (interactions) => interactions.close(),
   );
-  await parts.start('transfer commands', () => endCommands, endCommands);
+  await parts.start('commands of pages', () => endCommands, endCommands);
 }
 
 /**
@@ -198,6 +202,9 @@ const deskOf = (
   ...transferDesk({ ...store, manager, blobs, config: () => current().config, roots: () => current().roots }),
   ...commands,
 });
+
+const backupsOf = ({ storage: { store, leases, log }, current }: HandlerParts): BackupCommands =>
+  createBackupCommands({ ...store, leases, log, place: () => backupPlaceOf(current().config) });
 
 /** The state of the store, as handlers see it. */
 const stateOf = (
@@ -267,14 +274,19 @@ function identityOf({ storage, background, current }: HandlerParts): ServerServi
   };
 }
 
+interface StartedServices {
+  registry: Registry;
+  downloads: DownloadLimiter;
+  metrics: Metrics;
+  commands: TransferCommands;
+  backups: BackupDesk;
+}
+
 /** The services of a handler; one request uses one configuration from beginning to end. */
 function servicesOf(
   made: HandlerParts,
   options: ApplianceOptions,
-  {
-    commands,
-    ...own
-  }: { registry: Registry; downloads: DownloadLimiter; metrics: Metrics; commands: TransferCommands },
+  { commands, ...own }: StartedServices,
 ): () => ServerServices {
   const { storage, background, certificate, current } = made;
   const { store, log, health, blobs } = storage;

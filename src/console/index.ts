@@ -108,7 +108,7 @@ import { consoleInvitePerson, consolePeople } from './accounts/list.ts';
 import { consoleAskChangeRole, consoleChangeRole } from './accounts/roles.ts';
 import { consoleAskSetUpLink, consoleMakeSetUpLink } from './accounts/set-up-link.ts';
 import { consoleAskEndToken, consoleEndToken, consoleTokens } from './tokens/tokens.ts';
-import { consoleBackups } from './backups/backups.ts';
+import { consoleBackUp, consoleBackups, consoleRunDrill } from './backups/backups.ts';
 import { consoleBrand, consoleBrands } from './brands/brands.ts';
 import { consoleDevice, consoleDevices } from './fleets/devices.ts';
 import {
@@ -217,6 +217,8 @@ export const consoleSection: OperationSection = {
     consoleSetFleetChannel,
     consoleDevice,
     consoleBackups,
+    consoleBackUp,
+    consoleRunDrill,
     consoleStorage,
     consoleSettings,
     ...(isCheckout() ? [consoleStyles] : []),

@@ -63,6 +63,12 @@ const sentences = {
   'transfer-discarded': 'The transfer is discarded. It can be received again.',
   'transfer-proposed':
     'The change is proposed and waits for the approvals below. When it has them, repeat the same change.',
+  'backup-made': 'The backup is made.',
+  'backup-unchanged': 'The store has not changed since the last backup, so no other one was made.',
+  'backup-lacking': 'The backup is made, but contents of the store are missing or corrupt. This page says which.',
+  'backup-running': 'The backup has begun. It continues if you leave this page.',
+  'drill-done': 'The newest backup was restored and verified. The copy is removed.',
+  'drill-running': 'The drill has begun. It continues if you leave this page.',
   'offer-left': 'The package stays with its publisher.',
 } as const;
 

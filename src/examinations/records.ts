@@ -53,7 +53,7 @@ export const blobs: Examination = {
   async look({ store }) {
     const { records: storeRecords } = await store();
     const facts = await damagedFacts(storeRecords);
-    if (facts === undefined) return well('no blob is known to be damaged');
+    if (facts === undefined) return well('no blob is known to be corrupt');
     const finding = findingOfFaults([describeFault('damaged-blobs', facts)], '');
     const damaged = await storeRecords.damagedBlobs.list(10);
     const names = await Promise.all(damaged.map(({ sha3_384 }) => contentAndPusher(storeRecords, sha3_384)));
@@ -112,7 +112,7 @@ interface LastBackups {
   /** The last failed backup, if none was made since. */
   failed: { at: string; details: string } | undefined;
   /** The last drill that succeeded, and the last failed one, if none succeeded since. */
-  drill: { at: string } | undefined;
+  drill: { at: string; details: string } | undefined;
   failedDrill: { at: string; details: string } | undefined;
 }
 

@@ -19,6 +19,7 @@ import type { Registry } from '#registry/registry.ts';
 import type { ChangeFeed } from '#shared/change-feed.ts';
 import type { Config } from '#configuration/config.ts';
 import type { Fault } from '#platform/faults.ts';
+import type { BackupDesk } from './backup-desk.ts';
 import type { HandlerRecords } from './handler-records.ts';
 import type { LastHour } from './metrics/last-hour.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -66,6 +67,8 @@ export interface Services {
   registry: Registry;
   /** Received transfers. */
   transfers: TransferDesk;
+  /** Backups and drills that people begin at pages. */
+  backups: BackupDesk;
   blobs: Blobs;
   /** Makes and uses the signing keys; refuses while the store is sealed. */
   custody: KeyCustody;

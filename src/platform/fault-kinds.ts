@@ -254,7 +254,7 @@ const diskKinds = {
   ),
   'damaged-blobs': problem<{ names: readonly string[]; all: number }>(
     'Blobs',
-    ({ names, all }) => `Files of this store are damaged and out of service: ${someOf(names, all)}`,
+    ({ names, all }) => `Files of this store are corrupt and out of service: ${someOf(names, all)}`,
     "Upload the same files again, or restore them from a backup; 'larder verify' names all.",
   ),
   'scrub-stuck': problem(

@@ -42,7 +42,7 @@ const all = [
   'server',
   'change feed',
   'logins',
-  'transfer commands',
+  'commands of pages',
   'state',
   'ballast',
 ];

@@ -75,7 +75,7 @@ t.test('a row and a content are named by package and revision, and by who pushed
   t.match(out, /larder\.db: row \d+ of revisions \(snap\/tiny-app revision 1\) is changed/);
   t.match(out, `snap/tiny-app revision 1 (pushed by ada): its content is damaged (blob ${sha3})`);
   t.match(await larder(`doctor --data ${store.directory}`), {
-    out: /WRONG Blobs: Files of this store are damaged and out of service: .*; in detail: snap\/tiny-app revision 1 \(pushed by ada\)/,
+    out: /WRONG Blobs: Files of this store are corrupt and out of service: .*; in detail: snap\/tiny-app revision 1 \(pushed by ada\)/,
   });
 });
 

@@ -46,6 +46,8 @@ export const backupDrill = command({
         );
       } catch (error) {
         if (error instanceof UsageError) throw error;
+        // A backup holds the lock, so nothing was tried.
+        if (error instanceof Failure && error.code === 'backup-under-way') throw error;
         const because = (error instanceof Failure ? error.message : inOneSentence(error)).slice(0, 500);
         await store.acts.do(failDrill, store.person, { because }).catch(() => undefined);
         throw error;

@@ -1,17 +1,28 @@
-// The page of backups, and of the integrity of the store.
+// The page of backups, and of the integrity of the store, with forms that make a backup and run a drill.
 import { storeAdministrator } from '#access/access-rules.ts';
+import { backupPlaceOf } from '#data/blobs-place.ts';
 import { lastBackups } from '#examinations/records.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
-import { html, type Html } from '#http/pages/html.ts';
+import type { BackupTask, BackupTaskResult } from '#http/backup-desk.ts';
+import { html, nothing, type HtmlContent, type Html } from '#http/pages/html.ts';
 import type { Config } from '#configuration/config.ts';
 import { hours, minutes, timestamp } from '#domain/clock.ts';
+import { shellWord } from '#domain/shell-word.ts';
+import type { Browsing } from '#macaroons/authority.ts';
+import { caller } from '#operations/caller.ts';
 import type { Export } from '#records/store/exports.ts';
+import { withMessage, type ConsoleMessageKey } from '../messages.ts';
+import { readActorLabels } from '../parts/actor-labels.ts';
+import { formOf } from '../parts/form.ts';
+import { hostCommand } from '../parts/host-command.ts';
 import { toCard } from '../store/store-state.ts';
-import { card } from '../parts/notice.ts';
+import { card, notice } from '../parts/notice.ts';
 import { facts, pageSize, table } from '../parts/table.ts';
-import { formatCount, distance, exactTime, size, time } from '../parts/values.ts';
+import { duration, formatCount, distance, exactTime, identifier, size, time } from '../parts/values.ts';
 import { readRecordsProof } from '../store/records-proof.ts';
-import { screen } from '../screen.ts';
+import { formHandler, screen } from '../screen.ts';
+
+const path = '/console/backups';
 
 /** The maximum of newest exports that are searched for backups. */
 const maxSearchedExports = 1000;
@@ -21,17 +32,25 @@ const about = new Set(['Backups', 'Blobs', 'Scrub', 'Records', 'Signing key', 'S
 
 export const consoleBackups = screen({
   name: 'console_backups',
-  path: '/console/backups',
-  summary: 'Show the backups of the store, and the last verification of its data.',
+  path,
+  summary:
+    'Show the backups of the store and the last verification of its data, with forms to back up and to run a drill.',
   access: storeAdministrator('store-view'),
+  query: 'ConsolePageQuery',
 
-  async show({ records, examined, config, now }) {
+  async show({ records, examined, backups, browsing, config, now }) {
     const left = await records.exports.list('', timestamp(now()), Number.MAX_SAFE_INTEGER, maxSearchedExports);
-    const backups = left.filter(({ what: kind }) => kind === 'backup').slice(0, pageSize);
-    const { last, drill } = await lastBackups(records);
-    const { folder = '/mnt/backups/larder' } = config.backup;
+    const made = left.filter(({ what: kind }) => kind === 'backup').slice(0, pageSize);
+    const who = await readActorLabels(
+      made.map(({ actor }) => actor),
+      records,
+    );
+    const history = await lastBackups(records);
+    const { last, drill } = history;
+    const isRunning = await backups.isRunning();
     return {
       title: 'Backups and integrity',
+      moves: isRunning,
       lead:
         last === undefined
           ? 'No backup has been made yet.'
@@ -40,31 +59,105 @@ export const consoleBackups = screen({
       content: html`<div class="cards">
           ${(await examined()).filter(({ what: name }) => about.has(name)).map((examination) => card({ ...toCard(examination), action: undefined }))}
         </div>
-        <h2>Integrity</h2>
-        ${await proof(records, now())} ${await damaged(records)}
         <h2>Backups</h2>
         ${facts([
           ['Last backup', last === undefined ? 'never' : time(last.at)],
           ['Next increment', nextIncrement(config.backup, last?.at, now())],
-          ['Last drill', drill === undefined ? 'never' : time(drill.at)],
-          config.backup.drill_days === undefined
-            ? undefined
-            : ['Drills', `expected every ${formatCount(config.backup.drill_days, 'day')}`],
+          ...drillFacts(history, config.backup.drill_days),
         ])}
-        ${tableOf(backups)}
-        <h2>Commands on the host</h2>
-        <p>
-          A backup is a file of the host, so no browser makes one. Make a backup while the store runs, prove that it can
-          be restored, and restore it:
-        </p>
-        <pre tabindex="0">larder backup ${folder} --increment</pre>
-        <pre tabindex="0">larder backup drill ${folder}</pre>
-        <pre tabindex="0">larder restore ${folder} --keys /media/safe</pre>
+        ${isRunning ? notice('note', runningSentence) : taskForms(browsing, backupPlaceOf(config))}
+        ${tableOf(made, who)}
+        <h2>Restore</h2>
+        ${hostCommand(`larder restore ${placeWord(backupPlaceOf(config))} --keys /media/safe`, 'A store is restored on its host, while it does not serve:')}
         <p class="hint">
           A backup contains neither <code>site.key</code> nor <code>master.key</code>: keep copies of both elsewhere.
-        </p>`,
+        </p>
+        <h2>Integrity</h2>
+        ${await proof(records, now())} ${await corrupt(records)}`,
     };
   },
+});
+
+const runningSentence = 'A backup or a drill is running. This page shows its result when it ends.';
+
+/** The configured place in a command, or an example. */
+const placeWord = (place = '/mnt/backups/larder'): string => shellWord(place);
+
+const taskForms = (browsing: Browsing, place: string | undefined): Html =>
+  place === undefined
+    ? hostCommand(
+        'larder config set backup.folder /mnt/backups/larder',
+        'No place for backups is set, so this page makes none. Name a folder on another disk, on the host:',
+      )
+    : html`<p class="row">
+          ${formOf(browsing, path, html`<button>Back up now</button>`)}
+          ${formOf(browsing, `${path}/drill`, html`<button class="second">Run a drill</button>`)}
+        </p>
+        <p class="hint">
+          A backup contains what has changed since the last one. A drill restores the newest backup beside the store,
+          verifies the copy and removes it.
+        </p>
+        ${hostCommand(`larder backup ${placeWord(place)} --increment\nlarder backup drill ${placeWord(place)}`)}`;
+
+/** The result of the last drill, and of a failed one after it. */
+function drillFacts(
+  { drill, failedDrill }: Awaited<ReturnType<typeof lastBackups>>,
+  expectedDays: number | undefined,
+): (readonly [string, HtmlContent])[] {
+  const pairs: (readonly [string, HtmlContent])[] = [
+    ['Last drill', drill === undefined ? 'never' : html`${time(drill.at)}${drillResult(drill.details)}`],
+  ];
+  if (failedDrill !== undefined) {
+    const { because = 'the log says why' } = JSON.parse(failedDrill.details) as { because?: string };
+    pairs.push(['Failed drill', html`${time(failedDrill.at)}: ${because}`]);
+  }
+  if (expectedDays !== undefined) pairs.push(['Drills', `expected every ${formatCount(expectedDays, 'day')}`]);
+  return pairs;
+}
+
+function drillResult(details: string): HtmlContent {
+  const { bytes, seconds, 'made-at': madeAt } = JSON.parse(details) as Partial<DrillDetails>;
+  if (bytes === undefined || seconds === undefined || madeAt === undefined) return nothing;
+  return html`: the backup of ${exactTime(madeAt)} was restored and verified, ${size(bytes)} in
+  ${duration(seconds * 1000)}`;
+}
+
+interface DrillDetails {
+  bytes: number;
+  seconds: number;
+  'made-at': string;
+}
+
+const messages: Readonly<Record<BackupTask, Readonly<Record<BackupTaskResult, ConsoleMessageKey>>>> = {
+  backup: {
+    done: 'backup-made',
+    unchanged: 'backup-unchanged',
+    lacking: 'backup-lacking',
+    running: 'backup-running',
+  },
+  drill: { done: 'drill-done', unchanged: 'drill-done', lacking: 'drill-done', running: 'drill-running' },
+};
+
+export const consoleBackUp = formHandler({
+  name: 'console_back_up',
+  path,
+  summary: 'Back up the store into the configured folder or bucket, as the timer does.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleForm',
+  refuses: ['conflict', 'shutting-down'],
+
+  perform: async (call) => withMessage(path, messages.backup[await call.backups.begin('backup', caller(call))]),
+});
+
+export const consoleRunDrill = formHandler({
+  name: 'console_run_drill',
+  path: `${path}/drill`,
+  summary: 'Restore the newest backup beside the store, verify the copy, and remove it.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleForm',
+  refuses: ['conflict', 'shutting-down'],
+
+  perform: async (call) => withMessage(path, messages.drill[await call.backups.begin('drill', caller(call))]),
 });
 
 /** When the server adds the next increment, if the store has changed. */
@@ -97,7 +190,7 @@ async function proof(records: Pick<HandlerRecords, 'appliance'>, now: Date): Pro
       </p>`;
 }
 
-async function damaged({ damagedBlobs }: Pick<HandlerRecords, 'damagedBlobs'>): Promise<Html> {
+async function corrupt({ damagedBlobs }: Pick<HandlerRecords, 'damagedBlobs'>): Promise<Html> {
   const blobs = await damagedBlobs.list(pageSize);
   return table({
     caption: 'Corrupt blobs; out of service until their publishers send them again',
@@ -112,16 +205,16 @@ async function damaged({ damagedBlobs }: Pick<HandlerRecords, 'damagedBlobs'>): 
   });
 }
 
-const tableOf = (backups: readonly Export[]): Html =>
+const tableOf = (backups: readonly Export[], who: (actor: string | null) => string): Html =>
   table<Export>({
     caption: 'Backups, newest first',
     columns: [
       { heading: 'When', cell: ({ at }) => time(at) },
-      { heading: 'By', cell: ({ actor }) => html`<code>${actor}</code>` },
+      { heading: 'By', cell: ({ actor }) => who(actor) },
       { heading: 'Size', cell: ({ bytes }) => size(bytes), number: true },
-      { heading: 'SHA-256', cell: ({ sha256 }) => html`<code>${sha256}</code>` },
+      { heading: 'SHA-256', cell: ({ sha256 }) => identifier(sha256) },
       { heading: 'Medium', cell: ({ media }) => media ?? 'not said' },
     ],
     rows: backups,
-    empty: html`No backup has been made yet. Make the first with <code>larder backup FILE</code> on the host.`,
+    empty: 'No backup has been made yet.',
   });

@@ -109,7 +109,24 @@ import { consoleAskChangeRole, consoleChangeRole } from './accounts/roles.ts';
 import { consoleAskSetUpLink, consoleMakeSetUpLink } from './accounts/set-up-link.ts';
 import { consoleAskEndToken, consoleEndToken, consoleTokens } from './tokens/tokens.ts';
 import { consoleBackUp, consoleBackups, consoleRunDrill } from './backups/backups.ts';
-import { consoleBrand, consoleBrands } from './brands/brands.ts';
+import { consoleBrand, consoleBrands, consoleCreateBrand } from './brands/brands.ts';
+import {
+  consoleAddSerialPolicy,
+  consoleAskDeleteModel,
+  consoleAskDeleteSerialPolicy,
+  consoleCreateModel,
+  consoleDeleteModel,
+  consoleDeleteSerialPolicy,
+  consoleModel,
+  consoleSetModelApiKey,
+} from './brands/models.ts';
+import {
+  consoleAddRemodel,
+  consoleAskRemoveRemodel,
+  consoleRemodels,
+  consoleRemoveRemodel,
+} from './brands/remodels.ts';
+import { consoleMakeSigningKey, consoleSigningKey, consoleTakeKeyAnswer } from './keys/signing-key.ts';
 import { consoleDevice, consoleDevices } from './fleets/devices.ts';
 import {
   consoleFleet,
@@ -208,7 +225,23 @@ export const consoleSection: OperationSection = {
     consoleAnswerOffer,
     consoleVulnerabilities,
     consoleBrands,
+    consoleCreateBrand,
     consoleBrand,
+    consoleMakeSigningKey,
+    consoleSigningKey,
+    consoleTakeKeyAnswer,
+    consoleCreateModel,
+    consoleModel,
+    consoleAddSerialPolicy,
+    consoleAskDeleteSerialPolicy,
+    consoleDeleteSerialPolicy,
+    consoleSetModelApiKey,
+    consoleAskDeleteModel,
+    consoleDeleteModel,
+    consoleRemodels,
+    consoleAddRemodel,
+    consoleAskRemoveRemodel,
+    consoleRemoveRemodel,
     consoleDevices,
     consoleFleets,
     consoleFleet,

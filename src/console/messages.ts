@@ -69,6 +69,16 @@ const sentences = {
   'backup-running': 'The backup has begun. It continues if you leave this page.',
   'drill-done': 'The newest backup was restored and verified. The copy is removed.',
   'drill-running': 'The drill has begun. It continues if you leave this page.',
+  'brand-made': 'The account is a brand. Make a signing key and a model next.',
+  'key-made': 'The key is made. Request its registration next.',
+  'key-answer-taken': 'The answer is imported.',
+  'model-created': 'The model is created. Choose the key that signs its serials next.',
+  'model-changed': 'The model is changed.',
+  'model-deleted': 'The model is deleted.',
+  'serial-policy-added': 'The policy is added. The key signs the serials of the model from now on.',
+  'serial-policy-deleted': 'The policy is deleted. The newest of the others applies.',
+  'remodel-permitted': 'The remodel is permitted.',
+  'remodel-removed': 'The remodel is no longer permitted.',
   'offer-left': 'The package stays with its publisher.',
 } as const;
 

@@ -31,7 +31,11 @@ export async function furnishConsole(store: ConsoleStore): Promise<Record<string
   await larder(`fleet create pumps --model acme/pump --data ${store.directory}`);
   await trustDepot(store);
   const brand = await addBrand(store, 'ada');
-  await addSigningKey(store, brand, 'rsa4096-a', 'models');
+  const key = await addSigningKey(store, brand, 'rsa4096-a', 'models');
+  for (const name of ['pump', 'pump-2']) await ada.post(`/v1/brand/${brand}/model`, { name, series: '16' });
+  await ada.post(`/v1/brand/${brand}/model/pump/serial_policy`, { 'signing-key-sha3-384': key });
+  const remodel = { 'from-model': 'pump', 'from-serial': null, 'to-model': 'pump-2', description: markup };
+  await ada.post(`/v1/brand/${brand}/remodel-allowlist`, { allowlist: [remodel] });
   const at = store.clock.now.toISOString();
   const { id: packageId } = (await store.beside.records.packages.find('snap', 'tiny-app'))!;
   const risk = { severity: 'high', isExploited: true } as const;
@@ -46,6 +50,8 @@ export async function furnishConsole(store: ConsoleStore): Promise<Record<string
     upload_id: revisions[0]?.['upload-id'] ?? '',
     account_id: store.ids.ada,
     brand_account_id: brand,
+    signing_key_sha3_384: key,
+    model_name: 'pump',
     session_id: 'none',
     track: 'latest',
     vulnerability: 'CVE-2026-1001',

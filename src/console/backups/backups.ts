@@ -89,10 +89,10 @@ const taskForms = (browsing: Browsing, place: string | undefined): Html =>
         'larder config set backup.folder /mnt/backups/larder',
         'No place for backups is set, so this page makes none. Name a folder on another disk, on the host:',
       )
-    : html`<p class="row">
+    : html`<div class="row">
           ${formOf(browsing, path, html`<button>Back up now</button>`)}
           ${formOf(browsing, `${path}/drill`, html`<button class="second">Run a drill</button>`)}
-        </p>
+        </div>
         <p class="hint">
           A backup contains what has changed since the last one. A drill restores the newest backup beside the store,
           verifies the copy and removes it.

@@ -1,27 +1,34 @@
-// The page of brands with their models and signing keys: use, registration and end of each key.
-import { registrationOf, type Registration } from '#assertions/keys/registration.ts';
+// The pages of brands: the list, and a brand with its models and signing keys, each with the form to add one.
+import { createBrand } from '#acts/brands/brands.ts';
 import { brandAdministrator, storeAdministrator } from '#access/access-rules.ts';
+import { Refusal } from '#domain/refusal.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import { html, type HtmlContent, type Html } from '#http/pages/html.ts';
-import { accountKeysOf } from '#operations/assertions/account-keys.ts';
+import { caller } from '#operations/caller.ts';
 import { pageOf, placeOf } from '#operations/page.ts';
 import type { Brand } from '#records/brands/brands.ts';
 import type { Model } from '#records/brands/models.ts';
-import { badge, type Gravity } from '../parts/notice.ts';
+import { privateKeyPlace, readBrandKeys, registrationBadge, type BrandSigningKey } from '../keys/brand-keys.ts';
+import { newKeyForm, signingKeyAddress } from '../keys/signing-key.ts';
+import { withMessage } from '../messages.ts';
+import { field, formOf } from '../parts/form.ts';
+import { hostCommand } from '../parts/host-command.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
-import { time } from '../parts/values.ts';
-import { screen } from '../screen.ts';
+import { identifier, time } from '../parts/values.ts';
+import { formHandler, screen } from '../screen.ts';
+import { brandAddress, brandsAddress } from './address.ts';
+import { modelAddress, newModelForm } from './models.ts';
 
 type BrandListRow = Pick<Brand, 'accountId' | 'name' | 'createdAt' | 'createdBy'>;
 
 export const consoleBrands = screen({
   name: 'console_brands',
-  path: '/console/brands',
-  summary: 'List the brands of the store.',
+  path: brandsAddress,
+  summary: 'List the brands of the store, with the form to make an account a brand.',
   access: storeAdministrator('store-view'),
-  query: 'ConsoleListQuery',
+  query: 'ConsolePageQuery',
 
-  async show({ query, records }) {
+  async show({ query, records, browsing }) {
     const [after] = placeOf(query, [''] as const);
     const brands = await records.inventory.brands(after, pageSize + 1);
     const { entries, next } = pageOf(brands, pageSize, ({ accountId }) => [accountId]);
@@ -29,32 +36,65 @@ export const consoleBrands = screen({
       title: 'Brands and keys',
       lead: 'Brands make devices. They have models and signing keys, and the store signs serials and the assertions of snaps with these keys.',
       content: html`${table<BrandListRow>({
-        caption: 'Brands by the ids of their accounts',
-        columns: [
-          {
-            heading: 'Brand',
-            cell: ({ accountId, name }) => html`<a href="/console/brands/${encodeURIComponent(accountId)}">${name}</a>`,
-          },
-          { heading: 'Account', cell: ({ accountId }) => html`<code>${accountId}</code>` },
-          { heading: 'Made', cell: ({ createdAt }) => time(createdAt) },
-        ],
-        rows: entries,
-        empty: html`There are no brands. Turn an account into a brand with
-          <code>larder brand create ACCOUNT --name NAME</code> on the host.`,
-      })}
-      ${nextPage(next === null ? undefined : `/console/brands?cursor=${next}`)}`,
+          caption: 'Brands by the ids of their accounts',
+          columns: [
+            {
+              heading: 'Brand',
+              cell: ({ accountId, name }) => html`<a href="${brandAddress(accountId)}">${name}</a>`,
+            },
+            { heading: 'Account', cell: ({ accountId }) => html`<code>${accountId}</code>` },
+            { heading: 'Made', cell: ({ createdAt }) => time(createdAt) },
+          ],
+          rows: entries,
+          empty: 'There are no brands.',
+        })}
+        ${nextPage(next === null ? undefined : `${brandsAddress}?cursor=${next}`)}
+        <h2>Make an account a brand</h2>
+        ${formOf(
+          browsing,
+          brandsAddress,
+          html`${field({
+              name: 'account',
+              label: 'Account id',
+              maxLength: 64,
+              required: true,
+              hint: 'For keys that devices trust, the account must have the same id at the online store.',
+            })}
+            ${field({ name: 'name', label: 'Name of the brand', maxLength: 128, required: true })}
+            <button>Make the brand</button>`,
+        )}
+        ${hostCommand('larder brand create --account ACCOUNT --name NAME')}`,
     };
+  },
+});
+
+export const consoleCreateBrand = formHandler({
+  name: 'console_create_brand',
+  path: brandsAddress,
+  summary: 'Make an account a brand, which has models and signing keys.',
+  access: storeAdministrator('store-manage'),
+  body: 'ConsoleNewBrand',
+  refuses: ['conflict', 'resource-not-found'],
+
+  async perform(call) {
+    const { body, records, acts } = call;
+    const accountId = body.account.trim();
+    if ((await records.accounts.find(accountId)) === undefined)
+      throw new Refusal('resource-not-found', `There is no account with the id '${accountId}'.`);
+    await acts.do(createBrand, caller(call), { accountId, name: body.name });
+    return withMessage(brandAddress(accountId), 'brand-made');
   },
 });
 
 export const consoleBrand = screen({
   name: 'console_brand',
   path: '/console/brands/:brand_account_id',
-  summary: 'Show a brand with its models and signing keys, and the state of each key.',
+  summary: 'Show a brand with its models and signing keys and the state of each key, with the forms to add some.',
   access: brandAdministrator('account-manage-metadata', true),
+  query: 'ConsolePageQuery',
 
-  async show({ brand, records, now }) {
-    const keys = await keysOf(brand, records, now());
+  async show({ brand, records, browsing, now }) {
+    const keys = await readBrandKeys(brand, records, now());
     const models = await modelsOf(brand, records, keys);
     const good = keys.filter(({ status }) => status === 'registered').length;
     return {
@@ -68,9 +108,14 @@ export const consoleBrand = screen({
           ['Made', time(brand.createdAt)],
         ])}
         <h2>Signing keys</h2>
-        ${keyTable(keys, brand)}
+        ${keyTable(keys)} ${newKeyForm(browsing, brand.accountId)}
         <h2>Models</h2>
-        ${modelTable(models)}`,
+        ${modelTable(models)} ${newModelForm(browsing, brand.accountId)}
+        <h2>Remodelling</h2>
+        <p>
+          <a href="${brandAddress(brand.accountId, 'remodels')}">The remodel allowlist</a> says which devices may become
+          another model of the brand.
+        </p>`,
     };
   },
 });
@@ -83,7 +128,7 @@ interface ModelWithSigner extends Model {
 async function modelsOf(
   { accountId }: Brand,
   { models, serialPolicies }: Pick<HandlerRecords, 'models' | 'serialPolicies'>,
-  keys: readonly BrandSigningKeyRow[],
+  keys: readonly BrandSigningKey[],
 ): Promise<ModelWithSigner[]> {
   const signedModels: ModelWithSigner[] = [];
   for (const model of await models.list(accountId)) {
@@ -95,80 +140,31 @@ async function modelsOf(
   return signedModels;
 }
 
-interface BrandSigningKeyRow {
-  name: string;
-  sha3_384: string;
-  createdAt: string;
-  /** The name in the key manager; null for a key in this store. */
-  managerKey: string | null;
-  status: Registration;
-  until: string | undefined;
-}
-
-async function keysOf(
-  { accountId }: Brand,
-  records: Pick<HandlerRecords, 'signingKeys' | 'assertions'>,
-  now: Date,
-): Promise<BrandSigningKeyRow[]> {
-  const keys = await records.signingKeys.list(accountId);
-  const registered = await accountKeysOf(keys, records);
-  return keys.map(({ name, sha3_384, createdAt, managerKey, requestedAt }) => {
-    const accountKey = registered.get(sha3_384);
-    const until = accountKey?.headers['until'];
-    return {
-      name,
-      sha3_384,
-      createdAt,
-      managerKey,
-      status: registrationOf(requestedAt, accountKey, now),
-      until: typeof until === 'string' ? until : undefined,
-    };
-  });
-}
-
-const words: Readonly<Record<Registration, readonly [Gravity, string]>> = {
-  new: ['note', 'not requested yet'],
-  requested: ['note', 'requested, no answer yet'],
-  registered: ['good', 'registered'],
-  expired: ['warn', 'expired'],
-  revoked: ['warn', 'revoked'],
-};
-
-const keyTable = (keys: readonly BrandSigningKeyRow[], { accountId }: Brand): Html =>
-  table<BrandSigningKeyRow>({
+const keyTable = (keys: readonly BrandSigningKey[]): Html =>
+  table<BrandSigningKey>({
     caption: 'Signing keys',
     columns: [
-      { heading: 'Key', cell: ({ name }) => name },
-      {
-        heading: 'Private key',
-        cell: ({ managerKey }): HtmlContent =>
-          managerKey === null ? 'in this store' : html`in the key manager as <code>${managerKey}</code>`,
-      },
-      { heading: 'State', cell: ({ status }): HtmlContent => badge(...words[status]) },
+      { heading: 'Key', cell: (key) => html`<a href="${signingKeyAddress(key)}">${key.name}</a>` },
+      { heading: 'State', cell: ({ status }) => registrationBadge(status) },
+      { heading: 'Private key', cell: privateKeyPlace },
       { heading: 'Valid until', cell: ({ until }) => (until === undefined ? 'not said' : time(until)) },
       { heading: 'Made', cell: ({ createdAt }) => time(createdAt) },
-      { heading: 'Id (SHA3-384)', cell: ({ sha3_384 }) => html`<code>${sha3_384}</code>` },
+      { heading: 'Id (SHA3-384)', cell: ({ sha3_384 }) => identifier(sha3_384) },
     ],
     rows: keys,
-    empty: html`The brand has no signing keys. On the host, <code>larder key create ${accountId} NAME</code> makes one,
-      and <code>larder key request</code> writes the request for the online store.`,
+    empty: 'The brand has no signing keys. Make one, then request its registration.',
   });
 
 const modelTable = (models: readonly ModelWithSigner[]): Html =>
   table<ModelWithSigner>({
     caption: 'Models',
     columns: [
-      { heading: 'Model', cell: ({ name }) => name },
+      { heading: 'Model', cell: (model) => html`<a href="${modelAddress(model)}">${model.name}</a>` },
       { heading: 'Serials are signed with', cell: ({ signer }) => signer },
       { heading: 'Series', cell: ({ series }) => series },
       { heading: 'Asks devices for a key', cell: ({ apiKey }) => (apiKey === null || apiKey === '' ? 'no' : 'yes') },
       { heading: 'Made', cell: ({ createdAt }) => time(createdAt) },
     ],
     rows: models,
-    empty: html`The brand has no models. Create one with <code>POST /v1/brand/${accountIdWord}/model</code> (<a
-        href="/docs/operations-brands"
-        >the operations</a
-      >).`,
+    empty: 'The brand has no models.',
   });
-
-const accountIdWord = ':brand_account_id';

@@ -52,7 +52,10 @@ export const consoleDeviceGrants = screen({
             { heading: 'Brand', cell: ({ brandId }) => html`<code>${brandId}</code>` },
             { heading: 'Model', cell: ({ model }) => model ?? 'All' },
             { heading: 'Serial', cell: ({ serial }) => serial ?? 'All' },
-            { heading: 'Granted', cell: ({ createdAt, createdBy }) => html`${time(createdAt)}, by ${who(createdBy)}` },
+            {
+              heading: 'Granted',
+              cell: ({ createdAt, createdBy }) => html`<span>${time(createdAt)}, by ${who(createdBy)}</span>`,
+            },
             {
               heading: 'Revoke',
               cell: (grant) =>

@@ -91,7 +91,8 @@ const feedsTable = (feeds: readonly PresentFeed[], now: Date): Html =>
       },
       {
         heading: 'Dated',
-        cell: ({ datedAt }) => html`${exactTime(datedAt)} <span class="hint">${distance(datedAt, now)}</span>`,
+        cell: ({ datedAt }) =>
+          html`<span>${exactTime(datedAt)} <span class="hint">${distance(datedAt, now)}</span></span>`,
       },
       { heading: 'Entries', number: true, cell: ({ entries }) => count(entries) },
       { heading: 'Releases', cell: ({ releases }) => (releases.length === 0 ? 'any' : releases.join(', ')) },
@@ -117,7 +118,7 @@ const acceptancesTable = (acceptances: readonly ListedAcceptance[], now: Date): 
       { heading: 'Severity', cell: (accepted) => riskOf(accepted) },
       {
         heading: 'Until',
-        cell: ({ until }) => html`${exactTime(until)} <span class="hint">${distance(until, now)}</span>`,
+        cell: ({ until }) => html`<span>${exactTime(until)} <span class="hint">${distance(until, now)}</span></span>`,
       },
       { heading: 'Reason', cell: ({ reason }) => reason },
     ],

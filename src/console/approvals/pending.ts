@@ -11,6 +11,7 @@ import type { PausedRollout } from '#records/releases/rollouts.ts';
 import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
 import type { RequestedKey } from '#transfers/request/requested-keys.ts';
 import { addressOf } from '../packages/address.ts';
+import { signingKeyAddress } from '../keys/signing-key.ts';
 import { refreshAttributes } from '../parts/auto-refresh.ts';
 import { formOf } from '../parts/form.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
@@ -297,14 +298,9 @@ function keysOf({ keys }: AccountPendingItems): Html {
       empty: '',
       rows: keys,
       columns: [
-        { heading: 'Key', cell: ({ name }) => name },
+        { heading: 'Key', cell: (key) => html`<a href="${signingKeyAddress(key)}">${key.name}</a>` },
         { heading: 'Brand', cell: ({ brandAccountId }) => html`<code>${brandAccountId}</code>` },
         { heading: 'Asked for', cell: ({ requestedAt }) => time(requestedAt) },
-        {
-          heading: 'On the host',
-          cell: ({ name, brandAccountId }) =>
-            html`<code>larder key request ${name} --brand ${brandAccountId} --folder ./to-the-internet</code>`,
-        },
       ],
     })}
   </section>`;

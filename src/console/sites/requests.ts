@@ -10,6 +10,7 @@ import { writeCursor } from '#operations/cursor.ts';
 import type { Subscription } from '#records/sites/subscriptions.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
 import { nextPage, pageSize, table } from '../parts/table.ts';
+import { hostCommand } from '../parts/host-command.ts';
 import { count, distance, exactTime, size } from '../parts/values.ts';
 import { formOf } from '../parts/form.ts';
 import { formHandler, screen } from '../screen.ts';
@@ -43,7 +44,7 @@ export const consoleRequests = screen({
       content: html`<h2>Subscriptions</h2>
         ${table<Subscription>({
           caption: 'Packages that this site requests, by channel and architecture',
-          empty: html`There are no subscriptions. Add one on the host: <code>larder subscription add snap/hello</code>`,
+          empty: html`There are no subscriptions. <a href="/console/subscriptions">Subscribe to packages</a>.`,
           rows: shown,
           columns: [
             { heading: 'Package', cell: (subscription) => `${subscription.namespace}/${subscription.name}` },
@@ -55,10 +56,7 @@ export const consoleRequests = screen({
         ${nextPage(subscriptions.length > pageSize && last !== undefined ? `/console/carry/requests?cursor=${writeCursor([last.namespace, last.name])}` : undefined)}
         <h2>Make a request</h2>
         ${site !== undefined && principal.storeAdministrator ? html`<p><a class="button" href="${previewAddress}">Preview the next request</a></p>` : nothing}
-        <p>
-          On the host, insert a USB stick and run <code>larder transfer request /media/stick</code>. The command shows
-          all data that leaves the site and writes it. With <code>--dry-run</code> it only shows the data.
-        </p>`,
+        ${hostCommand('larder transfer request /media/stick', 'The same on the host, onto a USB stick; with --dry-run it only shows the data that leaves the site:')}`,
     };
   },
 });

@@ -1,4 +1,4 @@
-// The page about the use of the disk.
+// The page about the use of the disk, and about the retention.
 import { storeAdministrator } from '#access/access-rules.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import { html, type Html } from '#http/pages/html.ts';
@@ -6,8 +6,9 @@ import type { Services } from '#http/services.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { bar } from '../parts/charts.ts';
 import { facts, pageSize, table } from '../parts/table.ts';
-import { count, formatCount, size } from '../parts/values.ts';
+import { count, size } from '../parts/values.ts';
 import { screen } from '../screen.ts';
+import { renderRetention } from './retention.ts';
 
 interface OwnerStorageUsage {
   owner: string;
@@ -28,7 +29,7 @@ const maxOldRevisions = 1000;
 export const consoleStorage = screen({
   name: 'console_storage',
   path: '/console/storage',
-  summary: 'List the publishers and packages that use the most disk space.',
+  summary: 'List the publishers and packages that use the most disk space, and show what is kept for how long.',
   access: storeAdministrator('store-view'),
 
   async show({ records, disk, config, now }) {
@@ -73,7 +74,8 @@ export const consoleStorage = screen({
         <p class="hint">
           A revision is old if no channel, branch, build or pending release needs it and it is not among the newest that
           are kept. Content that several revisions share is freed only with the last of them, so deleting may free less.
-        </p>`,
+        </p>
+        ${renderRetention(config)}`,
     };
   },
 });
@@ -99,20 +101,12 @@ const publisher = (id: string, name: string): Html =>
 
 function room(
   { diskFreeBytes: free, diskSizeBytes: whole }: ReturnType<Services['disk']>,
-  { quotas, revisions, uploads }: Services['config'],
+  { quotas, uploads }: Services['config'],
 ): Html {
   const words = `${size(free)} of ${size(whole)} are free`;
-  const { older_than_days: days, keep } = revisions;
   return facts([
     ['Disk', html`${bar(1 - free / Math.max(1, whole), words)}<span>${words}.</span>`],
     ['Uploads stop at', `${size(uploads.reserve)} free (uploads.reserve)`],
     ['Quota of a publisher', quotas.bytes === undefined ? 'none (quotas.bytes)' : size(quotas.bytes)],
-    [
-      'Old revisions',
-      keep === undefined
-        ? html`stay until they are deleted. <code>larder revision delete NAME --keep 10</code> first shows the revisions
-            and the freed space; <code>revisions.keep</code> deletes old revisions automatically`
-        : `${formatCount(keep, 'revision')} of each package stay, and all revisions in channels; others are deleted after ${formatCount(days, 'day')} (revisions.keep)`,
-    ],
   ]);
 }

@@ -22,6 +22,8 @@ import { screen } from '../screen.ts';
 import { addressOfTransfer, transferBadge } from './transfer-parts.ts';
 import { uploadForm } from './upload-form.ts';
 import { keyRequestForm } from '../keys/key-request.ts';
+import { signingKeyAddress } from '../keys/signing-key.ts';
+import { hostCommand } from '../parts/host-command.ts';
 
 export const consoleCarry = screen({
   name: 'console_carry',
@@ -120,8 +122,8 @@ const cameIn = (rows: ReceivedTransfer[], who: OutgoingOverview['who']): Html =>
   html`<h2>Incoming</h2>
     ${table<ReceivedTransfer>({
       caption: 'Received transfers, newest first',
-      empty: html`No transfer has been received yet. Insert the USB stick or the disc into the host and run
-        <code>larder transfer receive /media/stick</code>`,
+      empty: html`No transfer has been received yet. A store administrator uploads one on this page, or runs
+        <code>larder transfer receive /media/stick</code> on the host.`,
       rows,
       columns: [
         {
@@ -161,10 +163,11 @@ function goesOut({ request, who, site, now, subscriptionCount, canExport, hasAut
             host.
           </p>`
         : html`<p>
-              To make a request as ${site}, insert a USB stick into the host and run
-              <code>larder transfer request /media/stick</code>
+              A request of the site ${site} is a file: download it after its preview, or write it onto a USB stick on
+              the host.
             </p>
-            ${canExport ? html`<p><a class="button" href="/console/carry/requests/preview">Preview the next request</a></p>` : nothing}`
+            ${canExport ? html`<p><a class="button" href="/console/carry/requests/preview">Preview the next request</a></p>` : nothing}
+            ${hostCommand('larder transfer request /media/stick')}`
     }
     ${
       hasAuthority
@@ -184,7 +187,10 @@ const keysOut = ({ keys, browsing, canExport }: Pick<OutgoingOverview, 'keys' | 
           empty: '',
           rows: keys.slice(0, pageSize),
           columns: [
-            { heading: 'Key', cell: ({ name }) => name },
+            {
+              heading: 'Key',
+              cell: (key) => (canExport ? html`<a href="${signingKeyAddress(key)}">${key.name}</a>` : key.name),
+            },
             { heading: 'Brand', cell: ({ brandAccountId }) => html`<code>${brandAccountId}</code>` },
             { heading: 'Requested', cell: ({ requestedAt }) => time(requestedAt) },
             {
@@ -195,7 +201,9 @@ const keysOut = ({ keys, browsing, canExport }: Pick<OutgoingOverview, 'keys' | 
             ...(canExport ? [{ heading: 'Here', cell: (key: RequestedKey) => keyRequestForm(browsing, key) }] : []),
           ],
         })}
-        <p>Import the answer with <code>larder assertion import return.assert</code>.</p>`;
+        <p>
+          The page of a key takes its answer in, as does <code>larder assertion import return.assert</code> on the host.
+        </p>`;
 
 const declarationsOut = (some: readonly RequestProvenance[]): Html =>
   some.length === 0
@@ -234,9 +242,8 @@ const believed = (sources: readonly TransferSource[]): Html =>
   html`<h2>Trusted sources</h2>
     ${table<TransferSource>({
       caption: 'Trusted sources with their keys and allowed packages',
-      empty: html`No source is trusted yet. Export the identity of a source with
-        <code>larder site show --export</code> there, and run
-        <code>larder site trust FILE --fingerprint FINGERPRINT</code> on this host`,
+      empty: html`No source is trusted yet. A store administrator trusts one under <a href="/console/sites">Sites</a>,
+        with the file that <code>larder site show --export FILE</code> writes there.`,
       rows: sources.slice(0, pageSize),
       columns: [
         { heading: 'Source', cell: ({ name }) => name },

@@ -30,7 +30,10 @@ t.test('the use of the disk', async (t) => {
   const page = await root.open('/console/storage');
   t.match(page.text, /All packages use 2\.9 KiB/);
   t.match(page.html, /href="\/console\/packages\/bin\/hello"/);
-  t.match(page.text, /Old revisions stay until they are deleted/);
+  t.match(page.text, /Old revisions until they are deleted/);
+  t.match(page.text, /Uploads that no package has claimed 72 hours after their last bytes uploads\. unclaimed_ hours/);
+  for (const [, setting = ''] of page.html.matchAll(/href="(\/console\/settings\?q=[^"]+)"/g))
+    t.notMatch((await root.open(setting)).text, /There is no such setting/, setting);
   t.match(page.text, /bin\/hello 2\.9 KiB nothing/);
   for (let number = 0; number < 11; number++) await ada.push('bin', 'hello', String(number).repeat(2048));
   store.clock.advance(days(31));

@@ -126,7 +126,13 @@ import {
   consoleRemodels,
   consoleRemoveRemodel,
 } from './brands/remodels.ts';
-import { consoleMakeSigningKey, consoleSigningKey, consoleTakeKeyAnswer } from './keys/signing-key.ts';
+import {
+  consoleAskDeleteSigningKey,
+  consoleDeleteSigningKey,
+  consoleMakeSigningKey,
+  consoleSigningKey,
+  consoleTakeKeyAnswer,
+} from './keys/signing-key.ts';
 import { consoleDevice, consoleDevices } from './fleets/devices.ts';
 import {
   consoleFleet,
@@ -230,6 +236,8 @@ export const consoleSection: OperationSection = {
     consoleMakeSigningKey,
     consoleSigningKey,
     consoleTakeKeyAnswer,
+    consoleAskDeleteSigningKey,
+    consoleDeleteSigningKey,
     consoleCreateModel,
     consoleModel,
     consoleAddSerialPolicy,

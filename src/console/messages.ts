@@ -71,6 +71,7 @@ const sentences = {
   'drill-running': 'The drill has begun. It continues if you leave this page.',
   'brand-made': 'The account is a brand. Make a signing key and a model next.',
   'key-made': 'The key is made. Request its registration next.',
+  'key-deleted': 'The key is deleted.',
   'key-answer-taken': 'The answer is imported.',
   'model-created': 'The model is created. Choose the key that signs its serials next.',
   'model-changed': 'The model is changed.',

@@ -323,7 +323,10 @@ const pressed =
     const [, number = ''] = /\/console\/waiting\/proposals\/(\d+)"/.exec(page) ?? [];
     const waits = /waits as <a [^>]*>proposal \d+<\/a> for 1 more approval/.test(page);
     const text = waits ? `Waits for 1 more approval (proposal ${number}, approval-required` : page;
-    return { text, done: /\?done=(?:released|channels-closed|fleet-changed|source-trusted|source-changed)$/.test(led) };
+    return {
+      text,
+      done: /\?done=(?:released|channels-closed|fleet-changed|key-deleted|source-trusted|source-changed)$/.test(led),
+    };
   };
 
 async function releaseDoors({ store, ada, stick, typed, called }: Typing): Promise<Door[]> {
@@ -539,9 +542,10 @@ async function keyDoors({
   typed,
 }: Pick<Typing, 'store' | 'ada' | 'stick' | 'typed'>): Promise<Door[]> {
   const brand = await addBrand(store, 'ada');
-  const [first, second] = [
+  const [first, second, third] = [
     await addSigningKey(store, brand, 'rsa4096-a', 'first'),
     await addSigningKey(store, brand, 'rsa4096-b', 'second'),
+    await addSigningKey(store, brand, 'rsa4096-c', 'third'),
   ];
   return [
     {
@@ -556,6 +560,11 @@ async function keyDoors({
       is: 'cli/keys/delete.ts delete_signing_key',
       what: 'the deletion of a key from the host',
       go: typed(`key delete ${brand} ${second}`),
+    },
+    {
+      is: 'console/keys/signing-key.ts delete_signing_key',
+      what: 'the deletion of a key in the console',
+      go: pressed(store, {}, { form: `/console/brands/${brand}/keys/${third}/delete`, who: store.ids.ada }),
     },
     {
       is: 'cli/keys/import.ts import_signing_key',

@@ -1,6 +1,7 @@
 // The page of a signing key with the three steps of its registration: made, requested, answered.
 import { importAssertions } from '#acts/assertions/assertions.ts';
-import { makeSigningKey, noSigningKey } from '#acts/keys/signing-keys.ts';
+import { gateErrorCodes } from '#acts/gate.ts';
+import { deleteSigningKey, makeSigningKey, noSigningKey } from '#acts/keys/signing-keys.ts';
 import { brandAdministrator } from '#access/access-rules.ts';
 import type { Registration } from '#assertions/keys/registration.ts';
 import { shellWord } from '#domain/shell-word.ts';
@@ -47,8 +48,7 @@ export const consoleSigningKey = screen({
       content: html`${stepper('Registration of the key', steps, doneSteps[key.status])}
         ${keyFacts(key, await records.serialPolicies.ofKey(key.sha3_384))} ${requestStep(browsing, key)}
         ${answerStep(browsing, key)}
-        <h2>Delete the key</h2>
-        ${hostCommand(`larder key delete ${key.brandAccountId} ${key.name}`, 'A deleted key cannot be restored. It is deleted on the host:')}`,
+        <p><a href="${signingKeyAddress(key)}/delete">Delete the key</a></p>`,
     };
   },
 });
@@ -172,3 +172,41 @@ export const consoleTakeKeyAnswer = formHandler({
 
 /** Assertions have line feeds, and are signed with them; a browser sends each line end of a field as CR LF. */
 const withLineFeeds = (text: string): string => `${text.replaceAll('\r\n', '\n').trim()}\n`;
+
+export const consoleAskDeleteSigningKey = screen({
+  name: 'console_ask_delete_signing_key',
+  path: `${path}/delete`,
+  summary: 'Ask whether to delete a signing key.',
+  access: brandAdministrator('account-manage-keys', false),
+
+  async show({ brand, params, records, browsing }) {
+    const keys = await records.signingKeys.list(brand.accountId);
+    const key = keys.find(({ sha3_384 }) => sha3_384 === params.signing_key_sha3_384);
+    if (key === undefined) throw noSigningKey(brand.accountId, params.signing_key_sha3_384);
+    return {
+      title: `Delete the key ${key.name}?`,
+      lead: 'The key is deleted for good. A key that a serial policy names cannot be deleted.',
+      content: html`${key.managerKey === null ? nothing : html`<p>The key manager keeps <code>${key.managerKey}</code>: delete it with the tools of the device.</p>`}
+        ${formOf(browsing, `${signingKeyAddress(key)}/delete`, html`<button class="grave">Delete the key</button>`)}
+        ${hostCommand(`larder key delete ${key.brandAccountId} ${key.name}`)}
+        <p><a href="${signingKeyAddress(key)}">Cancel</a></p>`,
+    };
+  },
+});
+
+export const consoleDeleteSigningKey = formHandler({
+  name: 'console_delete_signing_key',
+  path: `${path}/delete`,
+  summary: 'Delete a signing key for good. No serial policy may use it.',
+  access: brandAdministrator('account-manage-keys', false),
+  body: 'ConsoleForm',
+  refuses: ['conflict', ...gateErrorCodes],
+
+  async perform(call) {
+    const { brand, params, acts, custody } = call;
+    const key = { brandAccountId: brand.accountId, sha3_384: params.signing_key_sha3_384 };
+    await acts.do(deleteSigningKey, caller(call), key);
+    custody.destroy(key.sha3_384);
+    return withMessage(brandAddress(brand.accountId), 'key-deleted');
+  },
+});

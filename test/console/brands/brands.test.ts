@@ -77,7 +77,11 @@ t.test('a signing key is made, requested and registered as three steps', async (
   t.match(registered.text, /Done: Take the answer in/);
   t.match((await root.open(at)).text, /has a key that is registered.*default registered/);
   t.match(await root.send(requested, `${own}/answer`, { assertions: answer }), { status: 400, text: /nothing new/ });
-  t.equal((await root.open(`${at}/keys/none`)).status, 404);
+  for (const none of ['', '/delete']) t.equal((await root.open(`${at}/keys/none${none}`)).status, 404);
+  const ask = await root.open(`${own}/delete`);
+  t.match(ask.text, 'larder key delete my-brand default');
+  t.match((await root.send(ask, `${own}/delete`)).text, 'The key is deleted.');
+  t.equal((await root.open(own)).status, 404);
 });
 
 t.test('models are created, changed and deleted', async (t) => {
@@ -122,6 +126,10 @@ t.test('serial policies name the key of a model, and are deleted after a questio
   await add({ key });
   t.match((await root.open(own)).text, /2 in force models .* Delete policy 2 1 models/);
   t.match((await root.open(`/console/brands/${brand}/keys/${key}`)).text, 'Signs serials of pump');
+
+  const keyPage = `/console/brands/${brand}/keys/${key}`;
+  const used = await root.send(await root.open(`${keyPage}/delete`), `${keyPage}/delete`);
+  t.match(used, { status: 409, text: /is used to sign at least one serial policy/ });
 
   const ask = await root.open(`${own}/serial-policies/2/delete`);
   t.match(ask.text, 'the newest of the others applies');

@@ -35,7 +35,7 @@ export const propose = act<NewProposal, Pick<Proposal, 'number' | 'endsAt'>>({
   async perform(tx, proposal, { at, actor, note }) {
     const standing = await tx.proposals.standing(proposal.digest, at);
     if (standing !== undefined) throw new DoneAlready(standing);
-    await tx.proposals.fallOthers(proposal, { at, actor });
+    const replaced = await tx.proposals.fallOthers(proposal, { at, actor });
     if ((await tx.proposals.countOpen(actor, at)) >= maxOpenProposals) {
       throw new Refusal(
         'too-many-requests',
@@ -49,6 +49,7 @@ export const propose = act<NewProposal, Pick<Proposal, 'number' | 'endsAt'>>({
       digest: proposal.digest,
       lines: proposal.lines.length,
       until: proposal.endsAt,
+      ...(replaced.length > 0 && { replaces: replaced }),
     });
     return { number, endsAt: proposal.endsAt };
   },

@@ -136,11 +136,19 @@ export const proposalChanges = (db: Queries) => ({
       UPDATE proposals SET state = ${state}, ended_at = ${at}, ended_by = ${actor}, because = ${because}
       WHERE number = ${number} AND state = 'open'`)),
 
-  /** Ends as `fallen` the open proposals of the same request with another digest: the objects have changed since. */
-  fallOthers: ({ asked: requestDigest, digest }: Pick<NewProposal, 'asked' | 'digest'>, { at, actor }: ProposalEnd) =>
-    db.run(sql`
+  /**
+   * Ends as `fallen` the open proposals of the same request with another digest: the objects have changed since. Returns
+   * their numbers.
+   */
+  fallOthers: async (
+    { asked: requestDigest, digest }: Pick<NewProposal, 'asked' | 'digest'>,
+    { at, actor }: ProposalEnd,
+  ): Promise<number[]> => {
+    const rows = await db.all<{ number: number }>(sql`
       UPDATE proposals SET state = 'fallen', ended_at = ${at}, ended_by = ${actor}
-      WHERE asked = ${requestDigest} AND state = 'open' AND digest <> ${digest}`),
+      WHERE asked = ${requestDigest} AND state = 'open' AND digest <> ${digest} RETURNING number`);
+    return rows.map(({ number }) => number);
+  },
 
   /** Ends all open proposals as `fallen`. */
   fallAll: ({ at, actor }: ProposalEnd) =>

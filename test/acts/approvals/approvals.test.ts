@@ -113,6 +113,9 @@ t.test('an approval lapses when its own channels change, and not when other chan
   t.equal((await release(1)).status, 200, 'a release elsewhere does not touch it');
   t.match(told(await release(2)), [403, /proposal 3/], 'stable holds something else than bob was told');
   t.equal((await store.beside.records.proposals.find(2))?.state, 'fallen');
+  const entries = await store.beside.records.audit.list(0, 1000);
+  const proposed = entries.findLast(({ action }) => action === 'propose_change')!;
+  t.match(JSON.parse(proposed.details), { proposal: 3, replaces: [2] }, 'the log names the proposal that fell');
   await release(3);
   await store.beside.acts.do(approveProposal, itself, {
     number: 3,

@@ -1,6 +1,7 @@
 // The checker of histories, on histories made by hand.
 import t from 'tap';
 
+import { Approver } from './approvers.ts';
 import { checkHistory } from './checker.ts';
 import { History, type ExpectedEntry } from './history.ts';
 import { channelText, type LoggedEntry } from './model.ts';
@@ -17,10 +18,11 @@ const isOpen = { outcome: 'read', claims: [{ key: 'session/1', is: 'open' }] } a
 
 /** A log with these changes, each with the request id. */
 function log(...changes: [change: ExpectedEntry, requestId: string | null][]): LoggedEntry[] {
-  return changes.map(([{ action, object = 'session/1', details = {} }, requestId], at) => ({
+  return changes.map(([{ action, object = 'session/1', actor = 'ada', details = {} }, requestId], at) => ({
     seq: at + 1,
     action,
     object,
+    actor,
     requestId,
     details: { account: 'ada', ...details },
   }));
@@ -172,6 +174,173 @@ t.test('a repeated push whose first answer was lost is acknowledged without an e
   history.send('push u', pushed('u'))({ outcome: 'done', requestId: 'two', claims });
   t.same(checkHistory(history.observations, log([pushed('u'), 'one'])), []);
   t.match(checkHistory(history.observations, []), [/^untrue: 'push u'/]);
+});
+
+const policy: ExpectedEntry = {
+  action: 'change_approval_policy',
+  object: 'approval policy',
+  details: { policy: { 'releases bin/*-gated:*/*': '2 of bob, carol' } },
+};
+const propose = (proposal: number, details: object = {}): ExpectedEntry => ({
+  action: 'propose_change',
+  object: 'bin/pump-gated',
+  details: { proposal, ...details },
+});
+const approve = (proposal: number, actor: string, details: object = {}): ExpectedEntry => ({
+  action: 'approve_proposal',
+  object: `proposal/${proposal}`,
+  actor,
+  details: { ...details },
+});
+const carryOut = (details: object): ExpectedEntry => ({
+  action: 'push_releases',
+  object: 'bin/pump-gated',
+  details: { releases: [['latest/edge', 1]], ...details },
+});
+
+t.test('a release with two approvals uses its proposal up', async (t) => {
+  const done = carryOut({ proposal: 1, 'approved-by': ['bob', 'carol'] });
+  const entries = log(
+    [policy, null],
+    [propose(1), 'one'],
+    [approve(1, 'bob'), 'two'],
+    [approve(1, 'carol'), 'three'],
+    [done, 'four'],
+    // The channel has this revision already.
+    [carryOut({}), 'five'],
+  );
+  const history = new History();
+  const waits = (missing: number) =>
+    ({
+      outcome: 'read',
+      claims: [
+        { key: 'proposal/1', is: 'open' },
+        { key: 'missing proposal/1', is: String(missing) },
+      ],
+    }) as const;
+  history.send('propose', propose(1))({ outcome: 'done', requestId: 'one' });
+  history.send('read proposal')(waits(2));
+  history.send('approve', approve(1, 'bob'))({ outcome: 'done', requestId: 'two' });
+  history.send('read proposal')(waits(1));
+  history.send('approve', approve(1, 'carol'))({ outcome: 'done', requestId: 'three' });
+  history.send('carry out', done)({ outcome: 'done', requestId: 'four' });
+  history.send('carry out again', carryOut({}))({ outcome: 'done', requestId: 'five' });
+  t.same(checkHistory(history.observations, entries, { after: 1 }), []);
+  history.send('read proposal')(waits(1));
+  t.match(checkHistory(history.observations, entries, { after: 1 }), [/^untrue: 'read proposal'/]);
+});
+
+t.test('an approval that counts twice is a violation', async (t) => {
+  const entries = log(
+    [policy, null],
+    [propose(1), null],
+    [approve(1, 'bob'), null],
+    [approve(1, 'bob'), null],
+    [carryOut({ proposal: 1, 'approved-by': ['bob'] }), null],
+  );
+  t.match(checkHistory([], entries), [/^entry 4 .*second approval/, /^entry 5 .*names other approvals/]);
+});
+
+t.test('a release of a gated package without its approvals is a violation', async (t) => {
+  const replaced = log(
+    [policy, null],
+    [propose(1), null],
+    [approve(1, 'bob'), null],
+    [carryOut({ proposal: 1, 'approved-by': ['bob'] }), null],
+    [propose(2), null],
+    [propose(3, { replaces: [2] }), null],
+    [approve(2, 'bob'), null],
+  );
+  t.match(checkHistory([], replaced), [/^entry 4 .*not approved/, /^entry 7 .*not open/]);
+  t.match(checkHistory([], log([policy, null], [carryOut({}), null])), [/^entry 2 .*not approved/]);
+  t.match(
+    checkHistory(
+      [],
+      log([propose(1), null], [propose(2, { replaces: [1] }), null], [propose(3, { replaces: [1] }), null]),
+    ),
+    [/^entry 3 .*replaces/],
+  );
+});
+
+t.test('an approval under another account, and a code that is acknowledged twice, are violations', async (t) => {
+  const history = new History();
+  history.send('approve', approve(1, 'bob'))({ outcome: 'done', requestId: 'one' });
+  const entries = log([propose(1), null], [approve(1, 'carol'), 'one']);
+  t.match(checkHistory(history.observations, entries, { after: 1 }), [/^another change: 'approve'/]);
+
+  const approver = new Approver({ id: 'bob', secret: 'A'.repeat(32) }, 'token');
+  const code = approver.takeCode();
+  t.same([approver.isRefusable(code), approver.use(code), approver.use(code)], [false, true, false]);
+  approver.takeCode();
+  t.ok(approver.isRefusable(code), 'one that was sent again, or after which a later one was sent');
+});
+
+const received = (medium: string): ExpectedEntry => ({
+  action: 'receive_transfer',
+  object: 'transfer/a',
+  details: { media: medium },
+});
+const settled = (verb: string, details: object = {}): ExpectedEntry => ({
+  action: `${verb}_transfer`,
+  object: 'transfer/a',
+  details: { ...details },
+});
+const acceptedNumber = (sequence: number, object = 'transfer/a'): ExpectedEntry => ({
+  ...settled('accept', { source: 'depot', sequence }),
+  object,
+});
+const isTransfer = (is: string | null) => ({ outcome: 'read', claims: [{ key: 'transfer/a', is }] }) as const;
+
+t.test('a transfer that is discarded, received again, accepted and withdrawn has no violation', async (t) => {
+  const entries = log(
+    [received('disc-1'), null],
+    [settled('discard'), 'one'],
+    [received('disc-2'), null],
+    [acceptedNumber(1), 'two'],
+    [received('disc-3'), null],
+    [settled('withdraw'), 'three'],
+  );
+  const history = new History();
+  history.send('list')(isTransfer(null));
+  history.send('receive', received('disc-1'))({ outcome: 'done', requestId: 'disc-1' });
+  history.send('list')(isTransfer('waiting'));
+  history.send('discard', settled('discard'))({ outcome: 'done', requestId: 'one' });
+  // This command was killed, and had received the transfer.
+  history.send('receive', received('disc-2'));
+  history.send('accept', settled('accept'))({ outcome: 'done', requestId: 'two' });
+  history.send('receive', received('disc-3'))({ outcome: 'done', requestId: 'disc-3' });
+  history.send('list')(isTransfer('accepted'));
+  history.send('withdraw', settled('withdraw'))({ outcome: 'done', requestId: 'three' });
+  history.send('list')(isTransfer('withdrawn'));
+  t.same(checkHistory(history.observations, entries), []);
+});
+
+t.test('a transfer that is accepted twice, or after a later one, is a violation', async (t) => {
+  const entries = log(
+    [received('disc-1'), null],
+    [acceptedNumber(2), 'one'],
+    [acceptedNumber(2), 'two'],
+    [{ ...received('disc-2'), object: 'transfer/b' }, null],
+    [acceptedNumber(1, 'transfer/b'), 'three'],
+    [settled('discard'), 'four'],
+  );
+  t.match(checkHistory([], entries), [
+    /^entry 3 .*settles a transfer that is accepted/,
+    /^entry 3 .*older than an accepted/,
+    /^entry 5 .*older than an accepted/,
+    /^entry 6 .*settles a transfer that is accepted/,
+  ]);
+});
+
+t.test('a stale status of a transfer, and a receipt without an entry, are violations', async (t) => {
+  const history = new History();
+  history.send('receive', received('disc-1'))({ outcome: 'done', requestId: 'disc-1' });
+  history.send('accept', settled('accept'))({ outcome: 'done', requestId: 'one' });
+  history.send('list')(isTransfer('waiting'));
+  const entries = log([received('disc-1'), null], [acceptedNumber(1), 'one']);
+  t.match(checkHistory(history.observations, entries), [/^untrue: 'list'/]);
+  history.send('receive', received('disc-2'))({ outcome: 'done', requestId: 'disc-2' });
+  t.match(checkHistory(history.observations, entries), [/^lost: 'receive'/, /^untrue: 'list'/]);
 });
 
 t.test('the checker looks at each entry and each claim a few times, however long the history is', async (t) => {

@@ -41,10 +41,11 @@ const describe = ({ request, outcome, answer = outcome, sent, answered }: Observ
 
 const nameOf = ({ action, object }: Pick<LoggedEntry, 'action' | 'object'>): string => `${action} ${object}`;
 
-function fits(entry: LoggedEntry, { action, object, details = {}, orElse }: ExpectedEntry): boolean {
+function fits(entry: LoggedEntry, { action, object, actor, details = {}, orElse }: ExpectedEntry): boolean {
   const isEqual = (name: string): boolean => JSON.stringify(entry.details[name]) === JSON.stringify(details[name]);
   const isObject = object === undefined || entry.object === object;
-  if (entry.action === action && isObject && Object.keys(details).every(isEqual)) return true;
+  const isActor = actor === undefined || entry.actor === actor;
+  if (entry.action === action && isObject && isActor && Object.keys(details).every(isEqual)) return true;
   return orElse !== undefined && fits(entry, orElse);
 }
 
@@ -55,6 +56,15 @@ function push<Item>(lists: Map<string, Item[]>, key: string, item: Item): void {
 
 const actionsOf = ({ action, orElse }: ExpectedEntry): string[] => [action, ...(orElse ? actionsOf(orElse) : [])];
 
+/**
+ * The request of an entry. A command has no request id: the medium of a received transfer names the command. A request
+ * with a password has an entry for its login besides its own.
+ */
+function requestOf({ action, requestId, details }: LoggedEntry): string | undefined {
+  if (action === 'log_in') return undefined;
+  return requestId ?? (details['media'] as string | undefined);
+}
+
 /** Finds the entry of each change, and the request of each entry. */
 class EntryMatcher {
   readonly problems: string[] = [];
@@ -63,8 +73,8 @@ class EntryMatcher {
   readonly #byRequest: Map<string, LoggedEntry[]>;
 
   constructor(observations: readonly Observation[], entries: readonly LoggedEntry[]) {
-    const done = entries.filter(({ requestId, outcome }) => requestId !== null && outcome !== 'refused');
-    this.#byRequest = Map.groupBy(done, ({ requestId }) => requestId!);
+    const done = entries.filter((entry) => requestOf(entry) !== undefined && entry.outcome !== 'refused');
+    this.#byRequest = Map.groupBy(done, (entry) => requestOf(entry)!);
     const changes = observations.filter(({ change }) => change !== undefined);
     for (const observation of changes) if (observation.answered !== undefined) this.#matchAnswered(observation);
     const actions = new Set(changes.flatMap(({ change }) => actionsOf(change!)));

@@ -12,6 +12,8 @@ export interface ExpectedEntry {
   action: string;
   /** Any, if only the answer shows it. */
   object?: string;
+  /** The account that makes the change; any, if it is undefined. */
+  actor?: string;
   /** Details that the entry must have, among others. */
   details?: Readonly<Record<string, unknown>>;
   /** Another entry that may be there in its place, such as the proposal of a change that waits for approvals. */

@@ -1,34 +1,20 @@
-// The work of a client: reads, logins, pushes, releases and revocations, on names and sessions that all clients share.
+// The work of a client: reads, logins, pushes, releases, revocations, approvals and transfers, on names and sessions
+// that all clients share.
 import { randomBytes } from 'node:crypto';
 
 import { conditionsOf } from '#src/macaroons/codec/macaroon.ts';
 import { readToken } from '#src/macaroons/codec/text.ts';
+import { approve, readProposal, releaseGated } from './approval-load.ts';
 import type { RecordingClient } from './client.ts';
 import type { Claim } from './history.ts';
 import { channelText } from './model.ts';
 import type { Choices } from './random.ts';
-
-/** The names and sessions of a run, as its clients know them. */
-export class SharedWork {
-  /** The credential of the store administrator, for logins. */
-  readonly credential: string;
-  /** The token of the store administrator. */
-  readonly token: string;
-  readonly sessions: { token: string; key: string }[] = [];
-  readonly packages: { name: string; newest: number; pushes: number }[] = [];
-  readonly prefix: string;
-  names = 0;
-  isOver = false;
-
-  constructor(credential: string, token: string, seed: number) {
-    this.credential = credential;
-    this.token = token;
-    this.prefix = `s${seed}-`;
-  }
-}
+import type { SharedPackage, SharedWork, WorkingClient } from './shared-work.ts';
+import { listTransfers, settleTransfer, takesPart } from './transfer-load.ts';
 
 const maxSessions = 40;
 const maxPackages = 6;
+const maxGated = 2;
 /** The list of revisions would grow without end. */
 const maxPushes = 60;
 const weights = {
@@ -41,6 +27,11 @@ const weights = {
   release: 10,
   push: 4,
   releaseMissing: 2,
+  releaseGated: 4,
+  approve: 4,
+  readProposal: 6,
+  settleTransfer: 1,
+  listTransfers: 2,
 };
 const channels = ['latest/stable', 'latest/candidate', 'latest/beta', 'latest/edge'];
 
@@ -54,11 +45,13 @@ export class Load {
   readonly #client: RecordingClient;
   readonly #work: SharedWork;
   readonly #choices: Choices;
+  readonly #working: WorkingClient;
 
   constructor(client: RecordingClient, work: SharedWork, choices: Choices) {
     this.#client = client;
     this.#work = work;
     this.#choices = choices;
+    this.#working = { client, work, choices };
   }
 
   /** Works until the run is over. */
@@ -68,7 +61,21 @@ export class Load {
   }
 
   async step(): Promise<void> {
-    await this[this.#choices.weighted(weights)]();
+    if (takesPart(this.#work)) await this.settleTransfer();
+    else await this[this.#choices.weighted(weights)]();
+  }
+
+  readonly approve = (): Promise<void> => approve(this.#working);
+  readonly readProposal = (): Promise<void> => readProposal(this.#working);
+  readonly settleTransfer = (): Promise<void> => settleTransfer(this.#working);
+  readonly listTransfers = (): Promise<unknown> => listTransfers(this.#working);
+
+  async releaseGated(): Promise<void> {
+    const gated = this.#work.packages.filter(({ isGated }) => isGated);
+    if (gated.length < maxGated) return this.#register(`${this.#work.prefix}g${++this.#work.gatedNames}-gated`);
+    const ready = gated.filter(({ newest }) => newest > 0);
+    if (ready.length === 0) return this.#awaitRevision(gated);
+    await releaseGated(this.#working, this.#choices.pick(ready));
   }
 
   async login(): Promise<void> {
@@ -113,10 +120,14 @@ export class Load {
     });
   }
 
-  async register(): Promise<void> {
-    const { prefix, packages, token } = this.#work;
+  register(): Promise<void> {
     // Sometimes a name that another client registers at the same moment.
-    const name = `${prefix}${this.#choices.below(4) === 0 ? this.#work.names : ++this.#work.names}`;
+    const { prefix } = this.#work;
+    return this.#register(`${prefix}${this.#choices.below(4) === 0 ? this.#work.names : ++this.#work.names}`);
+  }
+
+  async #register(name: string): Promise<void> {
+    const { packages, token } = this.#work;
     const isRegistered: Claim = { key: `name bin/${name}`, isNot: null };
     const reply = await this.#client.send({
       method: 'POST',
@@ -129,7 +140,10 @@ export class Load {
         return status === 409 ? { outcome: 'refused', claims: [isRegistered] } : undefined;
       },
     });
-    if (reply?.status === 200 && packages.length < maxPackages) packages.push({ name, newest: 0, pushes: 0 });
+    const isGated = name.endsWith('-gated');
+    const alike = packages.filter((each) => each.isGated === isGated);
+    if (reply?.status === 200 && alike.length < (isGated ? maxGated : maxPackages))
+      packages.push({ name, newest: 0, pushes: 0, isGated });
   }
 
   async readName(): Promise<void> {
@@ -164,8 +178,8 @@ export class Load {
   }
 
   async release(): Promise<void> {
-    const subject = this.#work.packages.find(({ newest }) => newest > 0);
-    if (subject === undefined) return this.push();
+    const subject = this.#findReleasable();
+    if (subject === undefined) return this.#awaitRevision(this.#ungated());
     const channel = this.#choices.pick(channels);
     const revision = this.#choices.below(5) === 0 ? null : this.#choices.between(1, subject.newest);
     await this.#client.send({
@@ -178,10 +192,26 @@ export class Load {
     });
   }
 
+  /** A package with a revision, whose releases wait for no approval. */
+  #findReleasable(): SharedPackage | undefined {
+    const ready = this.#ungated().filter(({ newest }) => newest > 0);
+    return ready.length === 0 ? undefined : this.#choices.pick(ready);
+  }
+
+  readonly #ungated = (): SharedPackage[] => this.#work.packages.filter(({ isGated }) => !isGated);
+
+  /** Pushes a first revision of one of the packages, or asks for the review of what was pushed. */
+  async #awaitRevision(packages: readonly SharedPackage[]): Promise<void> {
+    if (packages.length === 0) return this.register();
+    const subject = this.#choices.pick(packages);
+    if (subject.lastUpload === undefined || this.#choices.below(4) === 0) await this.#push(subject);
+    else await this.#readReview(subject, subject.lastUpload);
+  }
+
   /** A release of two revisions: the second one is missing, so neither is released. */
   async releaseMissing(): Promise<void> {
-    const subject = this.#work.packages.find(({ newest }) => newest > 0);
-    if (subject === undefined) return this.push();
+    const subject = this.#findReleasable();
+    if (subject === undefined) return this.#awaitRevision(this.#ungated());
     const object = `bin/${subject.name}`;
     await this.#client.send({
       method: 'POST',
@@ -198,10 +228,14 @@ export class Load {
 
   async push(): Promise<void> {
     if (this.#work.packages.length === 0) return this.register();
-    const subject = this.#choices.pick(this.#work.packages);
+    await this.#push(this.#choices.pick(this.#work.packages));
+  }
+
+  async #push(subject: SharedPackage): Promise<void> {
     const upload = await this.#upload();
     if (upload === undefined) return;
-    if (++subject.pushes > maxPushes) this.#work.packages.splice(this.#work.packages.indexOf(subject), 1);
+    const { packages } = this.#work;
+    if (++subject.pushes === maxPushes) packages.splice(packages.indexOf(subject), 1);
     const object = `bin/${subject.name}`;
     // A client that gets no answer asks again.
     for (let tries = 0; tries < 3; tries++) {
@@ -218,6 +252,7 @@ export class Load {
       });
       if (reply !== undefined) break;
     }
+    subject.lastUpload = upload;
     await this.#readReview(subject, upload);
   }
 
@@ -236,7 +271,7 @@ export class Load {
     return reply?.body.upload_id as string | undefined;
   }
 
-  async #readReview(subject: SharedWork['packages'][number], upload: string): Promise<void> {
+  async #readReview(subject: SharedPackage, upload: string): Promise<void> {
     const key = `upload ${upload}`;
     const reply = await this.#client.send({
       method: 'GET',

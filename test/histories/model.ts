@@ -5,6 +5,8 @@ export interface LoggedEntry {
   seq: number;
   action: string;
   object: string;
+  /** An account id, or `cli:<user>`. */
+  actor?: string;
   requestId: string | null;
   details: Readonly<Record<string, unknown>>;
   outcome?: 'done' | 'refused';
@@ -24,6 +26,10 @@ export class StoreModel {
   /** Entries that cannot follow from the state before them. */
   readonly problems: string[] = [];
   readonly #channels = new Map<string, Map<string, number>>();
+  /** The accounts that have approved a proposal. */
+  readonly #approvers = new Map<string, string[]>();
+  /** How many approvals the policy requires for a release of a gated package. */
+  #people = 1;
   /** The number of the entry that is replayed. */
   #seq = 0;
 
@@ -75,12 +81,25 @@ export class StoreModel {
     approve_upload: (entry) => this.#judge(entry),
     reject_upload: (entry) => this.#judge(entry),
     push_releases: (entry) => this.#release(entry),
-    propose_change: (entry) => this.#begin(entry, `proposal/${String(entry.details['proposal'])}`, 'open'),
-    approve_proposal: (entry) => {
-      const isFallen = entry.details['fell'] === true;
-      if (!isFallen && this.get(entry.object) !== 'open') this.#complain(entry, 'approves a proposal that is not open');
-      this.#set(entry.object, isFallen ? 'fallen' : 'approved');
+    change_approval_policy: (entry) => {
+      const rules = Object.values((entry.details['policy'] ?? {}) as Record<string, string>);
+      this.#people = Math.max(1, ...rules.map((rule) => Number.parseInt(rule, 10)));
     },
+    propose_change: (entry) => this.#propose(entry),
+    approve_proposal: (entry) => this.#approve(entry),
+    receive_transfer: (entry) => {
+      const status = this.get(entry.object);
+      // A further copy of a transfer, on another medium, changes nothing else.
+      if (status === null || status === 'discarded') this.#set(entry.object, 'waiting');
+    },
+    accept_transfer: (entry) => {
+      this.#settle(entry, 'waiting', 'accepted');
+      const [floor, sequence] = [`floor ${String(entry.details['source'])}`, Number(entry.details['sequence'])];
+      if (sequence <= Number(this.get(floor) ?? 0)) this.#complain(entry, 'is older than an accepted transfer');
+      this.#set(floor, String(sequence));
+    },
+    discard_transfer: (entry) => this.#settle(entry, 'waiting', 'discarded'),
+    withdraw_transfer: (entry) => this.#settle(entry, 'accepted', 'withdrawn'),
     set_value: (entry) => this.#set(`value ${entry.object}`, String(entry.details['value'])),
   };
 
@@ -96,12 +115,44 @@ export class StoreModel {
     this.#set(newest, String(revision));
   }
 
+  #settle(entry: LoggedEntry, before: string, after: string): void {
+    const status = this.get(entry.object);
+    if (status !== before) this.#complain(entry, `settles a transfer that is ${String(status)}`);
+    this.#set(entry.object, after);
+  }
+
+  #propose(entry: LoggedEntry): void {
+    for (const number of (entry.details['replaces'] ?? []) as number[]) {
+      if (!this.#isOpen(`proposal/${number}`)) this.#complain(entry, 'replaces a proposal that is not open');
+      this.#set(`proposal/${number}`, 'fallen');
+    }
+    const proposal = `proposal/${String(entry.details['proposal'])}`;
+    this.#begin(entry, proposal, 'open');
+    this.#set(`missing ${proposal}`, String(this.#people));
+    this.#approvers.set(proposal, []);
+  }
+
+  #approve(entry: LoggedEntry): void {
+    const proposal = entry.object;
+    const approvers = this.#approvers.get(proposal) ?? [];
+    if (!this.#isOpen(proposal)) this.#complain(entry, 'approves a proposal that is not open');
+    if (entry.details['fell'] === true) return this.#set(proposal, 'fallen');
+    if (approvers.includes(String(entry.actor))) this.#complain(entry, 'is the second approval of one account');
+    approvers.push(String(entry.actor));
+    this.#set(`approval ${String(entry.actor)} ${proposal}`, 'given');
+    const missing = Math.max(0, this.#people - approvers.length);
+    this.#set(`missing ${proposal}`, String(missing));
+    if (missing === 0) this.#set(proposal, 'approved');
+  }
+
+  readonly #isOpen = (proposal: string): boolean => ['open', 'approved'].includes(this.get(proposal) ?? '');
+
   #release(entry: LoggedEntry): void {
     const channels = this.#channels.get(entry.object) ?? new Map<string, number>();
     this.#channels.set(entry.object, channels);
     // Without a review in the log the revisions were there before.
     const newest = Number(this.get(`newest ${entry.object}`) ?? Infinity);
-    this.#settleProposal(entry);
+    this.#settleProposal(entry, channels);
     for (const [channel, revision] of entry.details['releases'] as Releases) {
       if (revision === null) channels.delete(channel);
       else channels.set(channel, revision);
@@ -111,11 +162,16 @@ export class StoreModel {
   }
 
   /** A change of a package that the policy covers has an approved proposal, and uses it up. */
-  #settleProposal(entry: LoggedEntry): void {
-    const { proposal } = entry.details;
-    if (proposal === undefined && !entry.object.endsWith('/gated')) return;
+  #settleProposal({ details, ...entry }: LoggedEntry, before: ReadonlyMap<string, number>): void {
+    const { proposal } = details;
+    const isChange = (details['releases'] as Releases).some(([channel, to]) => (before.get(channel) ?? null) !== to);
+    if (proposal === undefined && !(isChange && entry.object.endsWith('gated'))) return;
     const key = `proposal/${String(proposal)}`;
-    if (this.get(key) !== 'approved') this.#complain(entry, 'is not approved');
+    if (this.get(key) !== 'approved') this.#complain({ details, ...entry }, 'is not approved');
+    if (proposal === undefined) return;
+    const counted = (details['approved-by'] ?? []) as string[];
+    if (JSON.stringify(counted.toSorted()) !== JSON.stringify(this.#approvers.get(key)?.toSorted()))
+      this.#complain({ details, ...entry }, `names other approvals: ${counted.join(', ')}`);
     this.#set(key, 'done');
   }
 }

@@ -6,13 +6,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import SQLite from 'better-sqlite3';
 
+import { changeConfig } from '#configuration/config.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 import { kill } from '#test/fixtures/processes/kill.ts';
 import { dataFolder, larder, serve, type Served } from '#test/fixtures/processes/served.ts';
 import { serveByWorkers } from '#test/fixtures/processes/workers.ts';
 import { fill, smallDisk } from '#test/fixtures/small-disk.ts';
 import { until } from '#test/fixtures/until.ts';
+import { approvalRules, approverOptions, setUpApprovers, type ApproverHandout } from './approvers.ts';
 import type { LoggedEntry } from './model.ts';
+import { prepareTransfers, trustRoots, trustSource, type RunCommand } from './prepared-transfers.ts';
 import type { Disturbance, StoreSetUp } from './run.ts';
 
 interface Test {
@@ -39,18 +42,19 @@ export const pauseLength: (choices: Parameters<Disturbance>[0]) => number = (cho
 
 /** The part of larder's entries that the model knows, from the columns of the table. */
 export const toEntry = (
-  row: Record<'action' | 'object' | 'details', string> & Record<string, unknown>,
+  row: Record<'action' | 'object' | 'actor' | 'details', string> & Record<string, unknown>,
 ): LoggedEntry => ({
   seq: Number(row['seq']),
   action: row.action,
   object: row.object,
+  actor: row.actor,
   requestId: row['requestId'] as string | null,
   details: JSON.parse(row.details) as Record<string, unknown>,
   outcome: (row['outcome'] ?? 'done') as 'done' | 'refused',
 });
 
 export const logQuery =
-  'SELECT seq, action, object, request_id AS "requestId", details, outcome FROM audit ORDER BY seq';
+  'SELECT seq, action, object, actor, request_id AS "requestId", details, outcome FROM audit ORDER BY seq';
 
 async function readFileLog(data: string): Promise<LoggedEntry[]> {
   const db = new SQLite(join(data, 'larder.db'), { readonly: true });
@@ -86,9 +90,21 @@ export function shiftClocks(t: Test): (host: string) => Disturbance {
 
 /** A data directory on a small disk of its own, if this user may mount one. */
 async function makeStore(t: Test) {
-  const disk = smallDisk(t, '192m');
+  // Besides the ballast of 64 MiB each process claims as much for its uploads.
+  const disk = smallDisk(t, '512m');
   const data = disk === undefined ? dataFolder(t) : join(disk, 'data');
-  const made = await larder('init', '--data', data);
+  const made = (await larder('init', '--data', data, ...approverOptions)) as Record<string, string> & {
+    approvers: ApproverHandout[];
+  };
+  const file = join(data, 'larder.toml');
+  // The default would leave nothing of the small disk for uploads.
+  changeConfig(file, { 'uploads.reserve': '16 MiB' });
+  const source = await prepareTransfers(t);
+  trustRoots(data, source);
+  const runCommand: RunCommand = (...args) => larder(...args, '--data', data);
+  await trustSource(runCommand, source);
+  // From now on trust in a source would need approvals too.
+  changeConfig(file, { 'approvals.releases': approvalRules(made.approvers) });
   const credential = readFileSync(made['admin-macaroon-file'] ?? '', 'utf8');
   const clock = shiftClocks(t)(hostname());
   const fillDisk: Disturbance = async (choices) => {
@@ -97,19 +113,21 @@ async function makeStore(t: Test) {
     rmSync(filler);
   };
   const disturbances = { clock, ...(disk !== undefined && { disk: fillDisk }) };
-  return { data, credential, disturbances, listen: `127.0.0.1:${await freePort()}` };
+  const { approvers } = made;
+  const shared = { credential, runCommand, transfers: source.transfers, readLog: () => readFileLog(data) };
+  return { data, approvers, shared, disturbances, listen: `127.0.0.1:${await freePort()}` };
 }
 
 /** A store that one process serves. */
 export async function startOneProcess(t: Test): Promise<StoreSetUp & { log(): string }> {
-  const { data, credential, disturbances, listen } = await makeStore(t);
+  const { data, approvers, shared, disturbances, listen } = await makeStore(t);
   let served: Served = await serve(data, listen);
   t.teardown(() => kill(served.process));
   return {
+    ...shared,
     urls: [served.url],
-    credential,
+    approvers: await setUpApprovers(approvers, served.url),
     log: () => served.log(),
-    readLog: () => readFileLog(data),
     disturbances: {
       ...disturbances,
       async kill() {
@@ -127,16 +145,16 @@ export async function startOneProcess(t: Test): Promise<StoreSetUp & { log(): st
 
 /** A store that two workers serve. */
 export async function startTwoWorkers(t: Test): Promise<StoreSetUp & { log(): string }> {
-  const { data, credential, disturbances, listen } = await makeStore(t);
+  const { data, approvers, shared, disturbances, listen } = await makeStore(t);
   const workers = await serveByWorkers(t, data, 2, listen);
   const pids = (): number[] => [...workers.pids().values()];
   // Workers that end soon one after the other would be taken for workers that cannot serve at all.
   let lastKills: number[] = [];
   return {
+    ...shared,
     urls: [workers.url],
-    credential,
+    approvers: await setUpApprovers(approvers, workers.url),
     log: () => workers.log(),
-    readLog: () => readFileLog(data),
     disturbances: {
       ...disturbances,
       async kill(choices) {

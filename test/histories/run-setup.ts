@@ -18,12 +18,16 @@ export const historyTimeoutMs = 1000 * (2 * totalSeconds + 600);
 export async function runShare(t: Test, name: string, setUp: StoreSetUp, share: number): Promise<void> {
   const seed = chooseSeed();
   t.comment(`${name}: LARDER_SEED=${seed}`);
-  const { violations, history, operations, answered, entries, disturbances } = await runHistory(setUp, {
+  const { violations, history, operations, answered, changes, entries, disturbances } = await runHistory(setUp, {
     seed,
     durationMs: 1000 * totalSeconds * share,
   });
+  const done = Object.entries(changes).map(([action, count]) => `${count} ${action}`);
+  t.comment(`${name}: ${done.join(', ')}`);
   const events = Object.entries(disturbances).map(([event, count]) => `${count} ${event}`);
-  t.comment(`${name}: ${operations} operations, ${answered} answered, ${entries} entries; ${events.join(', ')}`);
+  t.comment(
+    `${name}: ${operations} operations (${Math.round(operations / (totalSeconds * share))} per second), ${answered} answered, ${entries} entries; ${events.join(', ')}`,
+  );
   if (violations.length > 0) {
     const file = join(tmpdir(), `larder-history-${seed}.json`);
     writeFileSync(file, JSON.stringify(history));

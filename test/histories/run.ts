@@ -2,12 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ask } from '#test/fixtures/processes/workers.ts';
+import type { Approver } from './approvers.ts';
 import { checkHistory } from './checker.ts';
 import { RecordingClient } from './client.ts';
 import { History, type Observation } from './history.ts';
-import { Load, SharedWork } from './load.ts';
+import { Load } from './load.ts';
 import type { LoggedEntry } from './model.ts';
+import type { PreparedTransfer, RunCommand } from './prepared-transfers.ts';
 import { seededChoices, type Choices } from './random.ts';
+import { SharedWork } from './shared-work.ts';
+import { Courier } from './transfer-load.ts';
 
 /** A disturbance of the store; resolves when it is over. */
 export type Disturbance = (choices: Choices) => Promise<void>;
@@ -17,6 +21,10 @@ export interface StoreSetUp {
   urls: readonly string[];
   /** The credential of the store administrator. */
   credential: string;
+  approvers: readonly Approver[];
+  /** Signed transfers that the store can receive, in the order of their numbers. */
+  transfers: readonly PreparedTransfer[];
+  runCommand: RunCommand;
   readLog(): Promise<LoggedEntry[]>;
   disturbances: Readonly<Record<string, Disturbance>>;
 }
@@ -24,6 +32,7 @@ export interface StoreSetUp {
 export interface RunOptions {
   seed: number;
   durationMs: number;
+  /** By default more clients for more hosts, because each host waits for the others. */
   clientCount?: number;
   /** Milliseconds between two disturbances, at most. */
   maxCalmMs?: number;
@@ -35,6 +44,8 @@ export interface RunResult {
   history: { observations: readonly Observation[]; entries: readonly LoggedEntry[] };
   operations: number;
   answered: number;
+  /** How many changes were acknowledged, by their actions. */
+  changes: Record<string, number>;
   entries: number;
   disturbances: Record<string, number>;
 }
@@ -43,19 +54,21 @@ export interface RunResult {
 const maxReviewMs = 120_000;
 
 export async function runHistory(
-  { urls, credential, readLog, disturbances }: StoreSetUp,
-  { seed, durationMs, clientCount = 6, maxCalmMs = 3000 }: RunOptions,
+  setUp: StoreSetUp,
+  { seed, durationMs, clientCount = 4 + 4 * setUp.urls.length, maxCalmMs = 3000 }: RunOptions,
 ): Promise<RunResult> {
+  const { urls, credential, readLog, disturbances } = setUp;
   const exchange = { method: 'POST', body: { macaroon: credential } };
   const { body } = await ask(urls[0]!, '/v1/tokens/offline/exchange', exchange);
   const after = (await readLog()).at(-1)?.seq ?? 0;
-  const [history, work] = [new History(), new SharedWork(credential, String(body.macaroon), seed)];
+  const [history, work] = [new History(), new SharedWork(setUp, String(body.macaroon), seed)];
   let turn = 0;
-  const clients = Array.from({ length: clientCount }, (_, number) => {
-    const client = new RecordingClient(history, () => urls[turn++ % urls.length]!);
-    return new Load(client, work, seededChoices(seed, number + 1)).run();
-  });
-  const working = Promise.all(clients);
+  const newClient = (): RecordingClient => new RecordingClient(history, () => urls[turn++ % urls.length]!);
+  const clients = Array.from({ length: clientCount }, (_, number) =>
+    new Load(newClient(), work, seededChoices(seed, number + 1)).run(),
+  );
+  const courier = new Courier(history, setUp.runCommand, { client: newClient(), work });
+  const working = Promise.all([...clients, courier.run(pauseOfCourierMs(setUp, durationMs))]);
   // A client that gets an unexpected answer ends the run.
   working.catch(() => (work.isOver = true));
   const how = { choices: seededChoices(seed), durationMs, maxCalmMs, isOver: () => work.isOver };
@@ -68,9 +81,21 @@ export async function runHistory(
     history: { observations: history.observations, entries },
     operations: history.observations.length,
     answered: history.answeredCount,
+    changes: countChanges(history.observations),
     entries: entries.length,
     disturbances: counts,
   };
+}
+
+/** The pause of the courier, with which the transfers last for the whole run. */
+const pauseOfCourierMs = ({ transfers }: StoreSetUp, durationMs: number): number =>
+  Math.max(1000, durationMs / (3 * transfers.length) - 1500);
+
+function countChanges(observations: readonly Observation[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { outcome, change } of observations)
+    if (outcome === 'done' && change !== undefined) counts[change.action] = (counts[change.action] ?? 0) + 1;
+  return counts;
 }
 
 /** Reads the log when every upload has been reviewed, or when the time for that is over. */

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { changeConfig } from '#configuration/config.ts';
-import { startHosts, type Hosts } from '#test/fixtures/processes/hosts.ts';
+import { startHosts, type Host, type Hosts } from '#test/fixtures/processes/hosts.ts';
 import { startProxy, type Proxy } from '#test/fixtures/servers/postgres-proxy.ts';
 import { until } from '#test/fixtures/until.ts';
+import { approvalRules, approverOptions, setUpApprovers, type ApproverHandout } from './approvers.ts';
 import { logQuery, pauseLength, shiftClocks, toEntry } from './one-host.ts';
+import { prepareTransfers, trustRoots, trustSource, type RunCommand } from './prepared-transfers.ts';
 import type { Disturbance, StoreSetUp } from './run.ts';
 
 type Test = Parameters<typeof startHosts>[0];
@@ -54,18 +56,39 @@ function disturbNetwork(proxies: readonly Proxy[]): Record<string, Disturbance> 
   };
 }
 
+/** Waits until a host can work. One that was away for too long ends itself, and is started as by systemd. */
+async function awaitReady(host: Host): Promise<void> {
+  await until(async () => {
+    if (host.hasEnded()) await host.start();
+    return host.isReady();
+  });
+}
+
 /** Starts a store that so many hosts serve. */
 export async function startSeveralHosts(t: Test, size: number): Promise<StoreSetUp> {
   const shiftClock = shiftClocks(t);
-  const store = await startHosts(t, size);
+  const store = await startHosts(t, size, { initOptions: approverOptions });
+  const handouts = store.made['approvers'] as ApproverHandout[];
   const { hosts, server, swift, database } = store;
   const credential = readFileSync(join(hosts[0]!.data, 'admin.macaroon'), 'utf8');
+  const source = await prepareTransfers(t);
+  for (const { data } of hosts) trustRoots(data, source);
+  let turn = 0;
+  const runCommand: RunCommand = async (...args) =>
+    JSON.parse(await hosts[turn++ % size]!.type(`larder ${args.join(' ')} --json`)) as unknown;
+  await trustSource(runCommand, source);
+  // From now on trust in a source would need approvals too.
+  for (const { data } of hosts)
+    changeConfig(join(data, 'larder.toml'), { 'approvals.releases': approvalRules(handouts) });
   const proxies = await startProxies(t, store);
   return {
+    approvers: await setUpApprovers(handouts, hosts[0]!.url),
+    transfers: source.transfers,
+    runCommand,
     urls: hosts.map(({ url }) => url),
     credential,
     async readLog() {
-      await until(async () => (await Promise.all(hosts.map((host) => host.isReady()))).every(Boolean));
+      for (const host of hosts) await awaitReady(host);
       const { rows } = await server.ask(logQuery, database);
       return rows.map((row) => toEntry(row as Parameters<typeof toEntry>[0]));
     },
@@ -80,11 +103,8 @@ export async function startSeveralHosts(t: Test, size: number): Promise<StoreSet
       },
       async pause(choices) {
         const host = choices.pick(hosts);
-        await host.pause(pauseLength(choices)).catch(() => undefined);
-        if (await host.isReady()) return;
-        // A host that was away for too long ends itself.
-        await host.fail();
-        await host.start();
+        await host.pause(pauseLength(choices));
+        await awaitReady(host);
       },
       async database(choices) {
         await server.stop(choices.pick(['crash', 'order']));

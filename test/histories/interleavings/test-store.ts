@@ -109,10 +109,11 @@ async function makeStore(engine: EngineName, connect: Connect, folder: string): 
     lastEntry: async () => (await own.audit.head())!.seq,
     async readLog(after) {
       const rows = await own.audit.list(after, 10_000);
-      return rows.map(({ seq, action, object, requestId, details, outcome }) => ({
+      return rows.map(({ seq, action, object, actor, requestId, details, outcome }) => ({
         seq,
         action,
         object,
+        actor,
         requestId,
         outcome: outcome ?? 'done',
         details: JSON.parse(details) as Record<string, unknown>,

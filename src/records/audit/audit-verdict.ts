@@ -90,6 +90,10 @@ export async function verifyAudit(
   if (followed === undefined) return { rows: 0, seals: seals.length, head: undefined, begunAnew: [], problems };
   const { rows, head } = followed;
   const last = head?.seq ?? 0;
+  // Larder writes a row and the end of the log in one transaction: rows behind the present end are from another program.
+  const present = await records.audit.end();
+  if (present !== undefined && last > present.seq)
+    problems.push(`rows ${String(present.seq + 1)} to ${String(last)} were not written by larder`);
   const furthest = Math.max(0, ...must.keys());
   if (furthest > last) {
     const description = must.get(furthest)?.[0]?.description ?? '';

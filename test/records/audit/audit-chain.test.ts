@@ -76,6 +76,16 @@ t.test('every edit, deletion, insertion and truncation is found', async (t) => {
   t.strictSame(missed, []);
 });
 
+t.test('a row that another program adds after the end is found', async (t) => {
+  const directory = await writtenLog(t, 10);
+  tamper(directory, (db) => {
+    const row = db.prepare<[], AuditRow>(`${allRows} ORDER BY seq DESC LIMIT 1`).get()!;
+    const forged = { ...row, seq: row.seq + 1, actor: 'bob', previous: row.hash };
+    db.prepare(insertRow).run({ ...forged, hash: auditHash(forged) });
+  });
+  t.strictSame((await verdictOn(directory)).problems, ['rows 11 to 11 were not written by larder']);
+});
+
 t.test('a head that was copied off the host reveals a data directory that was restored as a whole', async (t) => {
   const earlier = await writtenLog(t, 150);
   const { head } = await verdictOn(await writtenLog(t, 400));

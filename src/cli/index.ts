@@ -7,6 +7,7 @@ export const groups: readonly CommandGroup[] = [
     commands: [
       { name: 'init', load: async () => (await import('./store/init.ts')).init },
       { name: 'serve', load: async () => (await import('./store/serve.ts')).serve },
+      { name: 'prove', load: async () => (await import('./store/prove/prove.ts')).prove },
       { name: 'demo', load: async () => (await import('./store/demo/demo.ts')).demo },
       { name: 'config get', load: async () => (await import('./store/config/get.ts')).configGet },
       { name: 'config set', load: async () => (await import('./store/config/set.ts')).configSet },

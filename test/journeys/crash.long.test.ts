@@ -1,6 +1,6 @@
 // The process is killed or stopped during load, again and again. Each acknowledged change exists, and there are no
 // partial changes.
-import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import t, { type Test } from 'tap';
 
+import { callStore, requestToken } from '#cli/store/prove/client.ts';
+import { findLost, newLedger, publish, type Ledger } from '#cli/store/prove/publisher.ts';
 import { recordsPlace } from '#data/records-place.ts';
 import { inspectDatabase } from '#engine/place.ts';
 import { auditHash, type AuditRow } from '#records/audit/audit.ts';
@@ -25,27 +27,6 @@ const stops = long ? 20 : 2;
 const clients = 4;
 t.setTimeout(1_800_000);
 
-/** The changes that are acknowledged to one client. */
-interface Told {
-  namespace: 'bin' | 'snap';
-  name: string;
-  names: Map<string, string>;
-  uploads: Map<string, string>;
-  pushes: Set<string>;
-  revisions: Map<number, string>;
-  /** The newest revision in each channel; every release is of a newer one. */
-  channels: Map<string, number>;
-  title: number;
-  revoked: Set<string>;
-}
-
-type Call = (method: string, path: string, body?: unknown, token?: string) => Promise<Answer>;
-interface Answer {
-  status: number;
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the caller knows the shape
-  body: any;
-}
-
 t.test('killed, it loses nothing that was acknowledged, and leaves nothing half done', (t) =>
   interrupted(t, kills, 'SIGKILL'),
 );
@@ -58,61 +39,46 @@ async function interrupted(t: Test, times: number, signal: 'SIGKILL' | 'SIGTERM'
   const credential = readFileSync(made['admin-macaroon-file'] ?? '', 'utf8');
   const snap = await snapFixture('app-xz');
   let token = '';
-  const told: Told[] = Array.from({ length: clients }, (_, at) => ({
-    namespace: at === 0 ? 'snap' : 'bin',
-    name: at === 0 ? 'tiny-app' : `package-${at}`,
-    names: new Map(),
-    uploads: new Map(),
-    pushes: new Set(),
-    revisions: new Map(),
-    channels: new Map(),
-    title: 0,
-    revoked: new Set(),
-  }));
+  const ledgers = Array.from({ length: clients }, (_, at) =>
+    at === 0 ? newLedger('snap', 'tiny-app') : newLedger('bin', `package-${at}`),
+  );
 
   for (let round = 0; round <= times; round++) {
     t.equal((await larder('audit', 'verify', '--data', data))['good'], true, 'the audit log is whole, and sealed');
     const served = await serve(data);
     t.teardown(() => kill(served.process));
     t.same(halfReceived(data), [], 'no upload is left half received');
-    const call: Call = async (method, path, body, bearer = token) => {
-      const response = await fetch(served.url + path, {
-        method,
-        headers: { ...(bearer !== '' && { authorization: `Macaroon ${bearer}` }), 'content-type': 'application/json' },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      });
-      const answer = { status: response.status, body: await response.json() };
-      if (answer.status >= 500) throw new Error(`cannot go on: ${answer.status} to ${method} ${path}`);
-      return answer;
-    };
+    const client = { url: served.url, credential, token };
     if (token === '') {
-      token = (
-        (await call('POST', '/v1/tokens/offline/exchange', { macaroon: credential }, '')).body as { macaroon: string }
-      ).macaroon;
-      for (const { namespace, name } of told) await call('POST', `/v1/${namespace}`, { name });
+      token = client.token = ((await requestToken(client)).body as { macaroon: string }).macaroon;
+      for (const { namespace, name } of ledgers)
+        t.equal((await callStore(client, 'POST', `/v1/${namespace}`, { name })).status, 200);
     }
-    await reviewed(call, told);
-    for (const one of told) await holds(t, call, data, one);
+    for (const ledger of ledgers) {
+      t.same(await findLost(ledger, client), [], `${ledger.name}: nothing is lost`);
+      holdsUploads(t, data, ledger);
+    }
     await isWhole(t, data);
     if (round === times) {
       t.equal(await served.stop(), 0, 'and it can still be stopped in order');
       break;
     }
 
-    const before = told.map(({ uploads }) => uploads.size);
-    const work = told.map((one) =>
-      workUntilCutOff(one, call, served.url, credential, snap, () => served.process.killed),
-    );
+    const before = ledgers.map(({ uploads }) => uploads.size);
+    const work = { choose: (limit: number) => randomInt(limit), snap, isOver: () => served.process.killed };
+    const all = Promise.all(ledgers.map((ledger) => publish(ledger, client, work)));
     // On a slow machine too, each client has an acknowledged change at the end; in the last round, a release.
     await until(
       () =>
-        told.every(({ uploads }, at) => uploads.size > before[at]!) && (round + 1 < times || told.some(hasMuchToLose)),
-      Promise.all(work),
+        ledgers.every(({ uploads }, at) => uploads.size > before[at]!) &&
+        (round + 1 < times || ledgers.some(hasMuchToLose)),
+      all,
     );
     await sleep(randomInt(0, 850));
     served.process.kill(signal);
     if (served.process.exitCode === null && served.process.signalCode === null) await once(served.process, 'exit');
-    await Promise.all(work);
+    await all;
+    for (const { name, serverErrors } of ledgers) t.same(serverErrors, [], `${name}: no request failed before`);
     if (signal === 'SIGTERM') {
       t.equal(served.process.exitCode, 0);
       t.match(served.log(), /"msg":"stopping"\}[^]*"msg":"stopped"\}\n$/);
@@ -120,134 +86,23 @@ async function interrupted(t: Test, times: number, signal: 'SIGKILL' | 'SIGTERM'
       t.equal((await larder('verify', '--data', data))['good'], true, 'and all is as it was written');
     }
   }
-  for (const { name, revisions, uploads } of told) {
+  for (const { name, revisions, uploads } of ledgers) {
     t.ok(uploads.size > 0, `${name}: ${uploads.size} uploads and ${revisions.size} revisions were acknowledged`);
   }
-  t.ok(told.some(hasMuchToLose), 'there was something to lose');
+  t.ok(ledgers.some(hasMuchToLose), 'there was something to lose');
 }
 
-const hasMuchToLose = ({ revisions, channels }: Told): boolean => revisions.size > 1 && channels.size > 0;
+const hasMuchToLose = ({ revisions, channels }: Ledger): boolean => revisions.size > 1 && channels.size > 0;
 
-/** Does everything that a publisher does, and notes each answer, until there is none. */
-async function workUntilCutOff(
-  told: Told,
-  call: Call,
-  url: string,
-  credential: string,
-  snap: Buffer,
-  isOver: () => boolean,
-): Promise<void> {
-  const { namespace, name } = told;
-  const path = `/v1/${namespace}/${name}`;
-  try {
-    for (;;) {
-      const random = randomBytes(randomInt(0, 100_000));
-      // Bytes behind the end of a squashfs are allowed, and make another file of it.
-      const content = namespace === 'snap' ? Buffer.concat([snap, random]) : random;
-      const form = new FormData();
-      form.set('binary', new Blob([content]), 'file');
-      const sent = await fetch(`${url}/unscanned-upload/`, { method: 'POST', body: form });
-      const { upload_id: upload } = (await sent.json()) as { upload_id: string };
-      told.uploads.set(upload, createHash('sha3-384').update(content).digest('hex'));
-
-      const pushed = await call('POST', `${path}/revisions`, { 'upload-id': upload });
-      if (pushed.status !== 200) throw new Error(`cannot push: ${JSON.stringify(pushed.body)}`);
-      told.pushes.add(upload);
-      for (;;) {
-        const [review] = (await call('GET', pushed.body['status-url'] as string)).body.revisions;
-        if (review.status === 'rejected') throw new Error(`cannot go on: ${JSON.stringify(review)}`);
-        if (review.status === 'approved') {
-          told.revisions.set(review.revision, told.uploads.get(upload) ?? '');
-          const channel = `latest/${['edge', 'beta', 'edge/branch'][randomInt(3)] ?? ''}`;
-          const released = await call('POST', `${path}/releases`, [{ channel, revision: review.revision }]);
-          if (released.status === 200) told.channels.set(channel, review.revision);
-          break;
-        }
-        await sleep(5);
-      }
-
-      const changed = await call('PATCH', path, { title: String(told.title + 1) });
-      if (changed.status === 200) told.title++;
-      const other = `name-${randomBytes(6).toString('hex')}`;
-      const registered = await call('POST', '/v1/bin', { name: other });
-      if (registered.status === 200) told.names.set(other, registered.body.id);
-      const { macaroon } = (await call('POST', '/v1/tokens/offline/exchange', { macaroon: credential }, '')).body;
-      const { macaroons } = (await call('GET', '/v1/tokens', undefined, macaroon)).body as {
-        macaroons: { 'session-id': string }[];
-      };
-      const session = sessionOf(
-        macaroon as string,
-        macaroons.map((one) => one['session-id']),
-      );
-      if ((await call('POST', '/v1/tokens/revoke', { 'session-id': session })).status === 200)
-        told.revoked.add(macaroon);
-    }
-  } catch (error) {
-    // fetch throws a TypeError when the connection ends, and JSON a SyntaxError when the answer was cut.
-    if (isOver() && (error instanceof TypeError || error instanceof SyntaxError)) return;
-    throw error;
-  }
-}
-
-/** Which of the sessions a token is; its caveats are not secret to its holder. */
-const sessionOf = (token: string, sessions: string[]): string | undefined => {
-  const text = Buffer.from(token, 'base64url').toString('latin1');
-  return sessions.find((session) => text.includes(session));
-};
-
-/** Waits for the end of the pending reviews. */
-async function reviewed(call: Call, told: Told[]): Promise<void> {
-  for (const { namespace, name } of told) {
-    for (;;) {
-      const { revisions } = (await call('GET', `/v1/${namespace}/${name}/revisions/review`)).body as {
-        revisions: { status: string }[];
-      };
-      if (!revisions.some(({ status }) => status === 'new')) break;
-      await sleep(10);
-    }
-  }
-}
-
-/** Compares the acknowledged changes of a client with the state of the store. */
-async function holds(t: Tap, call: Call, data: string, told: Told): Promise<void> {
-  const { namespace, name } = told;
-  const path = `/v1/${namespace}/${name}`;
-  const lost: string[] = [];
-  for (const [other, id] of told.names) {
-    const { body } = await call('GET', `/v1/bin/${other}?fields=id`);
-    if (body.metadata?.id !== id) lost.push(`the name ${other}`);
-  }
-  const { revisions } = (await call('GET', `${path}/revisions?limit=500&fields=revision,sha3-384`)).body as {
-    revisions: { revision: number; 'sha3-384': string }[];
-  };
+/** Finds each acknowledged upload in the database, with its digest. */
+function holdsUploads(t: Tap, data: string, { name, uploads }: Ledger): void {
+  const rows = rowsIn<{ id: string; sha3_384: string }>(data, 'SELECT id, sha3_384 FROM uploads');
+  const digests = new Map(rows.map(({ id, sha3_384: digest }) => [id, digest]));
   t.same(
-    revisions.map(({ revision }) => revision),
-    [...revisions.keys()].map((at) => revisions.length - at),
-    `${name}: no gap in the revisions`,
+    [...uploads].filter(([upload, digest]) => digests.get(upload) !== digest),
+    [],
+    `${name}: each upload is there`,
   );
-  const held = new Map(revisions.map((one) => [one.revision, one['sha3-384']]));
-  for (const [revision, digest] of told.revisions) if (held.get(revision) !== digest) lost.push(`revision ${revision}`);
-  for (const upload of told.pushes) {
-    const { status, body } = await call('GET', `${path}/revisions/review?upload-id=${upload}`);
-    if (status !== 200 || body.revisions.length !== 1 || body.revisions[0].status !== 'approved')
-      lost.push(`the push of ${upload}`);
-  }
-  const map = (await call('GET', `${path}/releases`)).body['channel-map'] as { channel: string; revision: number }[];
-  for (const [channel, revision] of told.channels) {
-    const now = map.find((entry) => entry.channel === channel)?.revision ?? 0;
-    if (now < revision) lost.push(`the release of ${revision} to ${channel}, which holds ${now}`);
-  }
-  const { title } = (await call('GET', `${path}?fields=title`)).body.metadata as { title: string | null };
-  if (Number(title ?? 0) < told.title) lost.push(`the title ${told.title}, which is ${String(title)}`);
-  told.title = Math.max(told.title, Number(title ?? 0));
-  for (const token of told.revoked) {
-    if ((await call('GET', '/v1/tokens/whoami', undefined, token)).status !== 401)
-      lost.push('the revocation of a token');
-  }
-  const uploads = rowsIn<{ id: string; sha3_384: string }>(data, 'SELECT id, sha3_384 FROM uploads');
-  const digests = new Map(uploads.map((one) => [one.id, one.sha3_384]));
-  for (const [upload, digest] of told.uploads) if (digests.get(upload) !== digest) lost.push(`the upload ${upload}`);
-  t.same(lost, [], `${name}: nothing is lost`);
 }
 
 /** Looks at the data itself: every row has its content, every chain its links. */

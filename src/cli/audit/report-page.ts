@@ -28,8 +28,22 @@ function pageOf({ from, to, entries, doings, exports, arrivals, head, problems }
     const of = [`${source} ${sequence}`, transfer, approvedBy.join(', '), media.join(', '), label, notesOf(arrival)];
     return row([at, actor, ...of]);
   });
-  const title = `Audit report, ${visible(from)} to ${visible(to)}`;
-  return html`<!doctype html>
+  const body = html`<p>From ${visible(from)} to ${visible(to)}: ${entries} entries.</p>
+    ${stateOf(head, problems)}
+    <h2>Who did what</h2>
+    ${table(['Who', 'Action', 'Outcome', 'Times'], doings.map(doingOf))}
+    <h2>Exported files</h2>
+    ${orNothing(exports, table(['Time', 'Who', 'What', 'Which', 'Size', 'SHA-256', 'Medium', 'Label'], left))}
+    <h2>Accepted transfers</h2>
+    ${orNothing(arrivals, table(['Time', 'Accepted by', 'From', 'SHA-256', 'Approved by', 'Media', 'Label', 'Notes'], came))}
+    <h2>All entries</h2>
+    ${table(['Number', 'Time', 'Who', 'Action', 'Object', 'Outcome', 'Details'], rows)}`;
+  return reportPage('Audit report', body, `Audit report, ${visible(from)} to ${visible(to)}`);
+}
+
+/** A self-contained page that prints well; `title` is for the window. */
+export const reportPage = (heading: string, body: Html, title = heading): Html =>
+  html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -42,21 +56,11 @@ function pageOf({ from, to, entries, doings, exports, arrivals, head, problems }
       </head>
       <body>
         <main>
-          <h1>Audit report</h1>
-          <p>From ${visible(from)} to ${visible(to)}: ${entries} entries.</p>
-          ${stateOf(head, problems)}
-          <h2>Who did what</h2>
-          ${table(['Who', 'Action', 'Outcome', 'Times'], doings.map(doingOf))}
-          <h2>Exported files</h2>
-          ${orNothing(exports, table(['Time', 'Who', 'What', 'Which', 'Size', 'SHA-256', 'Medium', 'Label'], left))}
-          <h2>Accepted transfers</h2>
-          ${orNothing(arrivals, table(['Time', 'Accepted by', 'From', 'SHA-256', 'Approved by', 'Media', 'Label', 'Notes'], came))}
-          <h2>All entries</h2>
-          ${table(['Number', 'Time', 'Who', 'Action', 'Object', 'Outcome', 'Details'], rows)}
+          <h1>${heading}</h1>
+          ${body}
         </main>
       </body>
     </html>`;
-}
 
 function stateOf(head: AuditSummary['head'], problems: readonly string[]): Html {
   if (problems.length > 0) {
@@ -77,7 +81,7 @@ const doingOf = ({ actor, action, outcome, count }: AuditSummary['doings'][numbe
 const orNothing = (some: readonly unknown[], content: Html): Html =>
   some.length === 0 ? html`<p>Nothing.</p>` : content;
 
-const table = (headings: readonly string[], rows: HtmlContent): Html =>
+export const table = (headings: readonly string[], rows: HtmlContent): Html =>
   html`<table>
     <thead>
       <tr>
@@ -89,7 +93,7 @@ const table = (headings: readonly string[], rows: HtmlContent): Html =>
     </tbody>
   </table>`;
 
-const row = (texts: readonly (string | number | null)[]): Html =>
+export const row = (texts: readonly (string | number | null)[]): Html =>
   html`<tr>
     ${cells(texts)}
   </tr> `;

@@ -84,9 +84,9 @@ async function outcomeOf(name: string, example: string): Promise<object> {
   const said = { out: '', err: '' };
   const output = (of: 'out' | 'err') => ({ isTTY: false, write: (text: string) => (said[of] += text) });
   const world = { stdout: output('out'), stderr: output('err'), stdin: Readable.from([]), env: { LARDER_DATA: data } };
-  // A store that is served after all is asked to stop, as a service manager does.
+  // A store that is served after all is asked to stop, as a service manager does; so is a proof, which takes minutes.
   const stop = setInterval(() => {
-    if (name === 'serve' && existsSync(join(data, 'serving.json'))) process.emit('SIGTERM');
+    if (name === 'prove' || (name === 'serve' && existsSync(join(data, 'serving.json')))) process.emit('SIGTERM');
   }, 50);
   const end = states[state]!();
   try {

@@ -1,7 +1,7 @@
 // The checker of histories, on histories made by hand.
 import t from 'tap';
 
-import { Approver } from './approvers.ts';
+import { Approver } from './load/approvers.ts';
 import { checkHistory } from './checker.ts';
 import { History, type ExpectedEntry } from './history.ts';
 import { channelText, type LoggedEntry } from './model.ts';

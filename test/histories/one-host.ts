@@ -13,9 +13,9 @@ import { dataFolder, larder, serve, type Served } from '#test/fixtures/processes
 import { serveByWorkers } from '#test/fixtures/processes/workers.ts';
 import { fill, smallDisk } from '#test/fixtures/small-disk.ts';
 import { until } from '#test/fixtures/until.ts';
-import { approvalRules, approverOptions, setUpApprovers, type ApproverHandout } from './approvers.ts';
+import { approvalRules, approverOptions, setUpApprovers, type ApproverHandout } from './load/approvers.ts';
 import type { LoggedEntry } from './model.ts';
-import { prepareTransfers, trustRoots, trustSource, type RunCommand } from './prepared-transfers.ts';
+import { prepareTransfers, trustRoots, trustSource, type RunCommand } from './load/prepared-transfers.ts';
 import type { Disturbance, StoreSetUp } from './run.ts';
 
 interface Test {

@@ -2,16 +2,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ask } from '#test/fixtures/processes/workers.ts';
-import type { Approver } from './approvers.ts';
+import type { Approver } from './load/approvers.ts';
 import { checkHistory } from './checker.ts';
 import { RecordingClient } from './client.ts';
 import { History, type Observation } from './history.ts';
-import { Load } from './load.ts';
+import { Load } from './load/load.ts';
 import type { LoggedEntry } from './model.ts';
-import type { PreparedTransfer, RunCommand } from './prepared-transfers.ts';
+import type { PreparedTransfer, RunCommand } from './load/prepared-transfers.ts';
 import { seededChoices, type Choices } from './random.ts';
-import { SharedWork } from './shared-work.ts';
-import { Courier } from './transfer-load.ts';
+import { SharedWork } from './load/shared-work.ts';
+import { Courier } from './load/transfers.ts';
 
 /** A disturbance of the store; resolves when it is over. */
 export type Disturbance = (choices: Choices) => Promise<void>;

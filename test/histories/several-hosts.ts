@@ -7,9 +7,9 @@ import { changeConfig } from '#configuration/config.ts';
 import { startHosts, type Host, type Hosts } from '#test/fixtures/processes/hosts.ts';
 import { startProxy, type Proxy } from '#test/fixtures/servers/postgres-proxy.ts';
 import { until } from '#test/fixtures/until.ts';
-import { approvalRules, approverOptions, setUpApprovers, type ApproverHandout } from './approvers.ts';
+import { approvalRules, approverOptions, setUpApprovers, type ApproverHandout } from './load/approvers.ts';
 import { logQuery, pauseLength, shiftClocks, toEntry } from './one-host.ts';
-import { prepareTransfers, trustRoots, trustSource, type RunCommand } from './prepared-transfers.ts';
+import { prepareTransfers, trustRoots, trustSource, type RunCommand } from './load/prepared-transfers.ts';
 import type { Disturbance, StoreSetUp } from './run.ts';
 
 type Test = Parameters<typeof startHosts>[0];

@@ -37,7 +37,10 @@ t.test('an administrator sees the transfers, and the first step to take', async 
   const bob = await store.visit('bob');
   const empty = await bob.open(carry);
   t.match(empty.text, /No transfer waits for a decision, and nothing waits for the online store\./);
-  t.match(empty.text, /larder transfer receive \/media\/stick .*larder site init NAME .*larder site show --export FILE/);
+  t.match(
+    empty.text,
+    /larder transfer receive \/media\/stick .*larder site init NAME .*larder site show --export FILE/,
+  );
   const wish = { namespace: 'snap', name: 'hello', channels: ['latest/stable'], architectures: ['amd64'] } as const;
   for (let number = 0; number < 51; number++) {
     const name = `hello-${String(number).padStart(2, '0')}`;

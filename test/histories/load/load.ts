@@ -4,13 +4,13 @@ import { randomBytes } from 'node:crypto';
 
 import { conditionsOf } from '#src/macaroons/codec/macaroon.ts';
 import { readToken } from '#src/macaroons/codec/text.ts';
-import { approve, readProposal, releaseGated } from './approval-load.ts';
-import type { RecordingClient } from './client.ts';
-import type { Claim } from './history.ts';
-import { channelText } from './model.ts';
-import type { Choices } from './random.ts';
+import { approve, readProposal, releaseGated } from './approvals.ts';
+import type { RecordingClient } from '../client.ts';
+import type { Claim } from '../history.ts';
+import { channelText } from '../model.ts';
+import type { Choices } from '../random.ts';
 import type { SharedPackage, SharedWork, WorkingClient } from './shared-work.ts';
-import { listTransfers, settleTransfer, takesPart } from './transfer-load.ts';
+import { listTransfers, settleTransfer, takesPart } from './transfers.ts';
 
 const maxSessions = 40;
 const maxPackages = 6;

@@ -1,9 +1,9 @@
 // What the clients of a run share: the names, sessions, proposals and transfers that all of them work on.
 import type { Approver } from './approvers.ts';
-import type { RecordingClient } from './client.ts';
-import type { Claim } from './history.ts';
+import type { RecordingClient } from '../client.ts';
+import type { Claim } from '../history.ts';
 import type { PreparedTransfer } from './prepared-transfers.ts';
-import type { Choices } from './random.ts';
+import type { Choices } from '../random.ts';
 
 export interface SharedPackage {
   name: string;

@@ -2,7 +2,7 @@
 import type { ExecFileException } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Claim, History } from './history.ts';
+import type { Claim, History } from '../history.ts';
 import type { PreparedTransfer, RunCommand } from './prepared-transfers.ts';
 import { messageOf, refusedWith, type Receipt, type SharedWork, type WorkingClient } from './shared-work.ts';
 

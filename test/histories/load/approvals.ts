@@ -1,6 +1,6 @@
 // Releases that wait for approvals, the approvals, and reads of both.
 import { password, type Approver } from './approvers.ts';
-import type { Answer } from './history.ts';
+import type { Answer } from '../history.ts';
 import { messageOf, refusedWith, type SharedPackage, type WorkingClient } from './shared-work.ts';
 
 const gatedChannels = ['latest/stable', 'latest/candidate'];

@@ -165,7 +165,7 @@ const rows: Row[] = [
   },
   {
     code: 'damaged-blobs',
-    says: /damaged and out of service: bin\/tool revision 1/,
+    says: /corrupt and out of service: bin\/tool revision 1/,
     async produce(store) {
       const ada = await store.as('ada');
       await ada.post('/v1/bin', { name: 'tool' });

@@ -186,7 +186,7 @@ t.test('a corrupt blob is named with its package until valid content is there ag
   damage(file, content);
   await rounds(1);
   t.notOk(existsSync(file));
-  t.match(await problems(), [/damaged and out of service: bin\/tool revision 1\. Upload the same files again/]);
+  t.match(await problems(), [/corrupt and out of service: bin\/tool revision 1\. Upload the same files again/]);
   putInPlace(file, content);
   await rounds(2);
   t.same(await problems(), []);

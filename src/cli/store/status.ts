@@ -196,7 +196,7 @@ function rowsOfContents(overview: StoreOverview, now: Date): StatusRow[] {
   const whenOf = (entry: { at: string } | undefined): string =>
     entry === undefined ? 'never' : `${entry.at} (${formatDistance(entry.at, now)})`;
   const { packages, revisions, accounts, waiting, unclaimed, rejected, blobBytes, damagedBlobs } = counts;
-  const damaged = damagedBlobs > 0 ? `, ${String(damagedBlobs)} damaged and out of service` : '';
+  const damaged = damagedBlobs > 0 ? `, ${String(damagedBlobs)} corrupt and out of service` : '';
   const rows: StatusRow[] = [
     [
       'Packages',

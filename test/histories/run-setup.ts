@@ -8,9 +8,9 @@ import type { Test } from 'tap';
 import { chooseSeed } from './random.ts';
 import { runHistory, type StoreSetUp } from './run.ts';
 
-/** The seconds of all runs together: LARDER_HISTORY_MINUTES, or one hour; 2 minutes in the short form of the lane. */
+/** The seconds of all runs together: LARDER_HISTORY_MINUTES, or one hour; 5 minutes in the short form of the lane. */
 const totalSeconds =
-  60 * Number(process.env['LARDER_HISTORY_MINUTES'] ?? (process.env['LARDER_LONG'] === '1' ? 60 : 2));
+  60 * Number(process.env['LARDER_HISTORY_MINUTES'] ?? (process.env['LARDER_LONG'] === '1' ? 60 : 5));
 
 export const historyTimeoutMs = 1000 * (2 * totalSeconds + 600);
 

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { changeConfig } from '#configuration/config.ts';
+import { changeConfig, readConfig } from '#configuration/config.ts';
 import { startHosts, type Host, type Hosts } from '#test/fixtures/processes/hosts.ts';
+import { startCable, type Cable } from '#test/fixtures/servers/cable.ts';
 import { startProxy, type Proxy } from '#test/fixtures/servers/postgres-proxy.ts';
 import { until } from '#test/fixtures/until.ts';
 import { approvalRules, approverOptions, setUpApprovers, type ApproverHandout } from './load/approvers.ts';
@@ -14,44 +15,55 @@ import type { Disturbance, StoreSetUp } from './run.ts';
 
 type Test = Parameters<typeof startHosts>[0];
 
-/** Puts a proxy between each host and its database server. */
-async function startProxies(t: Test, { hosts, server, database }: Hosts): Promise<Proxy[]> {
-  const proxies: Proxy[] = [];
+/** The networks of the hosts: to their database server, and to their bucket. */
+interface Networks {
+  proxies: readonly Proxy[];
+  cables: readonly Cable[];
+}
+
+/** Puts a proxy between each host and its database server, and a cable between it and its bucket. */
+async function startNetworks(t: Test, { hosts, server, database }: Hosts): Promise<Networks> {
+  const [proxies, cables]: [Proxy[], Cable[]] = [[], []];
   for (const host of hosts) {
-    const proxy = await startProxy(server.folder);
-    t.teardown(() => proxy.end());
+    const file = join(host.data, 'larder.toml');
+    const bucket = new URL(readConfig(file).blobs.s3!);
+    const [proxy, cable] = [await startProxy(server.folder), await startCable(Number(bucket.port))];
+    t.teardown(() => Promise.all([proxy.end(), cable.end()]));
     const address = server.address().replace('/postgres?', `/${database}?`);
-    const through = address.replace(encodeURIComponent(server.folder), encodeURIComponent(proxy.folder));
-    changeConfig(join(host.data, 'larder.toml'), { 'records.postgres': through });
+    bucket.port = String(cable.port);
+    changeConfig(file, {
+      'records.postgres': address.replace(encodeURIComponent(server.folder), encodeURIComponent(proxy.folder)),
+      'blobs.s3': bucket.href,
+    });
     await host.stop();
     await host.start();
     proxies.push(proxy);
+    cables.push(cable);
   }
-  return proxies;
+  return { proxies, cables };
 }
 
-/** Disturbs the connections of a host to its database server. */
-function disturbNetwork(proxies: readonly Proxy[]): Record<string, Disturbance> {
+type Network = Pick<Cable, 'breakAll' | 'lag' | 'isSilent'>;
+
+/** Disturbs the connections of a host to an engine. */
+function disturbNetwork(engine: string, networks: readonly Network[]): Record<string, Disturbance> {
   return {
-    async 'cut network'(choices) {
-      choices.pick(proxies).breakAll();
+    async [`cut ${engine} network`](choices) {
+      choices.pick(networks).breakAll();
     },
-    async 'lost commit'(choices) {
-      choices.pick(proxies).next = choices.pick(['is cut before', 'is cut behind']);
-    },
-    async 'slow network'(choices) {
-      const proxy = choices.pick(proxies);
-      proxy.lag = choices.between(20, 400);
+    async [`slow ${engine} network`](choices) {
+      const network = choices.pick(networks);
+      network.lag = choices.between(20, 400);
       await sleep(choices.between(500, 3000));
-      proxy.lag = 0;
+      network.lag = 0;
     },
-    async 'half-open network'(choices) {
-      const proxy = choices.pick(proxies);
-      proxy.isSilent = true;
+    async [`half-open ${engine} network`](choices) {
+      const network = choices.pick(networks);
+      network.isSilent = true;
       await sleep(choices.between(500, 8000));
       // Bytes were lost, so these connections are of no use.
-      proxy.breakAll();
-      proxy.isSilent = false;
+      network.breakAll();
+      network.isSilent = false;
     },
   };
 }
@@ -80,7 +92,7 @@ export async function startSeveralHosts(t: Test, size: number): Promise<StoreSet
   // From now on trust in a source would need approvals too.
   for (const { data } of hosts)
     changeConfig(join(data, 'larder.toml'), { 'approvals.releases': approvalRules(handouts) });
-  const proxies = await startProxies(t, store);
+  const { proxies, cables } = await startNetworks(t, store);
   return {
     approvers: await setUpApprovers(handouts, hosts[0]!.url),
     transfers: source.transfers,
@@ -93,7 +105,11 @@ export async function startSeveralHosts(t: Test, size: number): Promise<StoreSet
       return rows.map((row) => toEntry(row as Parameters<typeof toEntry>[0]));
     },
     disturbances: {
-      ...disturbNetwork(proxies),
+      ...disturbNetwork('database', proxies),
+      ...disturbNetwork('bucket', cables),
+      async 'lost commit'(choices) {
+        choices.pick(proxies).next = choices.pick(['is cut before', 'is cut behind']);
+      },
       clock: (choices) => shiftClock(choices.pick(hosts).name)(choices),
       async kill(choices) {
         const host = choices.pick(hosts);

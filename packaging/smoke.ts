@@ -136,9 +136,9 @@ for (const journey of existsSync(journeys) ? readdirSync(journeys) : []) {
   void t.spawn(process.execPath, [join(journeys, journey)], { env }, `the journey ${journey} with the executable`);
 }
 
-/** Makes a store there, and returns its address: a port below the range that Linux gives to clients (ip_local_port_range). */
+/** Makes a store there, and returns its address: a port below the range of clients (ip_local_port_range), and above 10080, which `fetch` refuses. */
 async function initialised(t: Test, { data, larder }: Jail): Promise<string> {
-  const listen = `127.0.0.1:${String(randomInt(10_000, 32_768))}`;
+  const listen = `127.0.0.1:${String(randomInt(10_100, 32_768))}`;
   const made = await outcome(larder('init', '--data', data, '--listen', listen, '--base-url', `http://${listen}`));
   t.match(made, { code: 0 }, 'it makes a store');
   return listen;

@@ -1,5 +1,6 @@
 // Transfers of another site: a courier receives them by a command, and clients settle them over HTTP.
 import type { ExecFileException } from 'node:child_process';
+import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Claim, History } from '../history.ts';
@@ -194,14 +195,19 @@ const awayHosts = /has no process at the moment|nsenter: /;
 
 /** The result of a command that failed. */
 function resultOf(problem: unknown): CommandResult {
-  const { stdout = '', stderr = '', signal, message } = problem as ExecFileException;
+  const { stdout = '', stderr = '', message } = problem as ExecFileException;
   const last = stderr.trim().split('\n').at(-1)!;
   // Exit code 1 with an output: parts are missing, because the transfer was discarded at the same moment.
   if (stdout !== '') return JSON.parse(stdout) as CommandResult;
-  if (!last.startsWith('{')) return { error: message, isAway: typeof signal === 'string' || awayHosts.test(message) };
-  const { error = '', code = '' } = JSON.parse(last) as CommandResult;
+  const { error, code = '' } = last.startsWith('{') ? (JSON.parse(last) as CommandResult) : {};
+  // A killed command says nothing, or its progress.
+  if (error === undefined) return { error: message, isAway: wasKilled(problem as ExecFileException) };
   return { error, isAway: awayCodes.includes(code) || awayErrors.test(error) };
 }
+
+/** A shell reports 128 and the number of the signal. */
+const wasKilled = ({ signal, code, message }: ExecFileException): boolean =>
+  typeof signal === 'string' || Number(code) === 128 + constants.signals.SIGKILL || awayHosts.test(message);
 
 /** Whether a client has to help settle the transfer that has just been received. */
 export function takesPart(work: SharedWork): boolean {

@@ -1,5 +1,6 @@
 // Opens the blobs of a data directory for commands, and measures the disk space of blobs and records.
 import { statfsSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
 
 import { createDigestPool, type DigestPool } from '#blobs/digests.ts';
 import type { DiskBlobs } from '#blobs/disk.ts';
@@ -21,7 +22,8 @@ export async function withBlobs<Result>(
   const fatal = (error: Error): never => {
     throw error;
   };
-  const process = records.server && (await registerProcess(records, now));
+  // A server that starts removes what nobody receives any more. A thread works for its process, which is registered already.
+  const process = isMainThread ? await registerProcess(records, now) : undefined;
   const shares = createShares({ records, holder: newHolder(randomIds), now, ofHost: true });
   let blobs: DiskBlobs | undefined;
   try {

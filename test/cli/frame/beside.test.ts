@@ -1,5 +1,11 @@
-// Commands beside a serving process: their changes show on the next request.
+// Commands beside a serving process: their changes show on the next request, and it leaves them their files.
+import { randomUUID } from 'node:crypto';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 import t from 'tap';
+
+import { withBlobs } from '#data/blobs.ts';
 import { largeTest } from '#test/fixtures/large.ts';
 import { openStore } from '#test/fixtures/records/writable.ts';
 import { newStore, serve } from '#test/cli/process.ts';
@@ -94,3 +100,22 @@ largeTest('a clock that is accepted is right from then on', async (t) => {
   const again = await serve(t, data);
   t.strictSame(await problems(again.url), [], 'also when the process that had seen the wrong time stops after that');
 });
+
+t.test(
+  'a store that starts keeps the temporary files of a command beside it, and removes those of ended ones',
+  async (t) => {
+    const { data } = await newStore(t);
+    const store = await openStore({ directory: data });
+    t.teardown(store.close);
+    const file = join(data, 'blobs/tmp', randomUUID());
+    await withBlobs(store, async () => {
+      writeFileSync(file, 'received in part');
+      const server = await serve(t, data);
+      t.ok(existsSync(file));
+      server.child.kill();
+      await server.ended;
+    });
+    await serve(t, data);
+    t.notOk(existsSync(file));
+  },
+);

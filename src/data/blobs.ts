@@ -22,7 +22,7 @@ export async function withBlobs<Result>(
   const fatal = (error: Error): never => {
     throw error;
   };
-  // A server that starts removes what nobody receives any more. A thread works for its process, which is registered already.
+  // A server that starts removes temporary files of processes that are not registered. The process of a thread is registered already.
   const process = isMainThread ? await registerProcess(records, now) : undefined;
   const shares = createShares({ records, holder: newHolder(randomIds), now, ofHost: true });
   let blobs: DiskBlobs | undefined;

@@ -5,7 +5,6 @@ import { dirname, join, resolve } from 'node:path';
 import { formatBytes } from '#domain/byte-size.ts';
 import { minutes, timestamp } from '#domain/clock.ts';
 import { randomBytes } from '#domain/cryptography.ts';
-import { formatCount } from '#domain/quantities.ts';
 import { readConfig } from '#configuration/config.ts';
 import { command, Failure, UsageError, type CommandResult } from '../../frame/command.ts';
 import { interruptible } from '../../frame/interruption.ts';
@@ -255,7 +254,7 @@ function answered(
       ...notes,
       '',
       good
-        ? `Everything held, in ${formatCount(rounds, 'round')} with the seed ${String(seed)}.`
+        ? `Everything held. Rounds: ${String(rounds)}, seed: ${String(seed)}.`
         : 'Something did not hold. Keep the report and the seed, and report it as SECURITY.md says.',
       `The report is in ${folder}: ${files.join(', ')}. ${signedBy}`,
     ].join('\n'),

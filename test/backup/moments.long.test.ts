@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import t from 'tap';
 
+import { createSeededNumbers } from '#domain/seeded-numbers.ts';
 import { openStore } from '#data/store.ts';
 import type { AuditRow } from '#records/audit/audit.ts';
 import { folder as newFolder, newStore, serve } from '#test/cli/process.ts';
@@ -15,17 +16,6 @@ t.setTimeout(3_600_000);
 
 const moments = process.env['LARDER_LONG'] === '1' ? 100 : 12;
 const backups = 8;
-
-/** The numbers of a seed, from 0 to 1 (mulberry32). */
-function numbersOf(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 async function readLog(data: string): Promise<AuditRow[]> {
   const store = await openStore({ directory: data });
@@ -56,7 +46,7 @@ function replay(rows: readonly AuditRow[]): string[] {
 t.test(`${moments} random moments of a store under load are each as the audit log says`, async (t) => {
   const seed = Number(process.env['LARDER_SEED'] ?? Date.now() % 1e6);
   t.comment(`LARDER_SEED=${seed}`);
-  const random = numbersOf(seed);
+  const random = createSeededNumbers(seed);
   const { data, larder: run, json } = await newStore(t);
   const token = (await run('token issue --account larder-admin')).out.trim();
   const headers = { authorization: `Macaroon ${token}` };

@@ -1,4 +1,5 @@
 // Random choices that a seed decides, so that a run can be repeated.
+import { createSeededNumbers } from '#domain/seeded-numbers.ts';
 
 export interface Choices {
   /** From 0 up to `end`, exclusive. */
@@ -10,15 +11,9 @@ export interface Choices {
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name;
 }
 
-/** Generator "mulberry32". `part` gives each client choices of its own. */
+/** `part` gives each client choices of its own. */
 export function seededChoices(seed: number, part = 0): Choices {
-  let state = (seed + Math.imul(part, 0x9e3779b9)) >>> 0;
-  const next = (): number => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const next = createSeededNumbers(seed + Math.imul(part, 0x9e3779b9));
   const below = (end: number): number => Math.floor(next() * end);
   return {
     below,

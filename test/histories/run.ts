@@ -87,7 +87,7 @@ export async function runHistory(
   };
 }
 
-/** The pause of the courier, with which the transfers last for the whole run. */
+/** The pause of the courier: the transfers last for the whole run. */
 const pauseOfCourierMs = ({ transfers }: StoreSetUp, durationMs: number): number =>
   Math.max(1000, durationMs / (3 * transfers.length) - 1500);
 

@@ -7,6 +7,8 @@ import { gzipSync } from 'node:zlib';
 
 import t from 'tap';
 
+import { createSeededNumbers } from '#domain/seeded-numbers.ts';
+
 import type { PackageType } from '#domain/packages/namespace.ts';
 import { kindOf } from '#jobs/uploads/findings.ts';
 import { createReviewer } from '#review/reviewer.ts';
@@ -35,17 +37,6 @@ t.setTimeout(600_000);
 const long = process.env['LARDER_LONG'] === '1';
 const slowest = 2000;
 const largest = 64 * 2 ** 20;
-
-/** Numbers that look like chance and are always the same (mulberry32). */
-function chance(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const metadata = 'name: hello\nsummary: s\ndescription: d\n';
 const bundle = 'name: hello\napplications: {a: {charm: a}}\n';
@@ -439,7 +430,7 @@ function* icons(): Generator<Hostile> {
 
 /** Sound packages with bytes changed here and there. */
 function* damaged(count: number, snap: Buffer): Generator<Hostile> {
-  const random = chance(4);
+  const random = createSeededNumbers(4);
   const whole = {
     charm: charm('hello'),
     bundle: zip([{ name: 'bundle.yaml', content: bundle }, readme]),

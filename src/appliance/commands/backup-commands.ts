@@ -6,7 +6,7 @@ import { Refusal, withCause } from '#domain/refusal.ts';
 import type { BackupDesk, BackupTask, BackupTaskResult } from '#http/backup-desk.ts';
 import type { StoreRecords } from '#records/index.ts';
 import type { Leases } from '#shared/leases.ts';
-import { CommandFailure, runCommandThread } from './command-thread.ts';
+import { CommandFailure, newStopReason, runCommandThread } from './command-thread.ts';
 
 interface BackupCommandOptions {
   records: Pick<StoreRecords, 'leases'>;
@@ -75,7 +75,7 @@ export function createBackupCommands(options: BackupCommandOptions): BackupComma
       return withinWait(whole);
     },
     async close() {
-      ending.abort(new Refusal('shutting-down', 'The store is restarting. Try again in a few seconds.', 5));
+      ending.abort(newStopReason());
       await Promise.allSettled(running);
     },
   };

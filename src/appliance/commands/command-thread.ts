@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { Worker, WorkerOptions } from 'node:worker_threads';
 
 import type { Actor } from '#acts/act.ts';
+import { Refusal } from '#domain/refusal.ts';
 import { startCommand } from '#platform/embedded.ts';
 import { nativePath } from '#platform/native.ts';
 
@@ -50,6 +51,10 @@ function readStated(line: string): { error: string; code: string } | undefined {
 
 /** The memory limits of the command on the host; a thread gets the same. */
 const resourceLimits = { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 24 };
+
+/** The reason to abort commands of pages when the server stops. */
+export const newStopReason = (): Refusal =>
+  new Refusal('shutting-down', 'The store is restarting. Try again in a few seconds.', 5);
 
 /** Returns the output of a command. Ends the command when the signal aborts, and waits for its end. */
 export async function runCommandThread<Output>({

@@ -15,7 +15,7 @@ import type { ReceivedTransferPart, TransferCommands } from '#http/transfer-desk
 import { scriptDigest } from '#transfers/request/fetch-table.ts';
 import type { SiteRequestContent } from '#transfers/request/request-content.ts';
 import { toRequestReport } from '#transfers/request/request-report.ts';
-import { CommandFailure, runCommandThread } from './command-thread.ts';
+import { CommandFailure, newStopReason, runCommandThread } from './command-thread.ts';
 
 /** A thread has the memory of a command, so commands run one after the other. */
 const concurrency = 1;
@@ -69,7 +69,7 @@ export function createTransferCommands({ directory, now }: { directory: string; 
         return { name: basename(file), bytes: await readFile(file) };
       }),
     async close() {
-      ending.abort(new Refusal('shutting-down', 'The store is restarting. Try again in a few seconds.', 5));
+      ending.abort(newStopReason());
       await Promise.allSettled(running.values());
       await inTurn(() => Promise.resolve());
     },

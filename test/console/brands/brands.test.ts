@@ -33,7 +33,7 @@ t.test('an administrator makes an account a brand', async (t) => {
   const at = '/console/brands';
   const send = async (fields: Record<string, string>) => root.send(await root.open(at), at, fields);
   t.match((await root.open(at)).text, 'larder brand create --account ACCOUNT --name NAME');
-  t.match(await send({ account: 'nobody', name: 'Acme' }), { status: 404, text: /There is no account with the id/ });
+  t.match(await send({ account: 'erin', name: 'Acme' }), { status: 404, text: /There is no account with the id/ });
   const blank = await send({ account: store.ids.ada, name: ' ' });
   t.equal(blank.status, 400);
   t.match(blank.html, `value="${store.ids.ada}"`, 'the input is there again');

@@ -148,7 +148,7 @@ export class Courier {
   readonly #receiving = async (file: string, medium: string): Promise<CommandResult> =>
     (await this.#run('transfer', 'receive', file, '--media', medium)) as CommandResult;
 
-  /** Receives a transfer from a medium with a name of its own, by which its entry is known; whether it is there. */
+  /** Receives a transfer; its entry is known by the name of the medium. Returns whether the transfer is there. */
   async #receive({ id, file }: PreparedTransfer): Promise<boolean> {
     const [medium, key] = [`disc-${++this.#media}`, transferKey(id)];
     const change = { action: 'receive_transfer', object: key, details: { media: medium } };

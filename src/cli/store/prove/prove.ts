@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { formatBytes } from '#domain/byte-size.ts';
 import { minutes, timestamp } from '#domain/clock.ts';
 import { randomBytes } from '#domain/cryptography.ts';
+import { createSeededNumbers } from '#domain/seeded-numbers.ts';
 import { readConfig } from '#configuration/config.ts';
 import { command, Failure, UsageError, type CommandResult } from '../../frame/command.ts';
 import { interruptible } from '../../frame/interruption.ts';
@@ -13,7 +14,6 @@ import { createProgress, type ProgressReporter } from '../../frame/progress.ts';
 import { table } from '../../frame/terminal.ts';
 import { tryFaults, tryFullDisk, unmountDisk } from './faults.ts';
 import { createTrialServers } from './processes.ts';
-import type { Choose } from './publisher.ts';
 import { checkReport, describeTally, writeReport, type ProofResult } from './report.ts';
 import { tryRestore } from './restored.ts';
 import { countError, isProven, newTallies, type Tallies, type TrialName } from './tally.ts';
@@ -157,8 +157,15 @@ async function runRounds(
   progress: ProgressReporter,
 ): Promise<Pick<ProofResult, 'tallies' | 'figures' | 'rounds'>> {
   const servers = createTrialServers(world);
+  const nextNumber = createSeededNumbers(seed);
   const figures = { acknowledged: 0, loadMs: 0, readyMs: [], restoreMs: [] };
-  const context: ProofContext = { world, servers, signal, figures, choose: createChoice(seed) };
+  const context: ProofContext = {
+    world,
+    servers,
+    signal,
+    figures,
+    choose: (limit) => Math.floor(nextNumber() * limit),
+  };
   const tallies = newTallies();
   const onAbort = (): void => void servers.killAll();
   signal.addEventListener('abort', onAbort);
@@ -226,17 +233,6 @@ const trialsOf = (
   ['restore', 1, () => tryRestore(context, store, { folder, tallies })],
   ['full-disk', 1, () => tryFullDisk(context, folder, tallies['full-disk'])],
 ];
-
-/** Choices that a seed determines (mulberry32). */
-function createChoice(seed: number): Choose {
-  let state = seed;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
-  };
-}
 
 function answered(
   { tallies, folder, seed, rounds }: ProofResult,

@@ -39,14 +39,8 @@ const newTally = (): TrialTally => ({
   problems: [],
 });
 
-export const newTallies = (): Tallies => ({
-  kills: newTally(),
-  faults: newTally(),
-  'flipped-bits': newTally(),
-  restore: newTally(),
-  'audit-tampers': newTally(),
-  'full-disk': newTally(),
-});
+export const newTallies = (): Tallies =>
+  Object.fromEntries(Object.keys(trialTitles).map((name) => [name, newTally()])) as Tallies;
 
 const maxProblems = 100;
 

@@ -113,7 +113,7 @@ export async function startBackground(
     folderJob(storage, current, options, watching.signal),
     matchingJob(storage, options, watching.signal),
     incrementsJob(storage, current, options, watching.signal),
-    ...sweepingOf(options, storage),
+    sweepTemporary(records, storage.blobs, now),
     confirmOpenidLogins({ ...store, renew: logins.openid.confirmations.renew }),
     confirmCertificateLogins({ ...store, check: logins.certificateLogins.check }),
   ]);
@@ -150,15 +150,6 @@ const keepsAll = ({ team }: ApplianceOptions): boolean => team?.keeps !== false;
 
 /** Jobs that independent processes each run for themselves, and only one of several workers runs. */
 const ofKeeper: ReadonlySet<string> = new Set(['prove-records', 'keep-approval-policy', 'renew-certificate']);
-
-/**
- * A process that is alone has swept temporary files at its start. In a bucket, uploads in parts expire only after a
- * day, so the job is always needed.
- */
-const sweepingOf = ({ team }: ApplianceOptions, { store: { records, now }, blobs }: Storage): BackgroundJob[] =>
-  team === undefined && records.server === undefined && !('clock' in blobs)
-    ? []
-    : [sweepTemporary(records, blobs, now)];
 
 const matchingJob = (
   { store: { records, directory, now } }: Storage,

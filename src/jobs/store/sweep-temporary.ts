@@ -1,5 +1,5 @@
-// Job that removes abandoned temporary files of received content, left by a crashed worker or a lost client. A process that serves alone
-// clears such files at start instead.
+// Job that removes abandoned temporary files of received content, left by a crashed process or a lost client. A process that
+// starts alone removes such files at once; beside another server or a command it cannot tell which are in use.
 import type { Blobs } from '#blobs/blobs.ts';
 import { after, days, hours, timestamp, type Now } from '#domain/clock.ts';
 import type { StoreRecords } from '#records/index.ts';

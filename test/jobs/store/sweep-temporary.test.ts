@@ -27,6 +27,8 @@ t.test('unclaimed files are removed after a day, except those of a continued pus
   await store.beside.records.ephemeral((tx) =>
     tx.registryUploads.begin({ ...upload, endsAt: '2026-03-01T12:00:01.000Z' }),
   );
+  const names = store.appliance.jobs().map(({ name }) => name);
+  t.ok(names.includes('sweep-temporary'), 'a store that started beside a command has removed nothing');
   const job = sweepTemporary(store.beside.records, blobs, () => store.clock.now);
   t.same(await job.run(), { swept: 1 });
   t.same(readdirSync(folder).sort(), ['of-an-image', 'under-way']);

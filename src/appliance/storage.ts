@@ -25,7 +25,7 @@ import { startWorker } from '#platform/embedded.ts';
 import { createHealth, type Health } from '#platform/health.ts';
 import { createLog, isForPeople } from '#platform/log.ts';
 import { createLeases, type OwnLeases } from '#shared/leases.ts';
-import { newHolder, otherHosts, registerProcess, endDeadProcesses } from '#shared/processes.ts';
+import { newHolder, otherHosts, registerProcess, endDeadProcesses, isAloneNow } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
 import type { Shares } from '#blobs/shares.ts';
 import { watchEngines, type RemoteEngine, type Engines } from './watch/engines.ts';
@@ -280,7 +280,8 @@ async function openBlobs(
     const opened = await openBlobsOf({ config, records }, how);
     // Unfinished uploads ended with the last process, unless another process continues them.
     if (isAlone) {
-      await opened.sweepTemporary(() => false);
+      // A command may have begun meanwhile: it registers before it creates a file.
+      await opened.sweepTemporary(async () => !(await isAloneNow(records, now)));
       if ((await records.registryUploads.countAll('')) > 0)
         await records.ephemeral((tx) => tx.registryUploads.giveUpAll());
     }

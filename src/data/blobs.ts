@@ -5,6 +5,7 @@ import { isMainThread } from 'node:worker_threads';
 import { createDigestPool, type DigestPool } from '#blobs/digests.ts';
 import type { DiskBlobs } from '#blobs/disk.ts';
 import { startWorker } from '#platform/embedded.ts';
+import { isDiskFull } from '#domain/disk-full.ts';
 import { randomIds } from '#domain/ids.ts';
 import { newHolder, registerProcess } from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
@@ -12,18 +13,17 @@ import { nativeBinding } from '#platform/native.ts';
 import { openBlobs } from './blobs-place.ts';
 import type { StoreHandle } from './store.ts';
 
-/** Runs `work` with the blobs of a data directory, for commands on the host, alongside a serving process or without one. */
+/** Runs `work` with the blobs of a data directory, for commands on the host, alongside a serving process or without one. `onlyReads` says that it adds no content. */
 export async function withBlobs<Result>(
   { directory, config, records, now }: Pick<StoreHandle, 'directory' | 'config' | 'records' | 'now'>,
   work: (opened: OpenBlobs) => Promise<Result>,
-  { movesIn = false }: { movesIn?: boolean } = {},
+  { movesIn = false, onlyReads = false }: { movesIn?: boolean; onlyReads?: boolean } = {},
 ): Promise<Result> {
   const digests = createDigestPool((worker) => startWorker('src/blobs/digest-worker.ts', worker));
   const fatal = (error: Error): never => {
     throw error;
   };
-  // A server that starts removes temporary files of processes that are not registered. The process of a thread is registered already.
-  const process = isMainThread ? await registerProcess(records, now) : undefined;
+  const process = isMainThread ? await register({ records, now }, onlyReads) : undefined;
   const shares = createShares({ records, holder: newHolder(randomIds), now, ofHost: true });
   let blobs: DiskBlobs | undefined;
   try {
@@ -34,6 +34,18 @@ export async function withBlobs<Result>(
     await process?.end();
     await digests.close();
   }
+}
+
+/**
+ * Registers the process of a command, because a server that starts removes the temporary files of others. The process of a
+ * thread is registered already. Commands that only read also run if the disk is too full for it: a backup is then the remedy.
+ */
+async function register({ records, now }: Pick<StoreHandle, 'records' | 'now'>, onlyReads: boolean) {
+  const unlessFull = (error: unknown): undefined => {
+    if (!onlyReads || !isDiskFull(error)) throw error;
+  };
+  const registered = await registerProcess(records, now).catch(unlessFull);
+  return registered && { end: () => registered.end().catch(unlessFull) };
 }
 
 export interface OpenBlobs {

@@ -16,6 +16,14 @@ export const diskFull = (cause: unknown, disk = 'The disk of the store'): Refusa
     ),
   );
 
+/** Whether an error, or one of its causes, says that a disk or a quota is full. */
+export function isDiskFull(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && /^(?:SQLITE_FULL|ENOSPC|EDQUOT|insufficient-storage)$/.test(String(cause.code))) return true;
+  }
+  return false;
+}
+
 /** The size of a file, and the free bytes above the reserve that are not reserved for another file; both in bytes. */
 export interface SpaceNeeded {
   readonly needed: number;

@@ -77,11 +77,8 @@ export async function endDeadProcesses(
   records: Pick<StoreRecords, 'leases' | 'shares' | 'ephemeral'>,
   now: Now,
 ): Promise<{ isAlone: boolean }> {
-  const all = [...(await records.leases.holders()), ...(await records.shares.holders())];
-  const holders = all.filter((holder) => !holder.startsWith(outlivesProcess));
-  const goesOn = await createLivenessCheck(records, holders, now);
-  const own = processName();
-  const gone = holders.filter((holder) => nameIn(holder) === own || !goesOn(holder));
+  const { holders, others } = await holdersOf(records, now);
+  const gone = holders.filter((holder) => !others.includes(holder));
   if (gone.length > 0) {
     await records.ephemeral(async ({ leases, shares }) => {
       for (const holder of gone) {
@@ -90,7 +87,23 @@ export async function endDeadProcesses(
       }
     });
   }
-  return { isAlone: gone.length === holders.length };
+  return { isAlone: others.length === 0 };
+}
+
+/** Whether no other process serves the store or receives content for it. */
+export const isAloneNow = async (records: Pick<StoreRecords, 'leases' | 'shares'>, now: Now): Promise<boolean> =>
+  (await holdersOf(records, now)).others.length === 0;
+
+/** The holders of leases and shares that end with their process, and those of other running processes. */
+async function holdersOf(
+  records: Pick<StoreRecords, 'leases' | 'shares'>,
+  now: Now,
+): Promise<{ holders: string[]; others: string[] }> {
+  const all = [...(await records.leases.holders()), ...(await records.shares.holders())];
+  const holders = all.filter((holder) => !holder.startsWith(outlivesProcess));
+  const isLive = await createLivenessCheck(records, holders, now);
+  const own = processName();
+  return { holders, others: holders.filter((holder) => nameIn(holder) !== own && isLive(holder)) };
 }
 
 /**

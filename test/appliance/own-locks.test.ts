@@ -7,6 +7,7 @@ import t from 'tap';
 
 import { runCommandThread } from '#src/appliance/commands/command-thread.ts';
 import { inspectInThread } from '#integrity/inspect-in-thread.ts';
+import { processName, registerProcess } from '#shared/processes.ts';
 import { startWorker, type StartWorker } from '#platform/embedded.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 
@@ -19,6 +20,18 @@ function locksOn(file: string): string[] {
     .map((line) => line.replace(/^\d+: /, ''))
     .sort();
 }
+
+t.test('a serving process stays registered when a thread with a command ends', async (t) => {
+  const {
+    directory,
+    beside: { records },
+  } = await startStore(t);
+  const serving = await registerProcess(records, () => new Date());
+  const { signal } = new AbortController();
+  await runCommandThread({ name: 'test', argv: ['feed', 'match'], directory, signal });
+  t.same(await records.leases.processes(new Date().toISOString()), [processName()]);
+  await serving.end();
+});
 
 t.test('a serving process keeps its locks on the database when a thread that read it ends', async (t) => {
   const { directory } = await startStore(t);

@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 
-import { isRunning, createLivenessCheck, processName, registerProcess, endDeadProcesses } from '#shared/processes.ts';
+import {
+  isRunning,
+  createLivenessCheck,
+  processName,
+  registerProcess,
+  endDeadProcesses,
+  isAloneNow,
+} from '#shared/processes.ts';
 import { createShares } from '#shared/shares.ts';
 import { openRecords } from '#test/fixtures/records/records.ts';
 import { until } from '#test/fixtures/until.ts';
@@ -45,6 +52,17 @@ t.test('leases of dead processes end, leases of living ones stay, and a restarte
   await once(child, 'exit');
   t.same(await endDeadProcesses(records, now), { isAlone: true });
   t.same(await records.leases.holders(), []);
+});
+
+t.test('a process that registers while another one starts is seen before files are removed', async (t) => {
+  const [records] = await openRecords(t);
+  const { name } = await another(t);
+  t.same(await endDeadProcesses(records, now), { isAlone: true });
+  const own = await registerProcess(records, now);
+  t.ok(await isAloneNow(records, now), 'its own entry does not count');
+  await records.ephemeral(({ leases }) => leases.take(`process ${name}`, name, ends));
+  t.notOk(await isAloneNow(records, now));
+  await own.end();
 });
 
 t.test('a process that serves beside another one is known until it ends', async (t) => {

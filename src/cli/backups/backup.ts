@@ -1,4 +1,5 @@
 // larder backup
+import { isDiskFull } from '#domain/disk-full.ts';
 import { formatCount } from '#domain/quantities.ts';
 import type { KeyObject } from '#domain/cryptography.ts';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
@@ -272,28 +273,31 @@ async function makeArchive(
   if (store.database.server !== undefined) keepHeapSmall();
   const database = await databaseToCopy(store);
   const make = (workspace: string, signal: AbortSignal) =>
-    withBlobs(store, ({ blobs, nativeBinding }) =>
-      makeBackup({
-        ...building,
-        directory: store.directory,
-        database,
-        file,
-        place: place ?? placeOfFile(file, { asCaller }),
-        workspace,
-        blobs: withoutDeltas(blobs, records),
-        siteKey,
-        id: newId.uuid(),
-        now: store.now,
-        version,
-        nativeBinding,
-        evenSo: call.options['even-so'],
-        needed: listNeededContents,
-        progress: progress.at,
-        signal,
-        keys: passphrase === undefined ? undefined : { passphrase, texts },
-        auditHead: () => records.audit.head(),
-        stillNeeded: (sha3_384) => records.neededContents.has(sha3_384),
-      }),
+    withBlobs(
+      store,
+      ({ blobs, nativeBinding }) =>
+        makeBackup({
+          ...building,
+          directory: store.directory,
+          database,
+          file,
+          place: place ?? placeOfFile(file, { asCaller }),
+          workspace,
+          blobs: withoutDeltas(blobs, records),
+          siteKey,
+          id: newId.uuid(),
+          now: store.now,
+          version,
+          nativeBinding,
+          evenSo: call.options['even-so'],
+          needed: listNeededContents,
+          progress: progress.at,
+          signal,
+          keys: passphrase === undefined ? undefined : { passphrase, texts },
+          auditHead: () => records.audit.head(),
+          stillNeeded: (sha3_384) => records.neededContents.has(sha3_384),
+        }),
+      { onlyReads: true },
     );
   return interruptible((signal) =>
     withWorkspace(store, { file: isSent ? undefined : file, size: database.size }, (workspace) =>
@@ -375,16 +379,9 @@ async function note(
     await acts.do(enterBackup, person, { id, since, blobs: blobs.length, keys, lacking: lacking.length, ...file });
     return [];
   } catch (error) {
-    if (!isFull(error)) throw error;
+    if (!isDiskFull(error)) throw error;
     return ['It is not entered in the audit log: the disk of the store is full. Make room there.'];
   }
-}
-
-function isFull(error: unknown): boolean {
-  for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    if ('code' in cause && /^(?:SQLITE_FULL|ENOSPC|EDQUOT|insufficient-storage)$/.test(String(cause.code))) return true;
-  }
-  return false;
 }
 
 function toBackupFailure(error: unknown): unknown {

@@ -37,7 +37,7 @@ export async function listStagedTransfers(name: string, store: OpenStore): Promi
 
 async function whyRefused(transfer: ReceivedTransfer, store: OpenStore): Promise<string | undefined> {
   const { records, now } = store;
-  const bytes = await withBlobs(store, ({ blobs }) => readBlob(blobs, transfer.statement));
+  const bytes = await withBlobs(store, ({ blobs }) => readBlob(blobs, transfer.statement), { onlyReads: true });
   if (bytes === undefined) return 'Its statement is missing.';
   const { signers } = signaturesOn(bytes, transfer, await records.transferSources.find(transfer.source));
   const { site, labels } = await acceptanceContextOf(store);

@@ -83,15 +83,19 @@ async function verifyOpened(
   const progress = createProgress(call);
   const { records, siteKey, sealing, database } = store;
   const { place } = database;
-  const outcome: VerificationOutcome = await withBlobs(store, async ({ blobs, digests, nativeBinding: native }) => {
-    const context = { records, acts: store.acts, blobs, actor: store.person };
-    const back = call.options['restore-quarantined'] ? await restoreIntactBlobs(context, digests) : [];
-    const seals = { siteKey, sealFile: sealing.file };
-    const inspect = (): Promise<DatabaseVerdict> => inspectDatabase(place, { nativeBinding: native });
-    const verdict = await verifyStore({ ...seals, inspect, records, blobs, digests, progress: progress.at });
-    if (call.options.quarantine) for (const blob of verdict.blobs.damaged) await quarantine(blob, context);
-    return { ...verdict, back };
-  }).finally(progress.end);
+  const outcome: VerificationOutcome = await withBlobs(
+    store,
+    async ({ blobs, digests, nativeBinding: native }) => {
+      const context = { records, acts: store.acts, blobs, actor: store.person };
+      const back = call.options['restore-quarantined'] ? await restoreIntactBlobs(context, digests) : [];
+      const seals = { siteKey, sealFile: sealing.file };
+      const inspect = (): Promise<DatabaseVerdict> => inspectDatabase(place, { nativeBinding: native });
+      const verdict = await verifyStore({ ...seals, inspect, records, blobs, digests, progress: progress.at });
+      if (call.options.quarantine) for (const blob of verdict.blobs.damaged) await quarantine(blob, context);
+      return { ...verdict, back };
+    },
+    { onlyReads: true },
+  ).finally(progress.end);
   const { good, audit, blobs, back } = outcome;
   const summary = `${await databaseSays(store)}, ${formatCount(blobs.checked, 'blob')} of ${String(blobs.bytes)} bytes, ${formatCount(audit.rows, 'entry', 'entries')} of the audit log`;
   const restored =

@@ -280,7 +280,7 @@ async function openBlobs(
     const opened = await openBlobsOf({ config, records }, how);
     // Unfinished uploads ended with the last process, unless another process continues them.
     if (isAlone) {
-      // A command may have begun meanwhile: it registers before it creates a file.
+      // A command may have begun since that look: it registers before it creates a file.
       await opened.sweepTemporary(async () => !(await isAloneNow(records, now)));
       if ((await records.registryUploads.countAll('')) > 0)
         await records.ephemeral((tx) => tx.registryUploads.giveUpAll());

@@ -52,7 +52,7 @@ export default tseslint.config(
       // `void | Promise<void>` is what a callback may give that nobody reads; a parameter's type may be named once.
       '@typescript-eslint/no-invalid-void-type': 'off',
       '@typescript-eslint/no-unnecessary-type-parameters': 'off',
-      'no-restricted-syntax': ['error', ...syntax],
+      'no-restricted-syntax': ['error', ...syntax, ...names],
       eqeqeq: 'error',
       'object-shorthand': ['error', 'properties'],
       'no-useless-rename': 'error',
@@ -62,7 +62,6 @@ export default tseslint.config(
       'prefer-const': 'error',
     },
   },
-  { files: ['src/**/*.ts', 'packaging/**/*.ts'], rules: { 'no-restricted-syntax': ['error', ...syntax, ...names] } },
   {
     files: ['src/**/*.ts'],
     rules: {

@@ -46,7 +46,8 @@ const imports = files.flatMap(({ file, text }) =>
   })),
 );
 /** The imports of `from` in files other than `by`. */
-const strangers = (from: RegExp, by: RegExp) => imports.filter((line) => from.test(line.from) && !by.test(line.file));
+const strangers = (from: RegExp, importers: RegExp) =>
+  imports.filter((line) => from.test(line.from) && !importers.test(line.file));
 
 t.test('imports point one way', (t) => {
   const wrong = imports.filter(({ file, from }) => {

@@ -155,14 +155,17 @@ t.test('every operation', async (t) => {
   await t.test('with a token that lacks its permission it is refused with 401', async (t) => {
     for (const op of guarded.filter(({ access }) => access.permissions.length > 0)) {
       const needed = op.access.permissions;
-      const held = permissions.filter((one) => !needed.some((each) => grants([one], each)));
+      const held = permissions.filter((permission) => !needed.some((each) => grants([permission], each)));
       for (const list of [held, []]) {
         const reply = await send(await adaWith(list), op, pathOf(op, subject), bodyOf(op));
         t.equal(reply.status, 401, about(op));
         t.match(reply.body, refusal('permission-required', /^Missing required permission: /), about(op));
         t.same(Object.keys(reply.body), ['error-list'], `${about(op)}: no login cures it, so none is asked for`);
-        const [, named] = /: (.*)$/.exec(reply.body['error-list'][0].message) ?? [];
-        t.ok((needed as (string | undefined)[]).includes(named), `${about(op)}: names a permission that would do`);
+        const [, namedPermission] = /: (.*)$/.exec(reply.body['error-list'][0].message) ?? [];
+        t.ok(
+          (needed as (string | undefined)[]).includes(namedPermission),
+          `${about(op)}: names a permission that would do`,
+        );
       }
     }
   });
@@ -234,8 +237,8 @@ t.test('every operation', async (t) => {
 
   await t.test('a stranger learns nothing about the package or brand of another account', async (t) => {
     for (const op of guarded) {
-      const named = op.path.includes(':name') || pathOf(op, subject).includes('package=');
-      if (named && /publisher|collaborator/.test(op.access.who)) {
+      const hasPackage = op.path.includes(':name') || pathOf(op, subject).includes('package=');
+      if (hasPackage && /publisher|collaborator/.test(op.access.who)) {
         for (const namespace of someOf(['snap', 'charm'])) {
           const theirs = await send(bob, op, pathOf(op, { ...subject, namespace }), bodyOf(op));
           const nobodys = await send(bob, op, pathOf(op, { ...subject, namespace, name: 'hallo' }), bodyOf(op));
@@ -298,9 +301,9 @@ t.test('every operation', async (t) => {
   await t.test('a method that its address does not take is refused with 405', async (t) => {
     const addresses = new Map(ours.map((op) => [op.path, op]));
     for (const op of addresses.values()) {
-      const here = operations.filter(({ path }) => path === op.path).map(({ method }) => method);
+      const pathMethods = operations.filter(({ path }) => path === op.path).map(({ method }) => method);
       const methods = (['PUT', 'PATCH', 'DELETE', 'POST', 'GET', 'OPTIONS'] as const).filter(
-        (method) => !(here as string[]).includes(method),
+        (method) => !(pathMethods as string[]).includes(method),
       );
       for (const method of someOf(methods)) {
         const reply = await send(
@@ -311,8 +314,12 @@ t.test('every operation', async (t) => {
         );
         t.equal(reply.status, 405, `${method} ${op.path}`);
         const allowed = (reply.headers.get('allow') ?? '').split(', ');
-        t.same(new Set(allowed.filter((one) => one !== 'HEAD')), new Set(here), `${method} ${op.path}: Allow`);
-        t.equal(allowed.includes('HEAD'), here.includes('GET'), `${method} ${op.path}: HEAD goes with GET`);
+        t.same(
+          new Set(allowed.filter((allowedMethod) => allowedMethod !== 'HEAD')),
+          new Set(pathMethods),
+          `${method} ${op.path}: Allow`,
+        );
+        t.equal(allowed.includes('HEAD'), pathMethods.includes('GET'), `${method} ${op.path}: HEAD goes with GET`);
         t.match(reply.body, refusal('method-not-allowed'), `${method} ${op.path}`);
       }
     }
@@ -324,7 +331,9 @@ t.test('every operation', async (t) => {
       const path = pathOf(op, subject);
       if (path.includes('?')) continue;
       const slashed = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
-      for (const odd of [slashed, path.toUpperCase()].filter((one) => !operations.some((each) => each.path === one))) {
+      for (const odd of [slashed, path.toUpperCase()].filter(
+        (variant) => !operations.some((each) => each.path === variant),
+      )) {
         const reply = await send(root, op, odd, undefined);
         t.equal(reply.status, 404, `${op.method} ${odd}`);
         t.match(reply.body, refusal('resource-not-found'), `${op.method} ${odd}`);
@@ -359,8 +368,8 @@ t.test('an operation that the configuration turns off is not there', async (t) =
 });
 
 t.test('each switch turns on its own operations and no others', async (t) => {
-  for (const one of switches) {
-    const store = await startStore(t, (text) => switched(true)(switched(false)(text), [one]));
+  for (const switchName of switches) {
+    const store = await startStore(t, (text) => switched(true)(switched(false)(text), [switchName]));
     for (const op of operations.filter(({ enabledBy }) => enabledBy !== undefined)) {
       const { headers } = await exchange(store.url + pathOf(op, { name: 'hello', namespace: 'snap' }), {
         method: op.method,
@@ -368,7 +377,11 @@ t.test('each switch turns on its own operations and no others', async (t) => {
         body: op.method === 'GET' ? undefined : JSON.stringify(bodyOf(op) ?? {}),
       });
       const view = headers.get('x-view-name');
-      t.equal(view, op.enabledBy === one ? `larder.${op.name}` : 'larder.none', `${op.name} with ${one} alone`);
+      t.equal(
+        view,
+        op.enabledBy === switchName ? `larder.${op.name}` : 'larder.none',
+        `${op.name} with ${switchName} alone`,
+      );
     }
   }
 });

@@ -21,13 +21,15 @@ import { largeTest } from '#test/fixtures/large.ts';
 /** The operations of a store: its own, and those of the identity provider inside. */
 const sections = [...ours, identitySection, consoleSection];
 const operations = sections.flatMap((section) => section.operations);
-const kept = join(import.meta.dirname, 'fixtures/operations.txt');
+const operationsFile = join(import.meta.dirname, 'fixtures/operations.txt');
 
 /** An operation in one line; its shapes are in schemas/. */
 function line(op: Operation, section: string): string {
   const { name, method, path, since, access, query, body, response, status, also, asks, enabledBy } = op;
   const produces = Array.isArray(op.produces) ? (op.produces as string[]) : Object.keys(op.produces ?? {});
-  const statuses = [status, ...Object.keys(also ?? {}), ...Object.keys(asks ?? {})].filter((one) => one !== undefined);
+  const statuses = [status, ...Object.keys(also ?? {}), ...Object.keys(asks ?? {})].filter(
+    (statusCode) => statusCode !== undefined,
+  );
   return [
     `${method} ${path} ${name}`,
     section,
@@ -43,8 +45,8 @@ function line(op: Operation, section: string): string {
 
 t.test('the operations are the kept ones, a line each; LARDER_KEEP=1 keeps the new ones', (t) => {
   const lines = sections.flatMap((section) => section.operations.map((op) => `${line(op, section.title)}\n`));
-  if (process.env['LARDER_KEEP'] === '1') writeFileSync(kept, lines.join(''));
-  t.strictSame(lines, readFileSync(kept, 'utf8').split(/(?<=\n)/));
+  if (process.env['LARDER_KEEP'] === '1') writeFileSync(operationsFile, lines.join(''));
+  t.strictSame(lines, readFileSync(operationsFile, 'utf8').split(/(?<=\n)/));
   t.end();
 });
 
@@ -60,11 +62,11 @@ t.test('every reference exists, and every operation has a name of its own', (t) 
   const all = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   t.equal(new Set(all.map(({ operationId }) => operationId)).size, operations.length);
   for (const [path, methods] of Object.entries(document.paths)) {
-    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const pathParameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     for (const { parameters = [] } of Object.values(methods)) {
       t.strictSame(
-        parameters.filter((one) => one.in === 'path').map(({ name }) => name),
-        named,
+        parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name),
+        pathParameters,
         path,
       );
     }
@@ -83,9 +85,9 @@ largeTest('a linter from elsewhere has nothing to say about it', async (t) => {
     },
   });
   const source = JSON.stringify(openapi(sections, '0'));
-  const found = await lintFromString({ source, absoluteRef: join(import.meta.dirname, 'openapi.json'), config });
+  const problems = await lintFromString({ source, absoluteRef: join(import.meta.dirname, 'openapi.json'), config });
   t.strictSame(
-    found.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ''}`),
+    problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} ${location[0]?.pointer ?? ''}`),
     [],
   );
 });
@@ -110,12 +112,12 @@ t.test('the document lacks parts that the configuration turns off, until a reloa
   const store = await startStore(t, (text) =>
     text.replace('package_permissions = true', 'package_permissions = false'),
   );
-  const named = async (): Promise<string[]> => {
+  const listOperationIds = async (): Promise<string[]> => {
     const { body } = await store.anyone.get('/openapi.json');
     const { paths } = body as { paths: Record<string, Record<string, { operationId: string }>> };
     return Object.values(paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId));
   };
-  const before = await named();
+  const before = await listOperationIds();
   t.notOk(before.includes('package_permissions'));
   t.notOk(before.includes('add_buildset'), 'nor what nobody has turned on');
   t.ok(before.includes('offline_exchange_macaroon'));
@@ -123,7 +125,7 @@ t.test('the document lacks parts that the configuration turns off, until a reloa
   const text = readFileSync(file, 'utf8').replace('package_permissions = false', 'package_permissions = true');
   writeFileSync(file, text.replace('offline_mode = true', 'offline_mode = false'));
   store.appliance.reload();
-  const after = await named();
+  const after = await listOperationIds();
   t.ok(after.includes('package_permissions'));
   t.notOk(after.includes('offline_exchange_macaroon'));
 });

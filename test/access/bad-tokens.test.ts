@@ -79,8 +79,8 @@ t.test('no altered token is accepted, and none makes trouble', async (t) => {
           'x',
         ),
       )
-      .map(([at, said]) =>
-        writeToken({ ...macaroon, caveats: caveats.toSpliced(at, 1, { identifier: Buffer.from(said) }) }),
+      .map(([at, identifier]) =>
+        writeToken({ ...macaroon, caveats: caveats.toSpliced(at, 1, { identifier: Buffer.from(identifier) }) }),
       ),
     fc.constant(writeToken({ ...macaroon, caveats: [] })),
     // Parts of another token.
@@ -147,11 +147,11 @@ t.test('tokens that are large or deep are refused without much work', async (t) 
   const many = Array.from({ length: 100 }, () => 'permissions []');
   const tooMany = {
     ...macaroon,
-    caveats: [...macaroon.caveats, ...many.map((one) => ({ identifier: Buffer.from(one) }))],
+    caveats: [...macaroon.caveats, ...many.map((caveat) => ({ identifier: Buffer.from(caveat) }))],
   };
   const json = (caveats: number): string =>
     JSON.stringify({ i: 'x', s64: 'A'.repeat(43), l: 'x', c: Array.from({ length: caveats }, () => ({ i: 'y' })) });
-  for (const [what, candidate] of [
+  for (const [name, candidate] of [
     ['a hundred caveats', () => writeToken(tooMany)],
     ['five thousand caveats as JSON', () => Buffer.from(json(5000)).toString('base64')],
     [
@@ -169,13 +169,13 @@ t.test('tokens that are large or deep are refused without much work', async (t) 
     try {
       made = candidate();
     } catch {
-      t.pass(`${what}: cannot even be written`);
+      t.pass(`${name}: cannot even be written`);
       continue;
     }
     for (const headers of [{ authorization: `Macaroon ${made}` }, { macaroons: made }]) {
       const cpu = cpuWatch();
-      t.equal(await ask(store, headers as Record<string, string>), 401, what);
-      t.ok(cpu() < 500, `${what}: quickly`);
+      t.equal(await ask(store, headers as Record<string, string>), 401, name);
+      t.ok(cpu() < 500, `${name}: quickly`);
     }
   }
 });
@@ -189,8 +189,8 @@ t.test('both binary forms of a token are one session', async (t) => {
   const { macaroons } = (await ada.get('/v1/tokens')).body as {
     macaroons: { 'session-id': string; 'valid-until': string }[];
   };
-  const said = macaroon.caveats.map(({ identifier }) => identifier.toString());
-  const session = macaroons.find((one) => said.includes(`session-id ${one['session-id']}`));
+  const identifiers = macaroon.caveats.map(({ identifier }) => identifier.toString());
+  const session = macaroons.find((candidate) => identifiers.includes(`session-id ${candidate['session-id']}`));
   await ada.post('/v1/tokens/revoke', { 'session-id': session?.['session-id'] });
   for (const client of [first, second]) t.equal((await client.get('/v1/tokens/whoami')).status, 401);
 });

@@ -47,7 +47,7 @@ type Outcome = 'no login' | 'no permission' | 'nothing there' | 'admitted' | 'no
 function expected({ needs = [], callers, administrator }: Row, person: Somebody, held: string[] | null): Outcome {
   if (isOpen(callers)) return 'admitted';
   if (person === 'nobody') return 'no login';
-  const holds = (one: string): boolean => held === null || held.some((own) => covers(own, one));
+  const holds = (permission: string): boolean => held === null || held.some((own) => covers(own, permission));
   const granted = needs.length === 0 || needs.some(holds);
   const part = parts[person];
   const acts = part.administrator === true && administrator !== undefined && holds(administrator);
@@ -69,10 +69,10 @@ function expected({ needs = [], callers, administrator }: Row, person: Somebody,
   }
 }
 
-const covers = (held: string, one: string): boolean =>
-  held === one ||
-  (one.startsWith('package-manage-') && held === 'package-manage') ||
-  (one.startsWith('package-view-') && held === 'package-view');
+const covers = (held: string, permission: string): boolean =>
+  held === permission ||
+  (permission.startsWith('package-manage-') && held === 'package-manage') ||
+  (permission.startsWith('package-view-') && held === 'package-view');
 
 function outcome({ status, body }: Reply): Outcome {
   const { code = '', message = '' } = (body['error-list'] ?? [{}])[0] as { code?: string; message?: string };
@@ -150,10 +150,10 @@ t.test('every operation has a row in the table, and every guarded one states its
  * together, which must not admit. The long run tries each of the others alone too.
  */
 function tokensFor({ needs = [], administrator }: Row): (string[] | null)[] {
-  const wanted: string[] = administrator === undefined ? needs : [...needs, administrator];
-  const lets = (held: string): boolean => wanted.some((one) => covers(held, one));
-  const alone = permissions.filter((one) => long || lets(one)).map((one) => [one]);
-  return [null, [], ...alone, permissions.filter((one) => !lets(one))];
+  const sufficientPermissions: string[] = administrator === undefined ? needs : [...needs, administrator];
+  const lets = (held: string): boolean => sufficientPermissions.some((permission) => covers(held, permission));
+  const alone = permissions.filter((permission) => long || lets(permission)).map((permission) => [permission]);
+  return [null, [], ...alone, permissions.filter((permission) => !lets(permission))];
 }
 
 /** Whether an account may do this with a token of all permissions; in the long run all are asked as if they might. */
@@ -170,21 +170,21 @@ t.test('each role has the permissions of the table, with each permission alone, 
   const clientOf = async (person: Somebody, held: string[] | null): Promise<Client> => {
     if (person === 'nobody') return store.anyone;
     const key = `${person} ${held?.join() ?? 'all'}`;
-    const known = clients.get(key) ?? (await store.as(person, held === null ? {} : { permissions: held as [] }));
-    clients.set(key, known);
-    return known;
+    const client = clients.get(key) ?? (await store.as(person, held === null ? {} : { permissions: held as [] }));
+    clients.set(key, client);
+    return client;
   };
   const wrong: unknown[] = [];
-  let asked = 0;
+  let callCount = 0;
 
   const hold = async (row: Row, op: Operation, query: string): Promise<void> => {
     for (const person of people) {
       for (const held of isEntitled(row, person) ? tokensFor(row) : [null, []]) {
         if (person === 'nobody' && held !== null) break; // who has no token has none of them
-        const found = outcome(await ask(await clientOf(person, held), op, subject, query));
-        asked++;
+        const actual = outcome(await ask(await clientOf(person, held), op, subject, query));
+        callCount++;
         const should = expected(row, person, held);
-        if (found !== should) wrong.push({ operation: op.name + query, person, held, should, found });
+        if (actual !== should) wrong.push({ operation: op.name + query, person, held, should, found: actual });
       }
     }
   };
@@ -195,20 +195,20 @@ t.test('each role has the permissions of the table, with each permission alone, 
     const beginsLogin = op.name === 'get_macaroon' && op.access.who.startsWith('anyone');
     await hold(beginsLogin ? { ...row, callers: 'anyone' } : row, op, '');
   }
-  t.same(wrong, [], `${asked} calls`);
-  t.ok(asked > (long ? 10_000 : 1500), `${asked} calls`);
+  t.same(wrong, [], `${callCount} calls`);
+  t.ok(callCount > (long ? 10_000 : 1500), `${callCount} calls`);
 
   wrong.length = 0;
   const reviews = operations.find(({ name }) => name === 'list_upload_reviews');
   if (reviews === undefined) throw new Error('cannot find the reviews');
   const polled: Row = { ...rowOf(reviews), needs: ['package-view-revisions', 'package-manage-revisions'] };
   for (const person of people) {
-    for (const held of [null, [], ...permissions.map((one) => [one])]) {
-      const found = outcome(await ask(await clientOf(person, held), reviews, subject, `?upload-id=${upload}`));
+    for (const held of [null, [], ...permissions.map((permission) => [permission])]) {
+      const actual = outcome(await ask(await clientOf(person, held), reviews, subject, `?upload-id=${upload}`));
       const views = expected(polled, person, held);
       const pushes = expected({ ...polled, administrator: 'store-manage' }, person, held);
       const should = views === 'admitted' || pushes === 'admitted' ? 'admitted' : views;
-      if (found !== should) wrong.push({ person, held, should, found });
+      if (actual !== should) wrong.push({ person, held, should, found: actual });
     }
   }
   t.same(wrong, [], 'a token that may push can poll its upload');
@@ -267,9 +267,9 @@ t.test('a token that names packages is good for those alone', async (t) => {
   const clients = new Map<string, Client>();
   const clientOf = async (person: 'ada' | 'carol' | 'root', packages: readonly object[]): Promise<Client> => {
     const key = person + JSON.stringify(packages);
-    const known = clients.get(key) ?? (await store.as(person, { packages: [...packages] as [] }));
-    clients.set(key, known);
-    return known;
+    const client = clients.get(key) ?? (await store.as(person, { packages: [...packages] as [] }));
+    clients.set(key, client);
+    return client;
   };
   for (const op of ofPackages) {
     for (const person of ['ada', 'carol', 'root'] as const) {

@@ -12,15 +12,15 @@ import { operationTable, rowOf } from '#test/operation-table/index.ts';
 /** Whether the rule refuses a token that names another package, or a token that names only channels. */
 const keepsOut = (op: Operation): { otherPackage: boolean; channels: boolean } => {
   const { name, method } = op;
-  const what = rowOf(op).about;
-  const guarded = what === 'package' || what === 'collaborators' || what === 'store';
+  const subject = rowOf(op).about;
+  const guarded = subject === 'package' || subject === 'collaborators' || subject === 'store';
   return {
     otherPackage: guarded,
     // To withdraw a revision closes it in whichever channels hold it.
     channels:
-      what === 'collaborators' ||
-      what === 'store' ||
-      (what === 'package' &&
+      subject === 'collaborators' ||
+      subject === 'store' ||
+      (subject === 'package' &&
         (method === 'DELETE' || ['withdraw_revision', 'delete_revisions', 'update_track'].includes(name))),
   };
 };
@@ -93,7 +93,7 @@ t.test('a narrowed token goes as far as the rule lets it, in every operation', a
     channels: await as(channels),
     ownPackageAndChannels: await as({ ...own, ...channels }),
   };
-  let kept = 0;
+  let refusalCount = 0;
   for (const op of operations) {
     const rule = keepsOut(op);
     const expected: Record<keyof typeof tokens, boolean> = {
@@ -112,11 +112,11 @@ t.test('a narrowed token goes as far as the rule lets it, in every operation', a
         expected[which],
         `${op.name} with ${which}: ${reply.status} ${JSON.stringify(reply.body)}`,
       );
-      if (expected[which]) kept++;
+      if (expected[which]) refusalCount++;
     }
     if (!changes(op)) t.notOk(isKeptOut(await ask(whole, op, subject), op), `${op.name} with the whole token`);
   }
-  t.ok(kept > 150, `${kept} calls were kept out`);
+  t.ok(refusalCount > 150, `${refusalCount} calls were kept out`);
   t.equal((await whole.get('/v1/bin/hello')).status, 200, 'nothing was unregistered');
 });
 
@@ -150,6 +150,6 @@ t.test('an invite is answered by a token that names the package, and by no other
   t.match(await other.post(accept, { token }), { status: 401 });
   t.match(await other.post('/v1/bin/nowhere/collaborators/invites/accept', { token }), { status: 401 });
   t.match(await (await store.as('bob', { channels: ['edge'] })).post(accept, { token }), { status: 401 });
-  const named = await store.as('bob', { packages: [{ type: 'bin', name: 'hello' }] });
-  t.match(await named.post(accept, { token }), { status: 204 });
+  const limitedClient = await store.as('bob', { packages: [{ type: 'bin', name: 'hello' }] });
+  t.match(await limitedClient.post(accept, { token }), { status: 204 });
 });

@@ -53,11 +53,11 @@ t.test('an act that can wait keeps its name, because approvers have signed it', 
 
 t.test('every word that was ever written is known', (t) => {
   const listed = readFileSync(file, 'utf8');
-  const known = new Set([...names.flatMap(wordsOfAct), ...retiredWords]);
+  const knownWords = new Set([...names.flatMap(wordsOfAct), ...retiredWords]);
   const lost = listed
     .split(/[\n,]|: /)
     .map((word) => word.trim())
-    .filter((word) => word !== '' && !known.has(word));
+    .filter((word) => word !== '' && !knownWords.has(word));
   t.strictSame(lost, [], 'add the former name of the act to src/acts/audit-words.ts');
   const lines = names.map((name) =>
     [name, wordsOfAct(name).slice(1).join(', ')].filter((part) => part !== '').join(': '),

@@ -32,7 +32,7 @@ import { example, helloWith, seedOf, written } from '#test/transfers/statement/e
 t.setTimeout(600_000);
 
 const source = join(import.meta.dirname, '../../src');
-const gated = everyAct.filter((one) => 'kinds' in one.gate);
+const gated = everyAct.filter((act) => 'kinds' in act.gate);
 
 t.test('every gated act explains the rows that it changes', async (t) => {
   t.strictSame(Object.keys(explained), gated.map(({ name }) => name).sort());
@@ -62,7 +62,7 @@ const beyond: Record<string, string> = {
 };
 
 t.test('every act that changes the content of a channel is held, except acts that must not wait', async (t) => {
-  const names = new Map(gated.map((one) => [one.name, one]));
+  const names = new Map(gated.map((act) => [act.name, act]));
   for (const { file, text } of filesOfActs()) {
     if (!/\.releases\.(?:fill|empty|close|remove)\(/.test(text)) continue;
     const own = [...text.matchAll(/^ {2}name: '([^']+)'/gm)].map(([, name = '']) => name);
@@ -107,7 +107,7 @@ interface Door {
   go: () => Promise<Tried>;
 }
 
-const asked = [
+const policyLines = [
   'transfers',
   'unsigned_folders',
   'requests',
@@ -119,32 +119,32 @@ const asked = [
 ].map((kind) => `${kind} = "1 of B"`);
 
 /** Holds acceptances for one package, and none of the releases. */
-const found = 'vulnerabilities = ["1 of B for unknown in snap/found:*"]';
+const acceptanceRule = 'vulnerabilities = ["1 of B for unknown in snap/found:*"]';
 
 t.test('each act that may be held is held on all of its paths, and done on the same path once approved', async (t) => {
   const { store, run, codeOf } = await askingSite(
     t,
-    [...asked, 'releases = ["1 of B for */*:*/stable"]', found].join('\n'),
+    [...policyLines, 'releases = ["1 of B for */*:*/stable"]', acceptanceRule].join('\n'),
   );
   changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });
   const doors = await doorsOf(t, store, { run, codeOf });
   t.strictSame([...new Set(doors.map(({ is }) => is))].sort(), doorsInSource(), 'and there is no other');
   const newest = async (): Promise<number> =>
     (await store.beside.records.proposals.list({ before: 1e9, openAt: undefined }, 1))[0]?.number ?? 0;
-  for (const { what, go } of doors) {
+  for (const { what: name, go } of doors) {
     const before = await newest();
     const waits = await go();
-    t.notOk(waits.done, what);
-    t.match(waits.text, new RegExp(`Waits for 1 more approval \\(proposal ${String(before + 1)},`), what);
-    t.match(waits.text, /approval-required|"errors"|"refused"/, what);
-    t.equal(await newest(), before + 1, what);
+    t.notOk(waits.done, name);
+    t.match(waits.text, new RegExp(`Waits for 1 more approval \\(proposal ${String(before + 1)},`), name);
+    t.match(waits.text, /approval-required|"errors"|"refused"/, name);
+    t.equal(await newest(), before + 1, name);
     const login = { accountId: store.ids.bob, at: store.clock.now.toISOString() };
     await store.beside.acts.do(approveProposal, { actor: store.ids.bob }, { number: before + 1, login });
     const rows = await rowsOf(store);
     const { done, text } = await go();
-    t.ok(done, `${what}: ${text}`);
+    t.ok(done, `${name}: ${text}`);
     const { act, lines } = (await store.beside.records.proposals.find(before + 1))!;
-    t.strictSame(unapproved(act, { lines, before: rows, after: await rowsOf(store) }), [], what);
+    t.strictSame(unapproved(act, { lines, before: rows, after: await rowsOf(store) }), [], name);
   }
   t.equal((await store.beside.records.proposals.list({ before: 1e9, openAt: undefined }, 100)).length, doors.length);
 });
@@ -633,8 +633,8 @@ async function transferDoors({
   let isDoubted = false;
   let unsigned = '';
   const root = await store.as('root');
-  const settled = async (path: string, asked?: object): Promise<Tried> => {
-    const { status, body } = await root.post(`/internal/v1/transfers/${path}`, asked);
+  const settled = async (path: string, input?: object): Promise<Tried> => {
+    const { status, body } = await root.post(`/internal/v1/transfers/${path}`, input);
     return { text: JSON.stringify(body), done: status === 200 };
   };
   const fetched = join(stick, 'fetched');

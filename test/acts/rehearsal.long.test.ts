@@ -99,10 +99,10 @@ const journeys: [file: string, ...parts: string[]][] = [
 const root = join(import.meta.dirname, '../..');
 
 /** Runs a test with every act done twice; returns its problems. */
-async function rehearse(told: string, file: string, parts: readonly string[]): Promise<string[]> {
+async function rehearse(reportFile: string, file: string, parts: readonly string[]): Promise<string[]> {
   const grep = parts.length === 0 ? {} : { TAP_GREP: `/^(?:${parts.join('|')})/` };
   // They are done twice, which is enough.
-  const env = { ...process.env, ...grep, LARDER_REHEARSED: told, LARDER_LONG: '' };
+  const env = { ...process.env, ...grep, LARDER_REHEARSED: reportFile, LARDER_LONG: '' };
   const fixture = join(root, 'test/fixtures/processes/rehearse.ts');
   const child = spawn(process.execPath, ['--import', fixture, join(root, 'test', file)], { cwd: root, env });
   let output = '';
@@ -122,19 +122,19 @@ t.test('every act may be run again', async (t) => {
   t.teardown(() => {
     rmSync(folder, { recursive: true });
   });
-  const told = join(folder, 'told');
+  const reportFile = join(folder, 'told');
   const left = journeys.toReversed();
   const next = async (): Promise<void> => {
-    for (let one = left.pop(); one !== undefined; one = left.pop()) {
-      const [file, ...parts] = one;
-      t.strictSame(await rehearse(told, file, parts), [], file);
+    for (let journey = left.pop(); journey !== undefined; journey = left.pop()) {
+      const [file, ...parts] = journey;
+      t.strictSame(await rehearse(reportFile, file, parts), [], file);
     }
   };
   await Promise.all([next(), next()]);
-  const lines = existsSync(told) ? readFileSync(told, 'utf8').trim().split('\n') : [];
+  const lines = existsSync(reportFile) ? readFileSync(reportFile, 'utf8').trim().split('\n') : [];
   const runs = lines.map((line) => JSON.parse(line) as { act: string; what: 'done' | 'refused' | 'different' });
-  t.strictSame([...new Set(runs.filter(({ what }) => what === 'different').map(({ act }) => act))], []);
-  const done = new Set(runs.filter(({ what }) => what === 'done').map(({ act }) => act));
+  t.strictSame([...new Set(runs.filter(({ what: outcome }) => outcome === 'different').map(({ act }) => act))], []);
+  const done = new Set(runs.filter(({ what: outcome }) => outcome === 'done').map(({ act }) => act));
   const undone = everyAct.map(({ name, outcome = 'done' }) => `${name} ${outcome}`).filter((act) => !done.has(act));
   t.strictSame(undone, [], 'each was done at least once; whoever adds one names the test that does it');
 });

@@ -89,9 +89,9 @@ t.test('every act that undoes something is tried after events between, or names 
     [],
     'add a row for a new act',
   );
-  const known = new Set([...everyAct.map(({ name }) => name), 'close, then release again']);
+  const knownNames = new Set([...everyAct.map(({ name }) => name), 'close, then release again']);
   t.strictSame(
-    listed.filter((name) => !known.has(name)),
+    listed.filter((name) => !knownNames.has(name)),
     [],
     'an act that is gone',
   );
@@ -101,7 +101,7 @@ t.test('every act that undoes something is tried after events between, or names 
     const names = [...text.matchAll(/^(?:t\.test|largeTest)\(\s*'([^']+)',/gm)].map(([, name]) => name);
     t.ok(names.includes(test), `${file}: ${test}`);
   }
-  for (const why of Object.values(final)) t.match(why, /^\S+( \S+){3,}[^.]$/);
+  for (const reason of Object.values(final)) t.match(reason, /^\S+( \S+){3,}[^.]$/);
 });
 
 /** How many of the other events `npm test` tries; the lane "long" tries all, and a restart. */
@@ -123,8 +123,8 @@ for (const [act, { start = startStore, done, undone, cases }] of Object.entries(
       const world: World = { store, root, ada, bob, name, id, at: `/internal/v1/packages/snap/${name}`, notes: {} };
       await done(world);
       await event?.(world);
-      const given = await undone(world);
-      t.equal(given === 204 || given === 201 ? 200 : given, expected, `after ${between}: the status`);
+      const status = await undone(world);
+      t.equal(status === 204 || status === 201 ? 200 : status, expected, `after ${between}: the status`);
       t.strictSame(await after(world), equals, `after ${between}: what is left`);
       store.clock.advance(minutes(1));
     }

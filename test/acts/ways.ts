@@ -18,7 +18,7 @@ export async function command(store: TestAppliance, line: string): Promise<Recor
 }
 
 /** The newest entry of the audit log, without actor, time and request. */
-export async function newest({ beside }: TestAppliance) {
-  const [row] = await beside.records.audit.newest(Number.MAX_SAFE_INTEGER, 1);
+export async function newest({ beside: writableStore }: TestAppliance) {
+  const [row] = await writableStore.records.audit.newest(Number.MAX_SAFE_INTEGER, 1);
   return row && { action: row.action, object: row.object, outcome: row.outcome, details: JSON.parse(row.details) };
 }

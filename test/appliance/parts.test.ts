@@ -87,8 +87,8 @@ const open = (): string[] =>
 /** The descriptors that were opened since. A descriptor that was about to close may be gone. */
 function more(before: readonly string[]): string[] {
   const rest = [...before];
-  return open().filter((one) => {
-    const at = rest.indexOf(one);
+  return open().filter((handle) => {
+    const at = rest.indexOf(handle);
     if (at >= 0) rest.splice(at, 1);
     return at < 0;
   });

@@ -21,10 +21,10 @@ const body = [
 async function begin(url: string): Promise<{ socket: Socket; answer: Promise<string> }> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  let said = '';
-  socket.setEncoding('latin1').on('data', (text: string) => (said += text));
+  let response = '';
+  socket.setEncoding('latin1').on('data', (text: string) => (response += text));
   socket.on('error', () => undefined);
-  const answer = once(socket, 'close').then(() => said);
+  const answer = once(socket, 'close').then(() => response);
   await once(socket, 'connect');
   const head = [
     'POST /unscanned-upload/ HTTP/1.1',

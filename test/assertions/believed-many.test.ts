@@ -14,22 +14,23 @@ import { openRecords } from '#test/fixtures/records/records.ts';
 import { accountKey, adasAccount, adasKey, made, now, roots, storeKey, timestamp } from './world.ts';
 
 const at = now.toISOString();
-const kept = { at, actor: 'larder' };
+const origin = { at, actor: 'larder' };
 
-async function world(t: Parameters<typeof openRecords>[0] & { testdir(): string }, ...known: Assertion[]) {
+async function world(t: Parameters<typeof openRecords>[0] & { testdir(): string }, ...storedAssertions: Assertion[]) {
   const [records] = await openRecords(t);
-  await records.change({ ...kept, action: 'test', object: 'store' }, async (tx) => {
-    for (const one of known) await tx.assertions.keep(toAssertionRecord(one, 'imported', kept));
+  await records.change({ ...origin, action: 'test', object: 'store' }, async (tx) => {
+    for (const assertion of storedAssertions)
+      await tx.assertions.keep(toAssertionRecord(assertion, 'imported', origin));
   });
   const many = (some: readonly Assertion[]): SpilledAssertions => {
     const upload = new SpilledAssertions(new SpillFile(t.testdir()));
-    for (const one of some) upload.add(one);
+    for (const assertion of some) upload.add(assertion);
     return upload;
   };
   return { records, many, looking: { records, roots, now } };
 }
 
-const said = (work: Promise<{ accepted: Iterable<Assertion>; basis: string }>): Promise<unknown> =>
+const outcomeOf = (work: Promise<{ accepted: Iterable<Assertion>; basis: string }>): Promise<unknown> =>
   work.then(
     ({ accepted, basis }) => ({ accepted: [...accepted].map(joined), basis }),
     (error: unknown) => (error as Error).message,
@@ -48,7 +49,7 @@ t.test('many assertions are verified like few, by the new and the stored prerequ
   const revoked = await accountKey('ada', 'ada', 'default', { revision: '2', until: '2024-01-01T00:00:00Z' });
   const second = await accountKey('second', 'ada', 'default');
   const all = [model, adasKey, adasAccount, storeKey];
-  for (const [what, known, upload, expected] of [
+  for (const [name, storedAssertions, upload, expected] of [
     ['in whichever order they come', [], all, /^type: account-key/],
     ['with what is here passed over', [storeKey, adasAccount], all, /^type: account-key/],
     ['where all of it is here', all, all, undefined],
@@ -57,12 +58,12 @@ t.test('many assertions are verified like few, by the new and the stored prerequ
     ['a name that another key in it has', [], [storeKey, adasAccount, adasKey, second], /has the same name/],
     ['what rests on nothing', [], [model, adasKey], /neither in the upload nor already here/],
   ] as const) {
-    const { many, looking } = await world(t, ...known);
-    const found = await said(verifySpooledAssertions(many(upload), looking));
-    t.strictSame(found, await said(verifyAssertions(upload, looking)), what);
-    const told = typeof found === 'string' ? found : (found as { accepted: string[] }).accepted[0];
-    if (expected === undefined) t.equal(told, undefined, what);
-    else t.match(told, expected, what);
+    const { many, looking } = await world(t, ...storedAssertions);
+    const outcome = await outcomeOf(verifySpooledAssertions(many(upload), looking));
+    t.strictSame(outcome, await outcomeOf(verifyAssertions(upload, looking)), name);
+    const text = typeof outcome === 'string' ? outcome : (outcome as { accepted: string[] }).accepted[0];
+    if (expected === undefined) t.equal(text, undefined, name);
+    else t.match(text, expected, name);
   }
 });
 
@@ -93,6 +94,6 @@ t.test('the prerequisites of a revision are imported with it, and no other asser
     'snap-revision',
   ]);
   t.strictSame([...plan.lines], [], 'which goes without saying');
-  const leftOut = plan.leftOut.map(({ what }) => what);
+  const leftOut = plan.leftOut.map(({ what: name }) => name);
   t.strictSame(leftOut, [adasAccount, other].map(nameOf), 'and what stands for itself does not, in its order');
 });

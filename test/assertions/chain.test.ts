@@ -209,14 +209,14 @@ t.test('a newer revision replaces an older one, and never the other way', async 
   const newer = await accountKey('ada', 'ada', 'default', { revision: '2', until: '2030-01-01T00:00:00Z' });
   const [accepted] = acceptUpload(joined(newer), adaKnown);
   t.equal(accepted?.revision, 2);
-  const known = [storeKey, adasAccount, newer];
+  const storedAssertions = [storeKey, adasAccount, newer];
   t.match(
-    refused(joined(adasKey), { ...adaKnown, storedAssertions: known }),
+    refused(joined(adasKey), { ...adaKnown, storedAssertions: storedAssertions }),
     /revision is 0, but revision 2 is already here/,
   );
   const twin = await accountKey('ada', 'ada', 'default', { revision: '2' });
   t.match(
-    refused(joined(twin), { ...adaKnown, storedAssertions: known }),
+    refused(joined(twin), { ...adaKnown, storedAssertions: storedAssertions }),
     /revision is 2, but revision 2 is already here/,
   );
   t.match(
@@ -264,9 +264,9 @@ t.test('a key that is not valid now vouches for nothing now', (t) => {
 });
 
 t.test('an account-key must be for a key of this store, its brand and its name', async (t) => {
-  const known = [storeKey, adasAccount, await account('bob')];
+  const storedAssertions = [storeKey, adasAccount, await account('bob')];
   const upload = async (...of: Parameters<typeof accountKey>) =>
-    refused(joined(await accountKey(...of)), { ...adaKnown, storedAssertions: known });
+    refused(joined(await accountKey(...of)), { ...adaKnown, storedAssertions: storedAssertions });
   t.match(await upload('device', 'ada', 'device'), /not a signing key of this store/);
   t.match(await upload('ada', 'bob', 'default'), /belongs to 'ada' here, not to 'bob'/);
   t.match(await upload('ada', 'ada', 'other'), /has the name 'default' here/);
@@ -393,8 +393,8 @@ t.test(
       plugs: { 'new-thing': { 'allow-installation': { 'new-rule': ['x'] } } },
       timestamp,
     };
-    const declaration = (more: Headers = {}, by: KeyName = 'store', authority = 'authority') =>
-      madeElsewhere(by, authority, 'snap-declaration', { ...headers, ...more });
+    const declaration = (more: Headers = {}, keyName: KeyName = 'store', authority = 'authority') =>
+      madeElsewhere(keyName, authority, 'snap-declaration', { ...headers, ...more });
     const upload = async (...more: Parameters<typeof declaration>) =>
       refused(joined(await declaration(...more)), adaKnown);
     t.equal(await upload(), undefined);
@@ -408,9 +408,9 @@ t.test(
     t.match(refused(changed, adaKnown), /was changed after it was signed/);
 
     const newer = await declaration({ revision: '4', format: '100' });
-    const known = { ...adaKnown, storedAssertions: [...adaKnown.storedAssertions, newer] };
-    t.match(refused(joined(await declaration({ revision: '3' })), known), /revision is 3, but revision 4 is already/);
-    t.equal(refused(joined(await declaration({ revision: '5', format: '7' })), known), undefined);
+    const context = { ...adaKnown, storedAssertions: [...adaKnown.storedAssertions, newer] };
+    t.match(refused(joined(await declaration({ revision: '3' })), context), /revision is 3, but revision 4 is already/);
+    t.equal(refused(joined(await declaration({ revision: '5', format: '7' })), context), undefined);
 
     const request = await madeElsewhere('device', '', 'serial-request', { format: '1' });
     t.match(refused(joined(request), adaKnown), /'format' is 1; the newest that is understood is 0/);
@@ -438,8 +438,8 @@ t.test('a confdb-schema is signed by its account, and the schemas of system by a
   );
   t.match(refused(joined(await confdbSchema({}, 'store')), adaKnown), /speaks for 'ada', but the key .* 'authority'/);
   const schema = await confdbSchema({ revision: '2' });
-  const known = { ...adaKnown, storedAssertions: [...adaKnown.storedAssertions, schema] };
-  t.match(refused(joined(await confdbSchema({ revision: '1' })), known), /revision is 1, but revision 2 is already/);
+  const context = { ...adaKnown, storedAssertions: [...adaKnown.storedAssertions, schema] };
+  t.match(refused(joined(await confdbSchema({ revision: '1' })), context), /revision is 1, but revision 2 is already/);
   t.match(refused(joined(schema).replace('"any"', '"all"'), adaKnown), /was changed after it was signed/);
   const foreign = { 'authority-id': 'ada', 'account-id': 'bob' };
   await t.rejects(confdbSchema(foreign), { message: /'account-id' must be the same as authority-id/ });

@@ -10,7 +10,8 @@ import { nameOf } from '#assertions/format/types.ts';
 import { assertionsOf, declaration, offered, publisher, snapRevision } from '#test/fixtures/packages/online-store.ts';
 import { adasAccount, adasKey, storeKey } from './world.ts';
 
-const finder = (assertions: readonly Assertion[]) => (name: string) => assertions.find((one) => nameOf(one) === name);
+const finder = (assertions: readonly Assertion[]) => (name: string) =>
+  assertions.find((assertion) => nameOf(assertion) === name);
 
 t.test('the assertions say what a file is', async (t) => {
   const hello = offered('hello-on', 12, { developer: 'helper' });
@@ -45,11 +46,11 @@ t.test('a file matches its assertions, or the error names the difference', (t) =
     provenance: fc.constantFrom('global-upload', 'factory'),
   });
   fc.assert(
-    fc.property(facts, facts, (said, file) => {
-      const wrong = disagreement(said as ForeignSnap, file);
+    fc.property(facts, facts, (statement, file) => {
+      const wrong = disagreement(statement as ForeignSnap, file);
       for (const key of ['sha3_384', 'size', 'name', 'provenance'] as const) {
-        const isTold = wrong?.includes(`'${String(file[key])}', and not '${String(said[key])}'`) ?? false;
-        t.equal(isTold, file[key] !== said[key], key);
+        const isTold = wrong?.includes(`'${String(file[key])}', and not '${String(statement[key])}'`) ?? false;
+        t.equal(isTold, file[key] !== statement[key], key);
       }
     }),
   );
@@ -57,10 +58,10 @@ t.test('a file matches its assertions, or the error names the difference', (t) =
 });
 
 t.test('of several revisions of an assertion the newest counts, in any order of the files', async (t) => {
-  const one = offered('hello-on', 3);
+  const snap = offered('hello-on', 3);
   const all = await Promise.all([
     ...[0, 1, 2].map((revision) => publisher('maker', { revision: String(revision) })),
-    ...[0, 5].map((revision) => declaration({ ...one, declared: { revision: String(revision) } })),
+    ...[0, 5].map((revision) => declaration({ ...snap, declared: { revision: String(revision) } })),
     ...[3, 4].map((revision) => snapRevision(offered('hello-on', revision))),
   ]);
   const order = fc.shuffledSubarray([...all, storeKey, adasAccount, adasKey], { minLength: all.length + 3 });
@@ -69,7 +70,7 @@ t.test('of several revisions of an assertion the newest counts, in any order of 
       const pool = new AssertionPool();
       for (const assertion of assertions) t.equal(pool.add(assertion, nameOf(assertion)), undefined);
       t.equal(pool.find('account/maker')?.revision, 2);
-      t.equal(pool.find(`snap-declaration/16/${one.id}`)?.revision, 5);
+      t.equal(pool.find(`snap-declaration/16/${snap.id}`)?.revision, 5);
       t.equal(pool.all.length, 7);
       for (const assertion of pool.all) {
         const chain = pool.withPrerequisites(assertion).map(nameOf);

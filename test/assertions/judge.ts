@@ -158,9 +158,9 @@ export const jujuClient = (): string => build('jujuclient');
 export function buildJujuClient(): (url: string, command: string[], input?: string) => Promise<Judgement> {
   const tool = jujuClient();
   return async (url, command, input = '') => {
-    const asked = run(tool, [url, ...command], { maxBuffer: 16 << 20 });
-    asked.child.stdin?.end(input);
-    const { code, stdout, stderr } = await asked.then(
+    const execution = run(tool, [url, ...command], { maxBuffer: 16 << 20 });
+    execution.child.stdin?.end(input);
+    const { code, stdout, stderr } = await execution.then(
       (done) => ({ ...done, code: 0 }),
       (error: unknown) => error as { code: number; stdout: string; stderr: string },
     );

@@ -138,8 +138,12 @@ async function signsForBrand(t: Test, brandSigner: Signer): Promise<void> {
     { name: 'pc', type: 'gadget', id: 'b'.repeat(32), 'default-channel': '22/stable' },
     { name: 'hello', type: 'app', id: hello, presence: 'optional', modes: ['run', 'ephemeral'] },
   ];
-  const asked = { 'brand-id': 'ada', model: 'pc-1', 'request-id': 'R1', 'device-key': keys.device.encoded };
-  const request = await signAssertion(signer, keys.device.id, { type: 'serial-request', headers: asked, signedAt: at });
+  const requestHeaders = { 'brand-id': 'ada', model: 'pc-1', 'request-id': 'R1', 'device-key': keys.device.encoded };
+  const request = await signAssertion(signer, keys.device.id, {
+    type: 'serial-request',
+    headers: requestHeaders,
+    signedAt: at,
+  });
   const declaration = await made('store', 'authority', 'snap-declaration', {
     series: '16',
     'snap-id': hello,
@@ -215,7 +219,7 @@ async function signsForBrand(t: Test, brandSigner: Signer): Promise<void> {
   for (const [index, left] of [...chain, declaration].entries()) {
     agrees(
       `it without the ${left.type} ${index}`,
-      [...signed, ...chain].filter((one) => one !== left),
+      [...signed, ...chain].filter((assertion) => assertion !== left),
     );
   }
   agrees('another root', [...chain, await accountKey('root', 'authority', 'root', { revision: '1' }, 'root')]);
@@ -231,7 +235,7 @@ async function signsForBrand(t: Test, brandSigner: Signer): Promise<void> {
   );
   t.equal(judge(withRoots, '-trusted', rootsFile).status, 0, 'and so with snapd');
 
-  const named = { accountId: 'ada', name: 'serials', since: at, signedAt: at };
-  const keyRequest = await accountKeyRequest({ signer: brandSigner, keyId: keys.ada.id, ...named });
+  const keyOptions = { accountId: 'ada', name: 'serials', since: at, signedAt: at };
+  const keyRequest = await accountKeyRequest({ signer: brandSigner, keyId: keys.ada.id, ...keyOptions });
   t.equal(judge(keyRequest, '-strict', '-account', 'ada', '-name', 'serials').status, 0);
 }

@@ -15,8 +15,8 @@ t.test('an assertion is found by its primary key, with or without the parts that
     'developer-id': 'ada',
     timestamp,
   });
-  for (const one of [adasAccount, adasKey, revision]) {
-    t.same(resolveLookup(one.type, primaryKeyOf(one)), { name: nameOf(one) });
+  for (const assertion of [adasAccount, adasKey, revision]) {
+    t.same(resolveLookup(assertion.type, primaryKeyOf(assertion)), { name: nameOf(assertion) });
   }
   t.same(resolveLookup('snap-revision', ['A'.repeat(64)]), { name: nameOf(revision) });
   t.same(resolveLookup('validation-set', ['16', 'ada', 'pumps']), { accountId: 'ada', setName: 'pumps' });
@@ -32,8 +32,8 @@ t.test('an unknown query is refused by name', async (t) => {
   fc.assert(
     fc.property(types, fc.array(fc.string(), { maxLength: 6 }), (type, keys) => {
       try {
-        const asked = resolveLookup(type, keys);
-        t.ok('name' in asked ? asked.name.startsWith(`${type}/`) : type === 'validation-set');
+        const lookup = resolveLookup(type, keys);
+        t.ok('name' in lookup ? lookup.name.startsWith(`${type}/`) : type === 'validation-set');
       } catch (error) {
         t.ok(error instanceof Refusal && error.status === (type === 'repair' ? 404 : 400));
       }

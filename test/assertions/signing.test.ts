@@ -33,12 +33,13 @@ const believed = (text: string, more: readonly Assertion[] = []) =>
     .map(joined)
     .includes(text);
 
-const request = (headers: Headers, by: 'device' | 'second' = 'device') =>
-  signAssertion(signer, keys[by].id, { type: 'serial-request', headers, signedAt: at });
-const asked = { 'brand-id': 'ada', model: 'pc-1', 'request-id': 'R1', 'device-key': keys.device.encoded };
+const request = (headers: Headers, keyName: 'device' | 'second' = 'device') =>
+  signAssertion(signer, keys[keyName].id, { type: 'serial-request', headers, signedAt: at });
+const requestHeaders = { 'brand-id': 'ada', model: 'pc-1', 'request-id': 'R1', 'device-key': keys.device.encoded };
 
 t.test('a brand signs the same bytes as snapd for the same headers', async (t) => {
-  const step = (name: string) => parseAssertion(chain.steps.find((one) => one.name === name)?.assertion ?? '');
+  const step = (name: string) =>
+    parseAssertion(chain.steps.find((candidate) => candidate.name === name)?.assertion ?? '');
   const brand: BrandKey = { ...ada, accountId: 'my-brand', accountKey: undefined };
   const signers: [string, (assertion: Assertion, at: Date) => Promise<string>][] = [
     ['model-by-brand', ({ headers }, at) => signModel(brand, without(headers, 'timestamp'), at)],
@@ -70,7 +71,7 @@ t.test('a brand signs the same bytes as snapd for the same headers', async (t) =
 });
 
 function without(headers: Headers, name: string): Headers {
-  return Object.fromEntries(Object.entries(headers).filter(([one]) => one !== name));
+  return Object.fromEntries(Object.entries(headers).filter(([header]) => header !== name));
 }
 
 t.test('the signatures of a brand are trusted', async (t) => {
@@ -127,7 +128,7 @@ t.test('the signatures of a brand are trusted', async (t) => {
 });
 
 t.test('a device with its key gets its serial', async (t) => {
-  const read = readSerialRequest(`${await request({ ...asked, serial: 'wish' })}\n${joined(storeKey)}`);
+  const read = readSerialRequest(`${await request({ ...requestHeaders, serial: 'wish' })}\n${joined(storeKey)}`);
   t.match(read, {
     brandId: 'ada',
     model: 'pc-1',
@@ -146,25 +147,25 @@ t.test('a device with its key gets its serial', async (t) => {
 });
 
 t.test('a device that does not hold its key gets nothing', async (t) => {
-  await t.rejects(request(asked, 'second'), {
+  await t.rejects(request(requestHeaders, 'second'), {
     message: /'sign-key-sha3-384' is not the id of the header 'device-key'/,
   });
-  const honest = await request(asked);
+  const honest = await request(requestHeaders);
   t.throws(() => readSerialRequest(honest.replace('R1', 'R2')), {
     name: 'Refusal',
     message: /changed after it was signed/,
   });
-  const theirs = await request({ ...asked, 'device-key': keys.second.encoded }, 'second');
+  const theirs = await request({ ...requestHeaders, 'device-key': keys.second.encoded }, 'second');
   const lent = honest.slice(0, honest.lastIndexOf('\n\n')) + theirs.slice(theirs.lastIndexOf('\n\n'));
   t.throws(() => readSerialRequest(lent), { name: 'Refusal', message: /changed after|not signed by the key/ });
   t.throws(() => readSerialRequest(joined(adasKey)), {
     message: /must come first, and not an assertion of type "account-key"/,
   });
-  await t.rejects(request({ ...asked, model: 'PC' }), { message: /'model' is "PC"/ });
+  await t.rejects(request({ ...requestHeaders, model: 'PC' }), { message: /'model' is "PC"/ });
 });
 
 t.test('another account signs serials only if the model allows it', async (t) => {
-  const read = readSerialRequest(await request(asked));
+  const read = readSerialRequest(await request(requestHeaders));
   const bob: BrandKey = { signer, keyId: keys.second.id, accountId: 'bob', accountKey: undefined };
   const parsed = async (headers: Headers) => parseAssertion(await signModel(ada, { ...model, snaps, ...headers }, at));
   const delegating = await parsed({ 'serial-authority': ['bob'] });

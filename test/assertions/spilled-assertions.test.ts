@@ -49,15 +49,15 @@ t.test('they are the same as those of a pool', (t) => {
     adasKey,
   ];
   const [pool, spooled] = [new AssertionPool(), new SpilledAssertions(new SpillFile(t.testdir()))];
-  for (const one of some) {
-    pool.add(one, 'a file');
-    spooled.add(one);
+  for (const assertion of some) {
+    pool.add(assertion, 'a file');
+    spooled.add(assertion);
   }
   t.strictSame([...spooled].map(joined), pool.all.map(joined));
-  for (const one of some) {
-    const found = spooled.get(nameOf(one))!;
-    t.equal(joined(found), joined(pool.find(nameOf(one))!));
-    t.equal(spooled.revisionAt(spooled.numberOf(nameOf(one))), found.revision);
+  for (const assertion of some) {
+    const actual = spooled.get(nameOf(assertion))!;
+    t.equal(joined(actual), joined(pool.find(nameOf(assertion))!));
+    t.equal(spooled.revisionAt(spooled.numberOf(nameOf(assertion))), actual.revision);
   }
   t.strictSame([...spooled.ofType('account-key')].map(joined), [storeKey, adasKey].map(joined));
   t.strictSame([...spooled.ofType('model')], []);

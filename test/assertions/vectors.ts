@@ -63,7 +63,7 @@ export const bytesOf = (edge: EdgeCase): Buffer =>
     : Buffer.from(edge['assertion-base64'], 'base64');
 
 export function vectorKey(name: string): { id: string; privateKey: KeyObject; publicKey: KeyObject; encoded: string } {
-  const key = requests.keys.find((one) => one.name === name);
+  const key = requests.keys.find((candidate) => candidate.name === name);
   if (key === undefined) throw new Error(`cannot find the key ${name} among the vectors`);
   const der = Buffer.from(key['private-key-pkcs8-der-base64'], 'base64');
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
@@ -78,7 +78,7 @@ export function vectorKey(name: string): { id: string; privateKey: KeyObject; pu
 /** A signer with the given keys. */
 export function signerOf(keys: readonly { id: string; privateKey: KeyObject }[]): Signer {
   const find = (id: string): KeyObject => {
-    const key = keys.find((one) => one.id === id);
+    const key = keys.find((candidate) => candidate.id === id);
     if (key === undefined) throw new Error(`cannot find the key ${id}`);
     return key.privateKey;
   };

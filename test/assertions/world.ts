@@ -26,7 +26,7 @@ export const timestamp = '2024-06-01T00:00:00Z';
 
 /** Signs a statement in the name of an account. */
 export async function made(
-  by: KeyName,
+  keyName: KeyName,
   authority: string,
   type: string,
   headers: Headers,
@@ -34,28 +34,28 @@ export async function made(
 ): Promise<Assertion> {
   const all: Headers = { 'authority-id': authority, ...headers };
   return parseAssertion(
-    await signAssertion(signer, keys[by].id, { type, headers: all, body, signedAt: new Date(timestamp) }),
+    await signAssertion(signer, keys[keyName].id, { type, headers: all, body, signedAt: new Date(timestamp) }),
   );
 }
 
 /** The same by a program that knows more types and formats than this store: nothing is checked. */
 export async function madeElsewhere(
-  by: KeyName,
+  keyName: KeyName,
   authority: string,
   type: string,
   headers: Headers,
   body = '',
 ): Promise<Assertion> {
-  const content = contentOf(type, [], { 'authority-id': authority, ...headers }, body, keys[by].id);
+  const content = contentOf(type, [], { 'authority-id': authority, ...headers }, body, keys[keyName].id);
   const at = new Date(timestamp);
-  return parseAssertion(joined({ content, signature: await signer.sign(keys[by].id, content, at) }));
+  return parseAssertion(joined({ content, signature: await signer.sign(keys[keyName].id, content, at) }));
 }
 
 /** A confdb-schema of ada, and the JSON of its storage. */
 export const storageBody = '{\n  "storage": {\n    "schema": {\n      "wifi": "any"\n    }\n  }\n}';
-export const confdbSchema = (more: Headers = {}, by: KeyName = 'ada', authority = 'ada'): Promise<Assertion> =>
+export const confdbSchema = (more: Headers = {}, keyName: KeyName = 'ada', authority = 'ada'): Promise<Assertion> =>
   made(
-    by,
+    keyName,
     authority,
     'confdb-schema',
     {
@@ -70,22 +70,28 @@ export const confdbSchema = (more: Headers = {}, by: KeyName = 'ada', authority 
 
 export const account = (
   id: string,
-  by: KeyName = 'store',
+  keyName: KeyName = 'store',
   authority = 'authority',
   more: Headers = {},
 ): Promise<Assertion> =>
-  made(by, authority, 'account', { 'account-id': id, 'display-name': id, validation: 'verified', timestamp, ...more });
+  made(keyName, authority, 'account', {
+    'account-id': id,
+    'display-name': id,
+    validation: 'verified',
+    timestamp,
+    ...more,
+  });
 
 export const accountKey = (
   of: KeyName,
   account: string,
   name: string,
   more: Headers = {},
-  by: KeyName = 'store',
+  keyName: KeyName = 'store',
   authority = 'authority',
 ) =>
   made(
-    by,
+    keyName,
     authority,
     'account-key',
     { 'public-key-sha3-384': keys[of].id, 'account-id': account, name, since: '2024-01-01T00:00:00Z', ...more },

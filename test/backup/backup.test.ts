@@ -66,8 +66,8 @@ async function filled(t: Parameters<typeof startStore>[0]): Promise<TestApplianc
 }
 
 /** The folder for copies of the keys. */
-function keysOf(store: TestAppliance, beside: string): string {
-  const folder = join(beside, 'keys');
+function keysOf(store: TestAppliance, parent: string): string {
+  const folder = join(parent, 'keys');
   mkdirSync(folder);
   for (const name of ['site.key', 'master.key']) cpSync(join(store.directory, name), join(folder, name));
   return folder;
@@ -171,14 +171,14 @@ t.test('a backup that was cut off, changed, or made by another store is not rest
     t.match(await attempt(whole.subarray(0, length)), { code: 1, err: /no whole backup/ }, `cut at ${length}`);
   }
   // The padding between files means nothing, so only bytes within files are struck.
-  let found = 0;
+  let failureCount = 0;
   for (let number = 0; number < 12; number++) {
     const bytes = Buffer.from(whole);
     bytes[randomInt(20_000) + 600]! ^= 1 << randomInt(8);
-    found += (await attempt(bytes)).code;
+    failureCount += (await attempt(bytes)).code;
     rmSync(data, { recursive: true, force: true });
   }
-  t.equal(found, 12, 'every flipped bit in the database copy is found');
+  t.equal(failureCount, 12, 'every flipped bit in the database copy is found');
   rmSync(join(keys, 'site.key'));
   writeFileSync(join(keys, 'site.key'), `${randomBytes(32).toString('base64')}\n`);
   const another = fingerprintOf(Buffer.from(readFileSync(join(keys, 'site.key'), 'utf8'), 'base64'));

@@ -27,11 +27,11 @@ t.test('a missing blob is named by its package, and fetched back from an earlier
   });
   removeContent(store.directory, sha3_384);
 
-  const named = `snap/tiny-app revision 1 (${sha3_384}) is missing in the store`;
+  const message = `snap/tiny-app revision 1 (${sha3_384}) is missing in the store`;
   const made = await run(`backup ${tuesday}`);
   t.equal(made.code, 1);
-  t.match(made.out, `1 blob is not in it:\n  ${named}\n`);
-  t.match(await run(`backup ${folder}/all-the-same.tar --even-so`), { code: 0, out: named });
+  t.match(made.out, `1 blob is not in it:\n  ${message}\n`);
+  t.match(await run(`backup ${folder}/all-the-same.tar --even-so`), { code: 0, out: message });
   t.match(await run(`backup --check ${tuesday}`), {
     code: 1,
     out: `the blob ${sha3_384} is not in it (missing when it was made)`,
@@ -121,7 +121,7 @@ largeTest('of a backup that a signal ends nothing is left, and it can be repeate
   const file = join(folder, 'ended.tar');
   const line = ['backup', file, '--data', store.directory];
   const lying = () => [folder, store.directory].map((at) => readdirSync(at).filter((name) => !/\.lock\b/.test(name)));
-  const there = lying();
+  const before = lying();
   const listeners = process.listenerCount('SIGTERM');
   for (const [signal, step, code] of [
     ['SIGTERM', 'database', 143],
@@ -130,7 +130,7 @@ largeTest('of a backup that a signal ends nothing is left, and it can be repeate
   ] as const) {
     const ended = await endedBy(signal, step, line);
     t.match(ended, { code, err: '"error":"interrupted; unfinished work was undone","code":"interrupted"' }, step);
-    t.strictSame(lying(), there, `${signal} at ${step}: nothing is left`);
+    t.strictSame(lying(), before, `${signal} at ${step}: nothing is left`);
   }
   t.equal(process.listenerCount('SIGTERM'), listeners, 'later signals do what signals do');
   t.match(await run('audit list --json'), { out: /^(?!.*"action":"make_backup")/s });

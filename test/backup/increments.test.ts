@@ -236,7 +236,7 @@ t.test(
       madeAt.push((await addBackupAt(made, place, at)).madeAt);
       if ((await findIncrementBase(place, siteKey, at))?.manifest.since === null) fulls.push(night);
       await removeOldBackups(place, keepNewest(7), { siteKey });
-      for (const kept of madeAt.slice(-7)) await readState(place, siteKey, kept);
+      for (const time of madeAt.slice(-7)) await readState(place, siteKey, time);
     }
     t.same(fulls, [0, 7, 14]);
     t.ok((await place.list()).length <= 14);

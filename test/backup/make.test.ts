@@ -34,13 +34,13 @@ t.setTimeout(600_000);
 /** Makes a backup of this store like the command, with the given options. */
 async function make(
   { store, folder }: Saved,
-  { files = onDisk, ...given }: Partial<BackupOptions> & { files?: Files },
+  { files = onDisk, ...options }: Partial<BackupOptions> & { files?: Files },
 ): Promise<BackupResult> {
-  const { beside } = store;
-  const file = given.file ?? join(folder, 'full.tar');
+  const { beside: writableStore } = store;
+  const file = options.file ?? join(folder, 'full.tar');
   const workspace = join(folder, 'workspace');
   mkdirSync(workspace, { recursive: true });
-  return withBlobs(beside, ({ blobs }) =>
+  return withBlobs(writableStore, ({ blobs }) =>
     makeBackup({
       database: { size: 0, copyTo: copyForBackup({ file: join(store.directory, 'larder.db') }) },
       directory: store.directory,
@@ -48,16 +48,16 @@ async function make(
       place: placeOfFile(file, { files }),
       workspace,
       blobs,
-      siteKey: beside.siteKey,
+      siteKey: writableStore.siteKey,
       id: 'an-id',
-      now: beside.now,
+      now: writableStore.now,
       version: '0',
       evenSo: false,
-      needed: () => beside.records.neededContents.list('', 1000),
-      stillNeeded: (sha3_384) => beside.records.neededContents.has(sha3_384),
-      auditHead: () => beside.records.audit.head(),
+      needed: () => writableStore.records.neededContents.list('', 1000),
+      stillNeeded: (sha3_384) => writableStore.records.neededContents.has(sha3_384),
+      auditHead: () => writableStore.records.audit.head(),
       progress: () => undefined,
-      ...given,
+      ...options,
     }),
   );
 }
@@ -157,10 +157,10 @@ t.test('a blob that cannot be read is named as that, and the rest is backed up',
       blobs: {
         list: () => blobs.list(),
         stat: (sha3_384) => blobs.stat(sha3_384),
-        async makeLocalCopy(one) {
-          const loan = await borrow(one);
+        async makeLocalCopy(digest) {
+          const loan = await borrow(digest);
           // Reading a folder fails, as reading from a bad disk does.
-          return one === sha3_384 ? { ...loan, file: backup.folder } : loan;
+          return digest === sha3_384 ? { ...loan, file: backup.folder } : loan;
         },
       },
     });
@@ -260,14 +260,14 @@ largeTest('a store on a completely full disk can still be backed up', async (t) 
 t.test('a store with blobs in a bucket is restored into a folder', async (t) => {
   const backup = await saved(t);
   const { folder, keys, sha3_384 } = backup;
-  const named = join(folder, 'named');
-  mkdirSync(named);
-  cpSync(join(backup.store.directory, 'larder.toml'), join(named, 'larder.toml'));
-  changeConfig(join(named, 'larder.toml'), {
+  const configFolder = join(folder, 'named');
+  mkdirSync(configFolder);
+  cpSync(join(backup.store.directory, 'larder.toml'), join(configFolder, 'larder.toml'));
+  changeConfig(join(configFolder, 'larder.toml'), {
     'blobs.s3': 'https://s3.internal:8080/larder/main',
     'blobs.credentials_file': '/etc/larder/s3-credentials.toml',
   });
-  await make(backup, { directory: named });
+  await make(backup, { directory: configFolder });
   const data = join(folder, 'data');
   const { code, out, err } = await larder(`restore ${join(folder, 'full.tar')} --data ${data} --keys ${keys}`);
   t.equal(code, 0, err);

@@ -30,10 +30,10 @@ async function filled(t: Parameters<typeof store>[0], contents: readonly string[
 t.test('all blobs are copied, and existing blobs are not sent again', async (t) => {
   const { made, digests } = await filled(t, ['', 'one', 'two', 'x'.repeat(3_000_000)]);
   const to = await store(t);
-  const told: number[] = [];
-  const first = await copyBlobs({ ...between(made, to), progress: (done) => told.push(done) });
+  const reports: number[] = [];
+  const first = await copyBlobs({ ...between(made, to), progress: (done) => reports.push(done) });
   t.match(first, { blobs: 4, bytes: 3_000_006, alreadyPresent: 0 });
-  t.equal(told.at(-1), 3_000_006);
+  t.equal(reports.at(-1), 3_000_006);
   t.strictSame((await listed(to.blobs.list())).map(({ sha3_384 }) => sha3_384).sort(), [...digests].sort());
   for (const digest of digests) t.ok(readFileSync(fileOf(to, digest)).equals(readFileSync(fileOf(made, digest))));
   t.match(await copyBlobs(between(made, to)), { alreadyPresent: 4 });

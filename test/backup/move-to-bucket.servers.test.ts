@@ -28,13 +28,13 @@ t.test('all blobs move to a bucket, with the records or alone, and return', asyn
     t.equal(made.code, 0, made.err);
   }
   const store = commandsOn(data);
-  const wanted = (name: string, changes: Parameters<typeof changeConfig>[1]): string => {
+  const writeConfig = (name: string, changes: Parameters<typeof changeConfig>[1]): string => {
     const wantedFile = join(data, '..', `${name}.toml`);
     cpSync(join(data, 'larder.toml'), wantedFile);
     changeConfig(wantedFile, changes);
     return wantedFile;
   };
-  const inBucket = wanted('in-bucket', placeIn(swift, folder(t)));
+  const inBucket = writeConfig('in-bucket', placeIn(swift, folder(t)));
   const before = readFileSync(join(data, 'larder.toml'), 'utf8');
   const bad = 'b'.repeat(96);
   writeFileSync(join(data, 'blobs/quarantine', bad), 'what was found damaged', { mode: 0o600 });
@@ -51,13 +51,13 @@ t.test('all blobs move to a bucket, with the records or alone, and return', asyn
   t.match(await store.json('audit list --limit 1'), { entries: [{ action: 'move_store' }] });
 
   const address = await server.newDatabase(() => Promise.resolve());
-  t.match(await store.json(`move --to ${wanted('on-server', { 'records.postgres': address })}`), { rows: Number });
+  t.match(await store.json(`move --to ${writeConfig('on-server', { 'records.postgres': address })}`), { rows: Number });
   const served = await serve(data);
   t.equal((await fetch(`${served.url}/readyz`)).status, 200, 'on both engines');
   t.match(await store.larder(`move --to ${inBucket}`), { code: 3 }, 'a store that is served stays where it is');
   await served.stop();
 
-  const back = wanted('back', {
+  const back = writeConfig('back', {
     'records.postgres': undefined,
     'blobs.s3': undefined,
     'blobs.credentials_file': undefined,

@@ -100,20 +100,20 @@ t.test('the records move to a server and back, with an entry in the log, and a c
   await served.ended;
   await store.larder('account create --email cid@example.org --username cid --display-name Cid');
 
-  const there = lasting(await rowsOfServer(address));
+  const rows = lasting(await rowsOfServer(address));
   const back = await store.json(`move --to ${configuration(data, undefined)}`);
   t.match(back, {
     to: 'larder.db',
     'kept-aside': /^the schema larder_moved_\d{8}t\d{6}z of the database postgres at /,
   });
-  t.strictSame(lasting(await rowsOfFile(join(data, 'larder.db'))), there);
+  t.strictSame(lasting(await rowsOfFile(join(data, 'larder.db'))), rows);
   t.match(await store.json('verify'), { good: true });
   t.match(await store.json('account list'), { accounts: [{}, {}, {}, { username: 'cid' }] });
   t.equal((await store.json('audit list --action move')).entries.length, 2);
   const [, schema] = /the schema (\w+)/.exec(back['kept-aside'] as string)!;
-  const kept = server.address(`&options=${encodeURIComponent(`-c search_path=${schema!}`)}`);
-  t.strictSame(lasting(await rowsOfServer(kept)), there, 'the old records are whole under another name');
-  changeConfig(join(data, 'larder.toml'), { 'records.postgres': kept });
+  const oldAddress = server.address(`&options=${encodeURIComponent(`-c search_path=${schema!}`)}`);
+  t.strictSame(lasting(await rowsOfServer(oldAddress)), rows, 'the old records are whole under another name');
+  changeConfig(join(data, 'larder.toml'), { 'records.postgres': oldAddress });
   t.match(await store.json('account list'), { accounts: [{}, {}, {}, { username: 'cid' }] }, 'and can be opened there');
   changeConfig(join(data, 'larder.toml'), { 'records.postgres': address });
   t.match(await store.larder('account list'), { code: 1, err: /contains no store/ }, 'and nowhere else');
@@ -125,9 +125,9 @@ t.test('an impossible move is refused in a sentence, and nothing is changed', as
   const address = await server.newSchema();
   const file = configuration(data, address);
   const before = readFileSync(join(data, 'larder.toml'), 'utf8');
-  const refused = async (code: number, why: RegExp, line = `move --to ${file}`): Promise<void> => {
+  const refused = async (code: number, pattern: RegExp, line = `move --to ${file}`): Promise<void> => {
     const ended = await store.larder(line);
-    t.match(ended, { code, err: why });
+    t.match(ended, { code, err: pattern });
     t.match(ended.err, /^(?:larder: \S.* does not respond yet; waiting for it\n)?larder: [^\n]+\n$/, 'one sentence');
     t.equal(readFileSync(join(data, 'larder.toml'), 'utf8'), before);
     t.notOk(existsSync(join(data, '.moving')));
@@ -172,9 +172,9 @@ t.test('an impossible move is refused in a sentence, and nothing is changed', as
 });
 
 /** Compares a store with an earlier description of it, in any place. */
-async function isWhole(t: Test, { json }: NewStore, what: string): Promise<void> {
-  t.match(await json('audit verify'), { good: true }, `${what}: the log is whole`);
-  t.match(await json('account list'), { accounts: [{}, {}, {}] }, `${what}: nobody is lost`);
+async function isWhole(t: Test, { json }: NewStore, label: string): Promise<void> {
+  t.match(await json('audit verify'), { good: true }, `${label}: the log is whole`);
+  t.match(await json('account list'), { accounts: [{}, {}, {}] }, `${label}: nobody is lost`);
 }
 
 for (const direction of ['to a server', 'back into a file', 'of its files to a bucket'] as const) {
@@ -194,8 +194,8 @@ for (const direction of ['to a server', 'back into a file', 'of its files to a b
         const file = configuration(store.data, address);
         const move = (to: string): string[] => ['move', '--to', to, '--data', store.data];
         if (direction === 'to a server') return { store, line: move(file), to: address };
-        const there = await larder(move(file).join(' '));
-        t.equal(there.code, 0, there.err);
+        const outcome = await larder(move(file).join(' '));
+        t.equal(outcome.code, 0, outcome.err);
         return { store, line: move(configuration(store.data, undefined)), to: undefined };
       };
       const all = await stepsOf(t, (await prepared()).line, steps);

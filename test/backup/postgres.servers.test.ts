@@ -67,25 +67,25 @@ const lasting = (rows: Record<string, unknown>): Record<string, unknown> =>
 t.test(
   'a backup of a file is restored onto a server, backed up there while it serves, and restored as a file',
   async (t) => {
-    const there = await onServer(t);
-    t.match(there.out, /^Its records are in the database empty_0 at /m);
-    t.notOk(existsSync(join(there.data, 'larder.db')), 'no records are left in a file');
-    t.notOk(existsSync(join(there.data, '.restoring')));
-    const configuration = readFileSync(join(there.data, 'larder.toml'), 'utf8');
-    t.ok(configuration.includes(`\npostgres = "${there.address}"\npassword_file`.split('\n')[1]!));
-    t.match(await there.json('audit verify'), { good: true });
+    const serverStore = await onServer(t);
+    t.match(serverStore.out, /^Its records are in the database empty_0 at /m);
+    t.notOk(existsSync(join(serverStore.data, 'larder.db')), 'no records are left in a file');
+    t.notOk(existsSync(join(serverStore.data, '.restoring')));
+    const configuration = readFileSync(join(serverStore.data, 'larder.toml'), 'utf8');
+    t.ok(configuration.includes(`\npostgres = "${serverStore.address}"\npassword_file`.split('\n')[1]!));
+    t.match(await serverStore.json('audit verify'), { good: true });
 
-    const { url } = await serve(t, there.data);
+    const { url } = await serve(t, serverStore.data);
     const [file, next] = [join(folder(t), 'server.tar'), join(folder(t), 'next.tar')];
-    t.match(await there.json(`backup ${file}`), { blobs: 2, lacking: [] }, 'while it serves');
-    await there.larder('account create --email cid@example.org --username cid --display-name Cid');
+    t.match(await serverStore.json(`backup ${file}`), { blobs: 2, lacking: [] }, 'while it serves');
+    await serverStore.larder('account create --email cid@example.org --username cid --display-name Cid');
     // Waits for the work of the store soon after its start: it removes unclaimed uploads, and makes its catalog.
     await until(async () => {
-      const rows = await rowsOfServer(ofLarder(there.address));
+      const rows = await rowsOfServer(ofLarder(serverStore.address));
       return [rows['uploads'], rows['catalog_stale']].map((some) => some?.length).join() === '1,0';
     });
-    t.match(await there.json(`backup ${next} --since ${file}`), { 'blobs-in-this-file': 0, lacking: [] });
-    t.match(await there.json(`backup --check ${next} --base ${file}`), { good: true, 'database-problems': [] });
+    t.match(await serverStore.json(`backup ${next} --since ${file}`), { 'blobs-in-this-file': 0, lacking: [] });
+    t.match(await serverStore.json(`backup --check ${next} --base ${file}`), { good: true, 'database-problems': [] });
     t.equal((await fetch(`${url}/readyz`)).status, 200);
 
     const back = join(folder(t), 'back');
@@ -102,28 +102,28 @@ t.test(
     t.match(await commandsOn(back).json('verify'), { good: true });
     t.match(await commandsOn(back).json('account list'), { accounts: [{}, {}, {}, { username: 'cid' }] });
     const rows = lasting(await rowsOfFile(join(back, 'larder.db')));
-    t.strictSame(rows, lasting(await rowsOfServer(ofLarder(there.address))), 'every row is the same');
+    t.strictSame(rows, lasting(await rowsOfServer(ofLarder(serverStore.address))), 'every row is the same');
     t.equal((rows['revisions'] as unknown[]).length, 1, 'with the snap');
   },
 );
 
 t.test('missing blobs of a store on a server are restored from a backup', async (t) => {
-  const there = await onServer(t);
+  const serverStore = await onServer(t);
   const { sha3_384 } = made;
-  const blob = join(there.data, 'blobs/sha3', sha3_384.slice(0, 2), sha3_384);
+  const blob = join(serverStore.data, 'blobs/sha3', sha3_384.slice(0, 2), sha3_384);
   rmSync(blob);
-  t.match(await there.json(`restore ${made.file} --missing`), { back: [sha3_384], lacking: [] });
+  t.match(await serverStore.json(`restore ${made.file} --missing`), { back: [sha3_384], lacking: [] });
   t.ok(existsSync(blob));
 });
 
 t.test('a restore onto a server needs an empty place', async (t) => {
-  const there = await onServer(t);
+  const serverStore = await onServer(t);
   const data = join(folder(t), 'data');
   const onto = (address: string): Promise<{ code: number; err: string }> =>
     larder(
       `restore ${made.file} --data ${data} --keys ${made.keys} --postgres ${address} --postgres-password-file ${made.passwordFile}`,
     );
-  t.match(await onto(there.address), {
+  t.match(await onto(serverStore.address), {
     code: 1,
     err: /^larder: there is a store in the database empty_\d at \S+ already; name a database, or a schema, that is empty\n$/,
   });

@@ -55,13 +55,13 @@ const cases: Readonly<Record<string, Between>> = {
 
 t.test('a missing blob is restored from a backup, after any event in between', async (t) => {
   for (const [between, { event, expected }] of Object.entries(cases)) {
-    const kept = await saved(t);
-    const { store, folder, sha3_384, run } = kept;
+    const savedStore = await saved(t);
+    const { store, folder, sha3_384, run } = savedStore;
     const backup = join(folder, 'monday.tar');
     t.match(await run(`backup ${backup}`), { code: 0 });
     const bytes = readContent(store.directory, sha3_384);
     removeContent(store.directory, sha3_384);
-    await event?.({ ...kept, bytes, backup });
+    await event?.({ ...savedStore, bytes, backup });
     t.match(await run(`restore ${backup} --missing`), expected, `after ${between}`);
     t.equal(hasContent(store.directory, sha3_384), true, `after ${between}: it is there`);
     t.strictSame(await store.beside.records.damagedBlobs.list(10), [], `after ${between}: no blob is damaged`);

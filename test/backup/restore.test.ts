@@ -147,13 +147,13 @@ t.test('a restore that is ended stops within a blob, and starts no other', async
   const blob = (path: string): boolean => /\/sha3\/..\//.test(path);
   const within = await endedAt(blob);
   t.strictSame(
-    within.filter((one) => one.startsWith('write') || !blob(one)),
+    within.filter((path) => path.startsWith('write') || !blob(path)),
     [],
     'no byte of a blob more, and nothing after the blobs',
   );
   const afterwards = await endedAt((path) => path.endsWith('/blobs/sha3'));
   t.strictSame(
-    afterwards.filter((one) => !/\/blobs(?:\/sha3)?$/.test(one)),
+    afterwards.filter((path) => !/\/blobs(?:\/sha3)?$/.test(path)),
     [],
     'the database is not looked at, and no key is written',
   );
@@ -163,11 +163,11 @@ t.test('a restore that is ended stops within a blob, and starts no other', async
 function notes(directory: string, files: Files) {
   const seen: { what: string; path: string; names: string[] }[] = [];
   const noting = Object.fromEntries(
-    Object.entries(files).map(([what, work]) => [
-      what,
+    Object.entries(files).map(([method, work]) => [
+      method,
       (...args: unknown[]): unknown => {
-        const path = String(what === 'rename' ? args[1] : args[0]);
-        seen.push({ what, path, names: existsSync(directory) ? readdirSync(directory) : [] });
+        const path = String(method === 'rename' ? args[1] : args[0]);
+        seen.push({ what: method, path, names: existsSync(directory) ? readdirSync(directory) : [] });
         return Reflect.apply(work as (...given: unknown[]) => unknown, files, args);
       },
     ]),
@@ -188,7 +188,7 @@ t.test('a directory is cleared for a restore only if it has the marker of an int
   const { noting, seen } = notes(data, watchedDisk().files);
   await restoreWith(backup, data, noting);
 
-  const beStore = seen.findIndex(({ what, path }) => what === 'rename' && path === join(data, 'larder.toml'));
+  const beStore = seen.findIndex(({ what: method, path }) => method === 'rename' && path === join(data, 'larder.toml'));
   t.ok(beStore > 0, 'it ends as a store');
   t.strictSame(
     seen.slice(0, beStore + 1).filter(({ names }) => anybodys(names)),
@@ -196,7 +196,7 @@ t.test('a directory is cleared for a restore only if it has the marker of an int
     "at no moment before is there anything that the next restore would take for somebody else's",
   );
   t.ok(
-    seen.slice(0, beStore).some(({ what, names }) => what === 'mkdir' && names.length === 0),
+    seen.slice(0, beStore).some(({ what: method, names }) => method === 'mkdir' && names.length === 0),
     'what was left is all gone before anything is written',
   );
 

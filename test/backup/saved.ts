@@ -60,27 +60,27 @@ export interface MadeBackup {
 
 /** Makes a backup as of a time, which builds on the newest one there. */
 export async function addBackupAt({ store, folder }: Saved, place: BackupPlace, madeAt: Date): Promise<MadeBackup> {
-  const { beside } = store;
+  const { beside: writableStore } = store;
   const workspace = join(folder, 'workspace');
   mkdirSync(workspace, { recursive: true });
   const file = `${place.name}/${backupNameAt(madeAt)}`;
-  const { manifest } = await withBlobs(beside, async ({ blobs }) =>
+  const { manifest } = await withBlobs(writableStore, async ({ blobs }) =>
     makeBackup({
-      database: { size: 0, copyTo: copyForBackup(beside.database.place) },
+      database: { size: 0, copyTo: copyForBackup(writableStore.database.place) },
       directory: store.directory,
       file,
       place,
       workspace,
       blobs,
-      siteKey: beside.siteKey,
-      since: await findIncrementBase(place, beside.siteKey, madeAt),
-      id: beside.newId.uuid(),
+      siteKey: writableStore.siteKey,
+      since: await findIncrementBase(place, writableStore.siteKey, madeAt),
+      id: writableStore.newId.uuid(),
       now: () => madeAt,
       version: '0',
       evenSo: false,
-      needed: () => beside.records.neededContents.list('', 1000),
-      stillNeeded: (sha3_384) => beside.records.neededContents.has(sha3_384),
-      auditHead: () => beside.records.audit.head(),
+      needed: () => writableStore.records.neededContents.list('', 1000),
+      stillNeeded: (sha3_384) => writableStore.records.neededContents.has(sha3_384),
+      auditHead: () => writableStore.records.audit.head(),
       progress: () => undefined,
     }),
   );

@@ -52,7 +52,7 @@ t.test('a day, the hours of a week and the days of a quarter stay, and each of t
     ...Array.from({ length: 60 }, (_, nth) => days(20) + hours(5) * nth),
     ...Array.from({ length: 10 }, (_, nth) => days(100) + hours(9) * nth),
   ];
-  for (const [nth, age] of ages.toSorted((one, other) => other - one).entries()) {
+  for (const [nth, age] of ages.toSorted((first, other) => other - first).entries()) {
     const full = made.findLast((_, at) => at % 20 === 0);
     // Each has new blobs, and some of an earlier increment.
     const used = nth % 20 === 0 || full === undefined ? [] : [full.id, ...(nth % 3 === 0 ? [made[nth - 1]!.id] : [])];
@@ -69,7 +69,7 @@ t.test('a day, the hours of a week and the days of a quarter stay, and each of t
     if (isKept) t.ok(ids.has(id), `${timestamp(madeAt)} stays`);
     if (isKept) for (const other of used) t.ok(ids.has(other), `what ${id} builds on stays`);
     if (isKept) t.equal((await findState(folderPlace(folder), siteKey, madeAt)).file, file);
-    const isUsed = made.some((one) => ids.has(one.id) && one.used.includes(id));
+    const isUsed = made.some((backup) => ids.has(backup.id) && backup.used.includes(id));
     if (!isKept && !isUsed) t.notOk(ids.has(id), `${timestamp(madeAt)} is removed`);
   }
   const hoursLeft = new Set(
@@ -92,14 +92,14 @@ t.test('a backup takes the place of others once for its hour, and once for its d
     left.unshift(after(began, at));
     if (at % hours(1) !== 0) continue;
     const isKept = keepThinned(after(began, at));
-    const kept: Date[] = [];
+    const retained: Date[] = [];
     const heirs = new Set<Date>();
     for (const madeAt of left) {
-      if (isKept(madeAt)) kept.push(madeAt);
-      else heirs.add(kept.at(-1)!);
+      if (isKept(madeAt)) retained.push(madeAt);
+      else heirs.add(retained.at(-1)!);
     }
     for (const heir of heirs) merges.set(heir, (merges.get(heir) ?? 0) + 1);
-    left = kept;
+    left = retained;
   }
   t.equal(Math.max(...merges.values()), 2);
   t.equal([...merges.values()].filter((count) => count === 2).length, 4, 'the days that are a week old');

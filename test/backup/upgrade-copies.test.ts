@@ -192,10 +192,10 @@ largeTest('an older release refuses newer data, and rolls back to the data that 
   const lock = lockDirectory(data);
   t.match(await larder('go-back'), { code: 3 });
   lock.close();
-  const said = await json('go-back');
-  t.match(said, { 'put-back': copy, 'kept-aside': /left-\d{8}T\d{6}Z\.db$/ });
+  const result = await json('go-back');
+  t.match(result, { 'put-back': copy, 'kept-aside': /left-\d{8}T\d{6}Z\.db$/ });
   t.same(accountsIn(join(data, 'larder.db')), ['admin', 'ada'].sort());
-  t.ok(migrationsIn(said['kept-aside'] as string).includes('9999-newer'), 'what was there is kept');
+  t.ok(migrationsIn(result['kept-aside'] as string).includes('9999-newer'), 'what was there is kept');
   t.match(await larder('account list'), { code: 0, out: /ada-id/ });
   t.match((await larder('audit list')).out, /roll_back_upgrade/);
   t.match(await json('audit verify'), { good: true, 'begun-anew': [{ by: 'roll_back_upgrade' }] });

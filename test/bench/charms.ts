@@ -39,12 +39,12 @@ export async function charmsFound(): Promise<void> {
   await fill(filled);
   await filled.store.close();
   changeConfig(join(filled.directory, 'larder.toml'), { 'devices.charm': true });
-  const { child, told } = await startServer<{ port: number }>('store-server.ts', filled.directory);
+  const { child, told: ready } = await startServer<{ port: number }>('store-server.ts', filled.directory);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const busy = watchMachine(child);
   console.log(`charms: what find costs among ${String(charms)} charms; 1 connection`);
   for (const [name, query] of Object.entries(questions)) {
-    const ask = () => answerTo({ port: told.port, agent, path: `/v2/charms/find?${query}` });
+    const ask = () => answerTo({ port: ready.port, agent, path: `/v2/charms/find?${query}` });
     for (let warm = 0; warm < 3 * requests; warm++) await ask();
     const costs: number[] = [];
     for (let round = 0; round < rounds; round++) {
@@ -79,14 +79,19 @@ async function fill({ store, accountId }: FilledStore): Promise<void> {
         const architectures = number % 100 === 0 ? ['amd64', 's390x'] : ['amd64', 'arm64'];
         const bases = architectures.map((architecture) => ({ name: 'ubuntu', channel: '24.04', architecture }));
         const [provides, requires] = [pick(interfaces, number), pick(interfaces, Math.floor(number / 5))];
-        const said = {
+        const declarations = {
           provides: [provides],
           requires: [requires],
           resources: {},
           categories: ['data'],
           license: 'MIT',
         };
-        await fill.revision({ packageId: id, revision: at + 1, createdBy: accountId, details: { bases, said } });
+        await fill.revision({
+          packageId: id,
+          revision: at + 1,
+          createdBy: accountId,
+          details: { bases, said: declarations },
+        });
         for (const { architecture } of bases) {
           const place = { slot: architecture, architecture, baseName: 'ubuntu', baseChannel: '24.04' };
           await fill.release({ packageId: id, channel, revision: at + 1, ...place });
@@ -103,9 +108,9 @@ async function fill({ store, accountId }: FilledStore): Promise<void> {
   console.log(`charms: the catalog of them is made in ${((performance.now() - began) / 1000).toFixed(1)} s`);
 }
 
-const answerTo = (asked: { port: number; agent: Agent; path: string }): Promise<string> =>
+const answerTo = (options: { port: number; agent: Agent; path: string }): Promise<string> =>
   new Promise((resolve, reject) => {
-    get(asked, (response) => {
+    get(options, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (part: string) => (text += part));
       response.once('end', () => {

@@ -57,12 +57,12 @@ export async function deltas(): Promise<void> {
         continue;
       }
       const columns = compressions.map((compression) => {
-        const one = measured(trees, compression);
-        all.push(one);
-        const share = (size: number): string => (100 * (1 - size / one.size)).toFixed(0);
-        saved[compression].push(100 * (1 - one.ours.size / one.size));
-        const shares = `xdelta3 ${share(one.theirs.size)}, contents ${share(one.contents.size)}`;
-        return `${compression} ${(one.size / 1e6).toFixed(1)} MB, saves ${share(one.ours.size)} % (${shares})`;
+        const measurement = measured(trees, compression);
+        all.push(measurement);
+        const share = (size: number): string => (100 * (1 - size / measurement.size)).toFixed(0);
+        saved[compression].push(100 * (1 - measurement.ours.size / measurement.size));
+        const shares = `xdelta3 ${share(measurement.theirs.size)}, contents ${share(measurement.contents.size)}`;
+        return `${compression} ${(measurement.size / 1e6).toFixed(1)} MB, saves ${share(measurement.ours.size)} % (${shares})`;
       });
       console.log(`  ${program.padEnd(27)} ${versions.join(' → ').padEnd(48)} ${columns.join('; ')}`);
       for (const tree of trees) rmSync(tree, { recursive: true });
@@ -72,7 +72,10 @@ export async function deltas(): Promise<void> {
   }
   if (all.length > 0) compare(all);
   for (const compression of compressions) {
-    const [middle, worth] = [median(saved[compression]), saved[compression].filter((one) => one >= worthwhile).length];
+    const [middle, worth] = [
+      median(saved[compression]),
+      saved[compression].filter((percent) => percent >= worthwhile).length,
+    ];
     const pairs = saved[compression].length;
     console.log(
       `${compression}: of ${pairs} pairs the median saves ${middle.toFixed(0)} %; ${worth} save ${worthwhile} % or more`,
@@ -85,34 +88,34 @@ function compare(all: readonly Measured[]): void {
     const values = all.map(value);
     return [median(values), Math.max(...values)];
   };
-  const said = ([middle, most]: [number, number], digits: number): string =>
-    `${middle.toFixed(digits)} in the median, ${most.toFixed(digits)} at most`;
+  const format = ([middle, maximum]: [number, number], digits: number): string =>
+    `${middle.toFixed(digits)} in the median, ${maximum.toFixed(digits)} at most`;
   console.log(
-    `size of ours by that of xdelta3: ${said(
+    `size of ours by that of xdelta3: ${format(
       of(({ ours, theirs }) => ours.size / theirs.size),
       3,
     )}`,
   );
   console.log(
-    `saved by deltas of the contents, %: ${said(
+    `saved by deltas of the contents, %: ${format(
       of(({ contents, size }) => 100 * (1 - contents.size / size)),
       0,
     )}`,
   );
   console.log(
-    `seconds for 10 MB, ours: ${said(
+    `seconds for 10 MB, ours: ${format(
       of(({ ours, size }) => (1e7 * ours.seconds) / size),
       2,
     )}`,
   );
   console.log(
-    `seconds for 10 MB, xdelta3: ${said(
+    `seconds for 10 MB, xdelta3: ${format(
       of(({ theirs, size }) => (1e7 * theirs.seconds) / size),
       2,
     )}`,
   );
   console.log(
-    `memory of ours with all of node, MB: ${said(
+    `memory of ours with all of node, MB: ${format(
       of(({ ours }) => ours.megabytes),
       0,
     )}`,
@@ -147,8 +150,8 @@ function measured(trees: readonly string[], compression: string): Measured {
   execFileSync('xdelta3', ['-3', '-e', '-f', '-S', 'none', '-s', older, newer, theirs]);
   const seconds = (performance.now() - began) / 1000;
   const encoder = join(import.meta.dirname, 'harness/delta-encoder.ts');
-  const said = execFileSync(process.execPath, [encoder, older, newer, ours], { encoding: 'utf8' });
-  const cost = JSON.parse(said) as { seconds: number; megabytes: number };
+  const output = execFileSync(process.execPath, [encoder, older, newer, ours], { encoding: 'utf8' });
+  const cost = JSON.parse(output) as { seconds: number; megabytes: number };
   const contents = [older, newer].map((image) => {
     rmSync(`${image}.pf`, { force: true });
     execFileSync('unsquashfs', ['-no-progress', '-pf', `${image}.pf`, image], { stdio: 'pipe' });

@@ -45,14 +45,14 @@ async function withFleets(): Promise<void> {
   }
   const [plain, fleets] = [sides[0]!, sides[1]!];
   const [pinned, inStore] = [await ask(fleets.server.told.port, questionOf(fleets.filled)), questionOf(plain.filled)];
-  const given = (answer: string): number => answer.split('"revision":1,').length - 1;
+  const countFirstRevisions = (answer: string): number => answer.split('"revision":1,').length - 1;
   const costs: number[][] = [];
   for (let round = 0; round < rounds; round++)
     costs.push([(await figure(plain.client, plain.server)).cost, (await figure(fleets.client, fleets.server)).cost]);
   const [without = NaN, within = NaN] = [0, 1].map((side) => median(costs.map((cost) => cost[side]!)));
-  const ratio = median(costs.map(([one = NaN, other = NaN]) => other / one));
+  const ratio = median(costs.map(([plainCost = NaN, other = NaN]) => other / plainCost));
   console.log(
-    `  with fleets that pin ${given(pinned)} of ${items} snaps (without them ${given(await ask(plain.server.told.port, inStore))}): ` +
+    `  with fleets that pin ${countFirstRevisions(pinned)} of ${items} snaps (without them ${countFirstRevisions(await ask(plain.server.told.port, inStore))}): ` +
       `${(within / 1000).toFixed(2)} ms of processor a refresh, beside ${(without / 1000).toFixed(2)} ms: ${ratio.toFixed(2)}`,
   );
   for (const { client, server, filled } of sides) {
@@ -107,12 +107,12 @@ async function refreshIn(packages: number): Promise<number> {
   for (let round = 0; round < rounds; round++) {
     figures.push({ bare: await figure(clients.bare, bare), larder: await figure(clients.larder, larder) });
   }
-  const wall = median(figures.map((one) => one.larder.perSecond / one.bare.perSecond));
-  const processor = median(figures.map((one) => one.bare.cost / one.larder.cost));
-  const cost = median(figures.map((one) => one.larder.cost));
+  const wall = median(figures.map((pair) => pair.larder.perSecond / pair.bare.perSecond));
+  const processor = median(figures.map((pair) => pair.bare.cost / pair.larder.cost));
+  const cost = median(figures.map((pair) => pair.larder.cost));
   console.log(
     `  ${packages} packages: ${(cost / 1000).toFixed(2)} ms of processor a refresh, ` +
-      `${median(figures.map((one) => one.larder.perSecond)).toFixed(0)} a second; beside the bare server ${wall.toFixed(2)} by wall, ` +
+      `${median(figures.map((pair) => pair.larder.perSecond)).toFixed(0)} a second; beside the bare server ${wall.toFixed(2)} by wall, ` +
       `${processor.toFixed(2)} by processor; ${answer.length} bytes (${busy()})`,
   );
   if (packages >= 10_000) await permissionsBeside(filled, larder, body, cost);
@@ -138,18 +138,23 @@ async function permissionsBeside(
   for (let round = 0; round < rounds; round++) {
     const alone = await figure(gateway, larder);
     const before = processorTime(larder.child);
-    const [asked, refreshed] = await Promise.all(
+    const [gatewaySlice, refreshed] = await Promise.all(
       [gateway, refreshing].map((client) => client.slice({ milliseconds: slice })),
     );
     const used = (processorTime(larder.child) - before) * 1000;
-    const beside = (used - refreshed!.requests * refresh) / asked!.requests;
-    figures.push({ alone: alone.cost, beside, devices: refreshed!.requestsPerSecond, p99: asked!.p99 });
+    const costAlongside = (used - refreshed!.requests * refresh) / gatewaySlice!.requests;
+    figures.push({
+      alone: alone.cost,
+      beside: costAlongside,
+      devices: refreshed!.requestsPerSecond,
+      p99: gatewaySlice!.p99,
+    });
   }
   const middle = (of: (one: (typeof figures)[number]) => number, digits: number): string =>
     median(figures.map(of)).toFixed(digits);
   console.log(
-    `  package_permissions: ${middle((one) => one.alone, 1)} µs of processor alone, ${middle((one) => one.beside, 1)} beside ` +
-      `${middle((one) => one.devices, 0)} refreshes a second (${middle((one) => one.alone / one.beside, 2)}), p99 ${middle((one) => one.p99, 1)} ms`,
+    `  package_permissions: ${middle((round) => round.alone, 1)} µs of processor alone, ${middle((round) => round.beside, 1)} beside ` +
+      `${middle((round) => round.devices, 0)} refreshes a second (${middle((round) => round.alone / round.beside, 2)}), p99 ${middle((round) => round.p99, 1)} ms`,
   );
   for (const client of [gateway, refreshing]) await client.close();
 }

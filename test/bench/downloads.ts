@@ -148,7 +148,7 @@ export async function fetchAll({
 function largestFile(folder: string): string {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const places = files.map(({ parentPath, name }) => join(parentPath, name));
-  return places.toSorted((one, two) => statSync(two).size - statSync(one).size)[0] ?? '';
+  return places.toSorted((first, two) => statSync(two).size - statSync(first).size)[0] ?? '';
 }
 
 /** One process that does all the work, as the store is one. */

@@ -42,7 +42,7 @@ const fleets = (
 const slow = 1_000;
 
 export async function fleet(): Promise<void> {
-  for (const one of fleets) await comeBack(one);
+  for (const fleetCase of fleets) await comeBack(fleetCase);
   await slowDownloads();
 }
 
@@ -56,7 +56,7 @@ async function comeBack({ devices, within }: (typeof fleets)[number]): Promise<v
   for (let number = 0; number < devices; number++) {
     serials.push(joined(await serialOf({ serial: String(number) })));
   }
-  const { child, told } = await startServer<{ port: number }>('store-server.ts', store.directory);
+  const { child, told: ready } = await startServer<{ port: number }>('store-server.ts', store.directory);
   const [busy, began, used] = [watchMachine(child), performance.now(), processorTime(child)];
   const took: number[] = [];
   const refused = new Map<number, number>();
@@ -64,7 +64,7 @@ async function comeBack({ devices, within }: (typeof fleets)[number]): Promise<v
   const call = async (path: string, content: string, headers = {}): Promise<string> => {
     const from = performance.now();
     const { status, text } = await asSnapd(
-      () => ask(told.port, path, content, headers),
+      () => ask(ready.port, path, content, headers),
       () => again++,
     );
     took.push(performance.now() - from);
@@ -81,8 +81,8 @@ async function comeBack({ devices, within }: (typeof fleets)[number]): Promise<v
       signedAt: new Date(),
     });
     const texts = { 'device-session-request': signed, 'serial-assertion': serial, 'model-assertion': model };
-    const given = JSON.parse(await call('/api/v1/snaps/auth/sessions', JSON.stringify(texts))) as { macaroon: string };
-    const session = { ...deviceHeaders(), 'snap-device-authorization': `Macaroon root="${given.macaroon}"` };
+    const reply = JSON.parse(await call('/api/v1/snaps/auth/sessions', JSON.stringify(texts))) as { macaroon: string };
+    const session = { ...deviceHeaders(), 'snap-device-authorization': `Macaroon root="${reply.macaroon}"` };
     await call('/v2/snaps/refresh', body, session);
   };
   const gone = (await Promise.allSettled(serials.map(comes))).filter(({ status }) => status === 'rejected').length;
@@ -105,7 +105,8 @@ async function trust({ store, directory }: FilledStore): Promise<void> {
   const at = new Date().toISOString();
   const chain = [storeKey, await account('acme'), await accountKey('ada', 'acme', 'default')];
   await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {
-    for (const one of chain) await tx.assertions.keep(toAssertionRecord(one, 'imported', { at, actor: 'bench' }));
+    for (const assertion of chain)
+      await tx.assertions.keep(toAssertionRecord(assertion, 'imported', { at, actor: 'bench' }));
   });
   await store.close();
   writeFileSync(join(directory, 'roots'), trusted);
@@ -164,12 +165,12 @@ async function slowDownloads(): Promise<void> {
   const reading = setInterval(() => taken.forEach((response) => void response.read(16 * 1024)), 1000);
   await pause(10_000);
   const used = processorTime(child);
-  const beside = await others.slice({ milliseconds: 10_000 });
-  const cost = (processorTime(child) - used) / beside.requests;
+  const alongside = await others.slice({ milliseconds: 10_000 });
+  const cost = (processorTime(child) - used) / alongside.requests;
   const after = residentMemory(child.pid);
   console.log(
     `${taken.filter(({ statusCode }) => statusCode === 200).length} slow downloads at once: ` +
-      `others wait ${beside.p50.toFixed(2)} ms p50, ${beside.p99.toFixed(2)} ms p99 (${alone.p50.toFixed(2)} and ` +
+      `others wait ${alongside.p50.toFixed(2)} ms p50, ${alongside.p99.toFixed(2)} ms p99 (${alone.p50.toFixed(2)} and ` +
       `${alone.p99.toFixed(2)} without them) at ${cost.toFixed(3)} ms of processor each; ` +
       `resident memory ${before.toFixed(0)} → ${after.toFixed(0)} MiB (${busy()})`,
   );

@@ -71,7 +71,7 @@ async function tokens(): Promise<void> {
   rmSync(directory, { recursive: true, force: true });
 
   const ratio = (side: 'proof' | 'first', to: 'plain' | 'bare'): string =>
-    median(each[side].map((one, at) => one / each[to][at]!)).toFixed(2);
+    median(each[side].map((time, at) => time / each[to][at]!)).toFixed(2);
   const shown = (side: keyof typeof each): string => median(each[side]).toFixed(1).padStart(7);
   console.log(`tokens: six caveats, ${count} tokens, median of ${rounds} rounds, microseconds of processor time each`);
   console.log(`  the chain of HMACs alone     ${shown('plain')}   as node:crypto documents it`);
@@ -139,8 +139,8 @@ async function logins(): Promise<void> {
     tx.passwords.set(accountId, hash, at),
   );
   await store.close();
-  const { child, told } = await startServer<{ port: number }>('store-server.ts', directory);
-  const url = `http://127.0.0.1:${told.port}`;
+  const { child, told: ready } = await startServer<{ port: number }>('store-server.ts', directory);
+  const url = `http://127.0.0.1:${ready.port}`;
   const caveat = await ssoCaveat(url);
   const body = JSON.stringify({ email: 'ada@example.com', password: 'four words of ada', caveat_id: caveat });
   const logIn = async (): Promise<number> => {
@@ -161,12 +161,12 @@ async function logins(): Promise<void> {
   const before = memory(child.pid!);
 
   const times: number[] = [];
-  let most = before;
+  let peak = before;
   const watch = { over: false };
   const watching = (async () => {
     while (!watch.over) {
       times.push(await health());
-      most = Math.max(most, memory(child.pid!));
+      peak = Math.max(peak, memory(child.pid!));
     }
   })();
   const statuses = new Map<number, number>();
@@ -187,7 +187,7 @@ async function logins(): Promise<void> {
   console.log(
     `  /healthz meanwhile           p50 ${p(0.5)} ms   p99 ${p(0.99)} ms (at most 250), ${times.length} requests`,
   );
-  console.log(`  memory                       ${((most - before) / 1024).toFixed(0)} MB more (at most 100)`);
+  console.log(`  memory                       ${((peak - before) / 1024).toFixed(0)} MB more (at most 100)`);
 }
 
 async function ssoCaveat(url: string): Promise<string> {

@@ -63,7 +63,7 @@ export async function operator(): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   const backup = await backingUp;
-  commits.sort((one, other) => one - other);
+  commits.sort((first, other) => first - other);
   print(
     'backup',
     `${backup.seconds.toFixed(1)} s beside ${commits.length} commits, p99 ${commits[Math.floor(commits.length * 0.99)]?.toFixed(1)} ms (at most 20)`,
@@ -96,4 +96,4 @@ async function timed<Result>(work: () => Promise<Result>): Promise<{ result: Res
   return { result, seconds: (performance.now() - started) / 1000 };
 }
 
-const print = (what: string, figure: string): void => console.log(`  ${what.padEnd(14)} ${figure}`);
+const print = (name: string, figure: string): void => console.log(`  ${name.padEnd(14)} ${figure}`);

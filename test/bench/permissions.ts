@@ -52,7 +52,7 @@ export async function permissions(): Promise<void> {
   console.log('package_permissions: 3 snaps, 10,000 packages, 100,000 revisions, beside bare node:http');
   for (const tls of [false, true]) {
     const servers = await startBoth(filled, tls);
-    for (const one of cases.filter((each) => each.tls === tls)) await compare(one, filled, servers);
+    for (const benchCase of cases.filter((each) => each.tls === tls)) await compare(benchCase, filled, servers);
     if (!tls) await watchMemory(filled, servers.larder);
     await stopServer(servers.bare.child);
     await stopServer(servers.larder.child);
@@ -103,12 +103,12 @@ export function question(
   token: string,
   packageIds: string[],
 ): { request: string; body: string; turns: Omit<Turns, 'different'> } {
-  const asked = [10, 5_000, 9_990].map((at) => packageIds[at] as string);
-  const body = JSON.stringify({ filters: asked.map((id) => ({ type: 'snap', id })) });
+  const sampleIds = [10, 5_000, 9_990].map((at) => packageIds[at] as string);
+  const body = JSON.stringify({ filters: sampleIds.map((id) => ({ type: 'snap', id })) });
   const request =
     `POST /internal/v1/package-permissions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Macaroon ${token}\r\n` +
     `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-  return { request, body, turns: { places: asked.map((id) => request.indexOf(id)), texts: packageIds } };
+  return { request, body, turns: { places: sampleIds.map((id) => request.indexOf(id)), texts: packageIds } };
 }
 
 interface Figure extends Measured {
@@ -116,8 +116,8 @@ interface Figure extends Measured {
   cost: number;
 }
 
-async function compare(one: Case, { token, packageIds }: FilledStore, servers: Servers): Promise<void> {
-  const { different = 1, tls, connections, commits } = one;
+async function compare(benchCase: Case, { token, packageIds }: FilledStore, servers: Servers): Promise<void> {
+  const { different = 1, tls, connections, commits } = benchCase;
   const { request, turns } = question(token, packageIds);
   const load = { request, tls, connections, ...(different > 1 && { turns: { ...turns, different } }) };
   const clients = {
@@ -134,12 +134,12 @@ async function compare(one: Case, { token, packageIds }: FilledStore, servers: S
     });
   }
   clearInterval(committing);
-  print(one, figures, busy());
+  print(benchCase, figures, busy());
   for (const client of Object.values(clients)) await client.close();
 }
 
-async function opened(load: Omit<Load, 'port'>, { told }: Server): Promise<Client> {
-  const client = await openLoad({ ...load, port: told.port });
+async function opened(load: Omit<Load, 'port'>, { told: ready }: Server): Promise<Client> {
+  const client = await openLoad({ ...load, port: ready.port });
   await client.slice({ requests: warmup });
   return client;
 }
@@ -151,11 +151,11 @@ async function figure(client: Client, { child }: Server): Promise<Figure> {
 }
 
 /** Prints the memory of the store after each further 250,000 distinct requests. */
-async function watchMemory({ token, packageIds }: FilledStore, { child, told }: Server): Promise<void> {
+async function watchMemory({ token, packageIds }: FilledStore, { child, told: ready }: Server): Promise<void> {
   const { request, turns } = question(token, packageIds);
-  const client = await openLoad({ port: told.port, request, connections: 16, turns: { ...turns, different: never } });
+  const client = await openLoad({ port: ready.port, request, connections: 16, turns: { ...turns, different: never } });
   const seen: string[] = [];
-  for (let asked = 0; asked <= 1_000_000; asked += 250_000) {
+  for (let count = 0; count <= 1_000_000; count += 250_000) {
     await client.slice({ requests: 250_000 });
     child.send('memory');
     const [memory] = (await once(child, 'message')) as [NodeJS.MemoryUsage];
@@ -178,7 +178,7 @@ const commit = (perSecond: number, token: string, port: number): NodeJS.Timeout 
   }, 1000 / perSecond);
 
 function print({ name }: Case, figures: { bare: Figure; larder: Figure }[], busy: string): void {
-  const middle = (side: 'bare' | 'larder', of: keyof Figure): number => median(figures.map((one) => one[side][of]));
+  const middle = (side: 'bare' | 'larder', of: keyof Figure): number => median(figures.map((round) => round[side][of]));
   const line = (side: 'bare' | 'larder'): string =>
     `    ${side.padEnd(8)} ${middle(side, 'requestsPerSecond').toFixed(0).padStart(7)} requests/s   ` +
     `${middle(side, 'cost').toFixed(1).padStart(6)} µs of processor a request   ` +

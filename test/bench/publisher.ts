@@ -56,8 +56,8 @@ export async function publisher(): Promise<void> {
       figures.large.push(await ask(large, question, 1000));
     }
     const middle = (side: 'small' | 'large', figure: 'processors' | 'p50') =>
-      median(figures[side].map((one) => one[figure]));
-    const failures = [...figures.small, ...figures.large].reduce((sum, one) => sum + one.failures, 0);
+      median(figures[side].map((cost) => cost[figure]));
+    const failures = [...figures.small, ...figures.large].reduce((sum, cost) => sum + cost.failures, 0);
     const ratio = middle('large', 'processors') / middle('small', 'processors');
     const both = (figure: 'processors' | 'p50') =>
       `${middle('small', figure).toFixed(3)} and ${middle('large', figure).toFixed(3)} ms`;

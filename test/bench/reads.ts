@@ -31,7 +31,7 @@ import { questions, type Question } from './harness/questions.ts';
 const sizes = { small: 100, large: 100_000 };
 const rounds = 7;
 /** How many times as much a question may cost in the large store, and how many milliseconds of the processors at all. */
-const most = { growth: 1.3, milliseconds: 5 };
+const limits = { growth: 1.3, milliseconds: 5 };
 /**
  * Milliseconds for each additional kB of a longer response. That is no growth: it is sent in more pieces, each after
  * the client has read the piece before. The names of all snaps are 277 kB instead of 0.4.
@@ -87,7 +87,7 @@ export async function reads(): Promise<void> {
   }
   await server?.end();
   if (over.length > 0)
-    throw new Error(`cannot hold these within ${most.growth} and ${most.milliseconds} ms: ${over.join(', ')}`);
+    throw new Error(`cannot hold these within ${limits.growth} and ${limits.milliseconds} ms: ${over.join(', ')}`);
 }
 
 /**
@@ -98,9 +98,9 @@ async function compareAll(sides: Sides, server: PostgresServer | undefined): Pro
   const machine = watchMachine(sides.small.child, sides.large.child, ...(server ? [server] : []));
   const only = new RegExp(process.env['LARDER_ONLY'] ?? '');
   const all = sides.small.questions;
-  const overOf = async (asked: number[]): Promise<number[]> => {
+  const overOf = async (positions: number[]): Promise<number[]> => {
     const over: number[] = [];
-    for (const at of asked) if (isOver(all[at]!, await compare(at, sides, server))) over.push(at);
+    for (const at of positions) if (isOver(all[at]!, await compare(at, sides, server))) over.push(at);
     return over;
   };
   const first = await overOf([...all.keys()].filter((at) => only.test(all[at]!.operation)));
@@ -118,21 +118,23 @@ function isOver(question: Question, { small, large, ofServer, bytes }: Compared)
   // Times of microseconds differ at random.
   const longer = Math.max(0, (bytes[1] ?? 0) - (bytes[0] ?? 0)) / 1000;
   const grown = large - longer * sending;
-  const hasGrown = grown / small > most.growth && grown - small > 0.05;
-  const isTooMuch = hasGrown || Math.max(small, large) > most.milliseconds;
+  const hasGrown = grown / small > limits.growth && grown - small > 0.05;
+  const isTooMuch = hasGrown || Math.max(small, large) > limits.milliseconds;
   const figures =
     `${inMs(small)} ${inMs(large)} ms ${(large / small).toFixed(2).padStart(7)}` +
     (ofServer ? `  ${ofServer.map(inMs).join(' ')} ms` : '');
-  const told = longer > 10 ? `; ${(grown / small).toFixed(2)} without sending ${longer.toFixed(0)} kB more` : '';
-  console.log(`  ${isTooMuch ? '!' : ' '} ${nameOf(question).padEnd(48)} ${figures}  ${bytes.join(' ')}${told}`);
+  const note = longer > 10 ? `; ${(grown / small).toFixed(2)} without sending ${longer.toFixed(0)} kB more` : '';
+  console.log(`  ${isTooMuch ? '!' : ' '} ${nameOf(question).padEnd(48)} ${figures}  ${bytes.join(' ')}${note}`);
   return isTooMuch;
 }
 
 const inMs = (milliseconds: number): string => milliseconds.toFixed(3).padStart(8);
 
-function refuseUnasked(asked: readonly Question[]): void {
-  const known = new Set(asked.map(({ operation }) => operation));
-  const unasked = [...operations, ...identityOperations].filter((op) => op.method === 'GET' && !known.has(op.name));
+function refuseUnasked(allQuestions: readonly Question[]): void {
+  const measuredOperations = new Set(allQuestions.map(({ operation }) => operation));
+  const unasked = [...operations, ...identityOperations].filter(
+    (op) => op.method === 'GET' && !measuredOperations.has(op.name),
+  );
   if (unasked.length > 0)
     throw new Error(`cannot measure all reads: ${unasked.map((op) => missingLine(op, 'reads')).join('\n')}`);
 }
@@ -143,10 +145,10 @@ async function serve(measured: string, packages: number, server: PostgresServer 
   cpSync(measured, directory, { recursive: true });
   await grow(directory, packages);
   if (server) await moveRecords(directory, server);
-  const { child, told } = await startServer<{ port: number }>('store-server.ts', directory);
+  const { child, told: ready } = await startServer<{ port: number }>('store-server.ts', directory);
   if (server) pin(child.pid!, 0);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  return { directory, child, port: told.port, agent, questions: [] };
+  return { directory, child, port: ready.port, agent, questions: [] };
 }
 
 async function visit({ port }: Side, { login }: World): Promise<Visit> {
@@ -187,14 +189,14 @@ async function compare(at: number, sides: Sides, server: PostgresServer | undefi
       costs[name].push({ all: (after[0] - before[0]) / requests[name] + ofServer, ofServer });
     }
   }
-  const middle = (name: 'small' | 'large', of: 'all' | 'ofServer') => median(costs[name].map((one) => one[of]));
+  const middle = (name: 'small' | 'large', of: 'all' | 'ofServer') => median(costs[name].map((cost) => cost[of]));
   const [small, large] = [middle('small', 'all'), middle('large', 'all')];
   return { small, large, ofServer: server && [middle('small', 'ofServer'), middle('large', 'ofServer')], bytes };
 }
 
 /** Asks once; the length of the answer. */
-function ask({ port, agent, questions: asked }: Side, at: number): Promise<number> {
-  const { operation, path, headers = {}, status = 200 } = asked[at]!;
+function ask({ port, agent, questions: sideQuestions }: Side, at: number): Promise<number> {
+  const { operation, path, headers = {}, status = 200 } = sideQuestions[at]!;
   return new Promise((resolve, reject) => {
     const request = get({ port, path, agent, headers }, (response) => {
       let bytes = 0;

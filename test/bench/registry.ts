@@ -55,7 +55,7 @@ export async function registry(): Promise<void> {
     }
     const [own = [], others = []] = took;
     const ratiosTo = (times: number[]): number[] => times.map((time, round) => time / (own[round] ?? NaN));
-    const said = (ratios: number[]): string =>
+    const format = (ratios: number[]): string =>
       `${median(ratios).toFixed(2)} (of ${rounds} rounds: ${ratios.map((ratio) => ratio.toFixed(2)).join(', ')})`;
     console.log(
       `image registry: a blob of ${size / 1024 ** 3} GiB by POST, PATCH and PUT, client and server on the same cores`,
@@ -75,7 +75,7 @@ export async function registry(): Promise<void> {
       `  ${(all / theirs).toFixed(2)} of its CPU; without the sha3-384 that it does not make, ${sha3.toFixed(1)} s, ` +
         ((all - sha3) / theirs).toFixed(2),
     );
-    console.log(`  ratio to it as it is ${said(ratiosTo(others))}; to it synced ${said(ratiosTo(synced))}`);
+    console.log(`  ratio to it as it is ${format(ratiosTo(others))}; to it synced ${format(ratiosTo(synced))}`);
   } finally {
     for (const peer of peers) await peer.stop();
   }
@@ -111,17 +111,17 @@ export async function ours(): Promise<Peer & { directory: string; child: ChildPr
     ),
   );
   await store.close();
-  const { child, told } = await startServer<{ port: number }>('store-server.ts', directory);
+  const { child, told: ready } = await startServer<{ port: number }>('store-server.ts', directory);
   const repository = `images/${packageId.toLowerCase()}/image`;
   return {
     name: 'larder, hashed and synced',
     directory,
     child,
-    port: told.port,
+    port: ready.port,
     pid: child.pid ?? 0,
     repository,
     async headers() {
-      const { body } = await ask(told.port, 'GET', `/registry/token?scope=repository:${repository}:pull,push`, {
+      const { body } = await ask(ready.port, 'GET', `/registry/token?scope=repository:${repository}:pull,push`, {
         authorization: `Basic ${Buffer.from(`${login.id}:${login.password}`).toString('base64')}`,
       });
       return { authorization: `Bearer ${(JSON.parse(body) as { token: string }).token}` };
@@ -143,11 +143,11 @@ async function debians(): Promise<Peer> {
   );
   const child = spawn('docker-registry', ['serve', config], { stdio: 'ignore' });
   for (let tries = 0; tries < 100; tries++) {
-    const there = await ask(port, 'GET', '/v2/').then(
+    const isReachable = await ask(port, 'GET', '/v2/').then(
       () => true,
       () => false,
     );
-    if (there) break;
+    if (isReachable) break;
     await sleep(100);
   }
   return {

@@ -50,7 +50,7 @@ const benchmarks: Record<string, () => Promise<void>> = {
   writes,
 };
 
-const wanted = process.argv.slice(2);
+const selectedNames = process.argv.slice(2);
 for (const [name, run] of Object.entries(benchmarks)) {
-  if (wanted.length === 0 || wanted.includes(name)) await run();
+  if (selectedNames.length === 0 || selectedNames.includes(name)) await run();
 }

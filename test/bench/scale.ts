@@ -21,8 +21,9 @@ export async function scale(): Promise<void> {
   changeConfig(join(directory, 'larder.toml'), { 'internal.package_permissions': true });
   const only = new RegExp(process.env['LARDER_ONLY'] ?? '');
   console.log(`scale: 10,000 packages, 100,000 revisions, ${String(connections)} connections`);
-  const wanted = (what: string): WorkOfSides[] => worksOf(filled).filter(({ name }) => only.test(`${what}: ${name}`));
-  const [workers, engines, hosts] = [wanted('workers'), wanted('engines'), wanted('hosts')];
+  const selectWorks = (group: string): WorkOfSides[] =>
+    worksOf(filled).filter(({ name }) => only.test(`${group}: ${name}`));
+  const [workers, engines, hosts] = [selectWorks('workers'), selectWorks('engines'), selectWorks('hosts')];
   if (workers.length > 0) await compareWorkers(filled, workers);
   if (engines.length > 0 || hosts.length > 0) await compareEngines(filled, engines, hosts);
   rmSync(directory, { recursive: true, force: true });
@@ -47,10 +48,10 @@ async function publishAll({ store, packageIds }: FilledStore): Promise<void> {
  * cold caches.
  */
 async function compareWorkers(filled: FilledStore, works: readonly WorkOfSides[]): Promise<void> {
-  const [one, other, two] = [copyOf(filled.directory), copyOf(filled.directory), copyOf(filled.directory)];
+  const [first, other, two] = [copyOf(filled.directory), copyOf(filled.directory), copyOf(filled.directory)];
   changeConfig(join(two, 'larder.toml'), { 'http.workers': 2 });
   const both = [0, 1];
-  const single: Side = { name: 'one process', serving: [await begin(one)], processors: both.slice(0, 1) };
+  const single: Side = { name: 'one process', serving: [await begin(first)], processors: both.slice(0, 1) };
   const workers: Side = { name: 'two workers', serving: [await begin(two)], processors: both };
   const stores: Side = { name: 'two stores', serving: [...single.serving, await begin(other)], processors: both };
   const spread = [workers, stores].map((side) => ({ ...side, name: `${side.name}, spread`, spread: true }));
@@ -60,7 +61,7 @@ async function compareWorkers(filled: FilledStore, works: readonly WorkOfSides[]
     if (work.changes) continue;
     for (const side of [stores, ...spread]) await compare(work, [single, side]);
   }
-  await leave([stores, workers], [one, other, two]);
+  await leave([stores, workers], [first, other, two]);
 }
 
 async function compareEngines(
@@ -130,10 +131,13 @@ function worksOf(filled: FilledStore): WorkOfSides[] {
 type Asking = Required<Pick<Work['load'], 'request' | 'turns'>>;
 
 function permissionsOf({ token, packageIds }: FilledStore): Asking {
-  const asked = [10, 5_000, 9_990].map((at) => packageIds[at]!);
-  const filters = JSON.stringify({ filters: asked.map((id) => ({ type: 'snap', id })) });
+  const sampleIds = [10, 5_000, 9_990].map((at) => packageIds[at]!);
+  const filters = JSON.stringify({ filters: sampleIds.map((id) => ({ type: 'snap', id })) });
   const request = requestOf('POST /internal/v1/package-permissions', token, filters);
-  return { request, turns: { places: asked.map((id) => request.indexOf(id)), texts: packageIds, different: never } };
+  return {
+    request,
+    turns: { places: sampleIds.map((id) => request.indexOf(id)), texts: packageIds, different: never },
+  };
 }
 
 /** Digits take the places of a name's `#`. */

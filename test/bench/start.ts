@@ -55,7 +55,7 @@ async function time(name: string, program: string, directory: string): Promise<v
   }
   console.log(
     `  ${name.padEnd(28)} ${median(times).toFixed(0)} ms, ${median(costs).toFixed(0)} ms of the processors ` +
-      `(of ${rounds}: ${times.map((one) => one.toFixed(0)).join(', ')}); ${machine()}`,
+      `(of ${rounds}: ${times.map((milliseconds) => milliseconds.toFixed(0)).join(', ')}); ${machine()}`,
   );
 }
 

@@ -47,29 +47,29 @@ const program: readonly [string, ...string[]] = existsSync(executable)
 export const transfers = (): Promise<void> =>
   between(
     `${String(size.packages)} snaps of ${String(size.bytes / 1024)} KiB`,
-    async ({ folder, depot, here, stick }) => {
+    async ({ folder, depot, here: receiver, stick }) => {
       const ids = namesOf(size.packages);
       await fill(depot, ids, 1);
-      await introduce(depot, here, stick);
-      const first = await cross(depot, here, join(stick, 'first.tar'));
+      await introduce(depot, receiver, stick);
+      const first = await cross(depot, receiver, join(stick, 'first.tar'));
       await fill(depot, ids.slice(0, Math.ceil(ids.length / 100)), 2);
       const changed = Math.ceil(ids.length / 100) * size.bytes;
-      const second = await cross(depot, here, join(stick, 'second.tar'));
+      const second = await cross(depot, receiver, join(stick, 'second.tar'));
       print('1 % changed', `${(second.bytes / changed).toFixed(3)} of the changed bytes (at most 1.05)`);
-      const third = await cross(depot, here, join(stick, 'third.tar'));
+      const third = await cross(depot, receiver, join(stick, 'third.tar'));
       print('nothing changed', `${(third.bytes / 1e6).toFixed(2)} MB (at most 1)`);
-      beside(join(stick, 'first.tar'), first, folder);
-      await large(depot, here, stick);
+      compareReceiving(join(stick, 'first.tar'), first, folder);
+      await large(depot, receiver, stick);
     },
   );
 
 /** The same of snaps that have all assertions of their own, which the site that they come to holds against its roots. */
 export const signedTransfers = (): Promise<void> =>
-  between(`${String(size.packages)} small snaps with their assertions`, async ({ depot, here, stick }) => {
+  between(`${String(size.packages)} small snaps with their assertions`, async ({ depot, here: receiver, stick }) => {
     const ids = namesOf(size.packages);
     await fill(depot, ids, 1, { bytes: 16 * 1024, isSigned: true });
-    await introduce(depot, here, stick);
-    await cross(depot, here, join(stick, 'first.tar'));
+    await introduce(depot, receiver, stick);
+    await cross(depot, receiver, join(stick, 'first.tar'));
   });
 
 interface Between {
@@ -80,19 +80,19 @@ interface Between {
 }
 
 /** Makes two sites, and a stick between them. */
-async function between(what: string, work: (sites: Between) => Promise<void>): Promise<void> {
+async function between(title: string, work: (sites: Between) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'larder-bench-transfers-'));
   const machine = watchMachine();
   try {
-    console.log(`transfers: ${what}`);
+    console.log(`transfers: ${title}`);
     console.log(`  by ${program.length === 1 ? 'the executable' : 'the sources (npm run build:executable)'}`);
-    const [depot, here, stick] = [join(folder, 'depot'), join(folder, 'here'), join(folder, 'stick')];
+    const [depot, receiver, stick] = [join(folder, 'depot'), join(folder, 'here'), join(folder, 'stick')];
     mkdirSync(stick);
-    for (const site of [depot, here]) {
+    for (const site of [depot, receiver]) {
       await makeStore(site);
       changeConfig(join(site, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder)] });
     }
-    await work({ folder, depot, here, stick });
+    await work({ folder, depot, here: receiver, stick });
     console.log(`  ${machine()}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -129,7 +129,7 @@ async function fill(
       })();
       taken.push({ id, ...(await blobs.receive(file, { id: `bench-${id}`, limit: bytes })) });
     }
-    const said = isSigned ? await Promise.all(taken.map((one) => saidOf(one, revision))) : [];
+    const assertions = isSigned ? await Promise.all(taken.map((blob) => saidOf(blob, revision))) : [];
     await store.records.change({ at, actor: 'bench', action: 'fill', object: 'store' }, async (tx) => {
       const add = filler(tx, at);
       if ((await tx.accounts.find('ada')) === undefined) await add.account('ada');
@@ -141,10 +141,10 @@ async function fill(
         await add.release({ packageId, channel: 'latest/stable', revision, slot: 'amd64', architecture: 'amd64' });
       }
       if (isSigned) {
-        for (const one of [storeKey, await publisher('ada'), ...said.flat()])
-          await tx.assertions.keep(toAssertionRecord(one, 'imported', { at, actor: 'bench' }));
+        for (const assertion of [storeKey, await publisher('ada'), ...assertions.flat()])
+          await tx.assertions.keep(toAssertionRecord(assertion, 'imported', { at, actor: 'bench' }));
         for (const [position, { id }] of taken.entries())
-          await tx.revisions.setAssertion(id, revision, nameOf(said[position]![1]));
+          await tx.revisions.setAssertion(id, revision, nameOf(assertions[position]![1]));
       }
     });
   });
@@ -156,7 +156,7 @@ async function saidOf(
   { id, sha3_384, size: length }: { id: string } & ReceivedBlob,
   revision: number,
 ): Promise<[Assertion, Assertion]> {
-  const one = offered(id.slice(-8), revision, {
+  const snap = offered(id.slice(-8), revision, {
     id,
     publisher: 'ada',
     developer: 'ada',
@@ -165,18 +165,24 @@ async function saidOf(
       'snap-size': String(length),
     },
   });
-  return [await declaration(one), await snapRevision(one, Buffer.alloc(0))];
+  return [await declaration(snap), await snapRevision(snap, Buffer.alloc(0))];
 }
 
 /** Makes the second site trust the first. */
-async function introduce(depot: string, here: string, stick: string): Promise<void> {
+async function introduce(depot: string, receiver: string, stick: string): Promise<void> {
   const file = join(stick, 'depot.json');
-  for (const [name, directory] of [['depot', depot] as const, ['site-a', here] as const]) {
+  for (const [name, directory] of [['depot', depot] as const, ['site-a', receiver] as const]) {
     await larder(directory, 'site', 'init', name);
   }
-  const { said } = await larder(depot, 'site', 'show', '--export', file);
-  const { site } = said as { site: { fingerprints: string[] } };
-  await larder(here, 'site', 'trust', file, ...site.fingerprints.flatMap((one) => ['--fingerprint', one]));
+  const { said: output } = await larder(depot, 'site', 'show', '--export', file);
+  const { site } = output as { site: { fingerprints: string[] } };
+  await larder(
+    receiver,
+    'site',
+    'trust',
+    file,
+    ...site.fingerprints.flatMap((fingerprint) => ['--fingerprint', fingerprint]),
+  );
 }
 
 interface Crossed {
@@ -186,12 +192,12 @@ interface Crossed {
 }
 
 /** Makes a transfer of the new packages, receives it, previews it and accepts it; prints the cost of each step. */
-async function cross(depot: string, here: string, file: string, ...what: string[]): Promise<Crossed> {
-  const made = await larder(depot, 'transfer', 'make', file, '--for', 'site-a', '--since-sent', ...what);
+async function cross(depot: string, receiver: string, file: string, ...options: string[]): Promise<Crossed> {
+  const made = await larder(depot, 'transfer', 'make', file, '--for', 'site-a', '--since-sent', ...options);
   const { bytes, id } = made.said as { bytes: number; id: string };
-  const received = await larder(here, 'transfer', 'receive', file);
-  const looked = await larder(here, 'transfer', 'preview', id);
-  const accepted = await larder(here, 'transfer', 'accept', id, '--yes');
+  const received = await larder(receiver, 'transfer', 'receive', file);
+  const looked = await larder(receiver, 'transfer', 'preview', id);
+  const accepted = await larder(receiver, 'transfer', 'accept', id, '--yes');
   const all = { make: made, receive: received, preview: looked, accept: accepted };
   const figures = Object.entries(all).map(
     ([name, { seconds, memory }]) => `${name} ${seconds.toFixed(2)} s, ${memory.toFixed(0)} MiB`,
@@ -201,7 +207,7 @@ async function cross(depot: string, here: string, file: string, ...what: string[
 }
 
 /** The time to hash the same bytes, and the time of restic to restore and check them. */
-function beside(file: string, { bytes, seconds }: Crossed, folder: string): void {
+function compareReceiving(file: string, { bytes, seconds }: Crossed, folder: string): void {
   for (const algorithm of ['sha256', 'sha3-384']) {
     const taken = hashed(file, algorithm);
     print(`receive beside ${algorithm}`, `${(taken / seconds).toFixed(2)} of its ${rate(bytes, taken)}`);
@@ -240,17 +246,17 @@ function hashed(file: string, algorithm: string): number {
 const rate = (bytes: number, seconds: number): string => `${(bytes / 1e6 / seconds).toFixed(0)} MB/s`;
 
 /** One file that is larger than the memory that a command may take, in parts. */
-async function large(depot: string, here: string, stick: string): Promise<void> {
+async function large(depot: string, receiver: string, stick: string): Promise<void> {
   await fill(depot, ['largefil'.padStart(32, 'q')], 1, { bytes: size.large });
   const made = await larder(depot, 'transfer', 'make', stick, '--since-sent', '--for', 'site-a', '--part-size', '200');
   const { id, files } = made.said as { id: string; files: string[] };
-  const received = await larder(here, 'transfer', 'receive', ...files);
-  const accepted = await larder(here, 'transfer', 'accept', id, '--yes');
-  const most = Math.max(...[made, received, accepted].map(({ memory }) => memory));
-  const bytes = files.reduce((sum, one) => sum + statSync(one).size, 0);
+  const received = await larder(receiver, 'transfer', 'receive', ...files);
+  const accepted = await larder(receiver, 'transfer', 'accept', id, '--yes');
+  const peak = Math.max(...[made, received, accepted].map(({ memory }) => memory));
+  const bytes = files.reduce((sum, path) => sum + statSync(path).size, 0);
   print(
     `${(bytes / 2 ** 30).toFixed(1)} GiB in ${String(files.length)} parts`,
-    `receive at ${rate(bytes, received.seconds)}; ${most.toFixed(0)} MiB of memory at most (under 256)`,
+    `receive at ${rate(bytes, received.seconds)}; ${peak.toFixed(0)} MiB of memory at most (under 256)`,
   );
 }
 
@@ -277,8 +283,8 @@ async function larder(
 /** The process may have ended. */
 function residentSoFar(pid: number | undefined): number {
   try {
-    const most = peakMemory(pid);
-    return Number.isNaN(most) ? 0 : most;
+    const peak = peakMemory(pid);
+    return Number.isNaN(peak) ? 0 : peak;
   } catch {
     return 0;
   }

@@ -43,9 +43,9 @@ function keys(): void {
     'as Buffers': () => createHmac('sha256', key).update(data).digest(),
     'as a key object': () => createHmac('sha256', object).update(data).digest(),
   });
-  const known = new Map([['purpose', key]]);
+  const derivedKeys = new Map([['purpose', key]]);
   cost('a key derived for a purpose', 20_000, {
-    kept: () => known.get('purpose'),
+    kept: () => derivedKeys.get('purpose'),
     'derived each time': () => hkdfSync('sha256', key, '', 'purpose', 32),
   });
 }
@@ -111,10 +111,10 @@ function addresses(): void {
   const byPath = new Map(paths.map((path) => [path, path]));
   const router = new Router({ strict: true, sensitive: true });
   for (const path of paths) router.register(path, ['GET'], () => undefined);
-  const asked = '/internal/v1/package-permissions';
+  const address = '/internal/v1/package-permissions';
   cost('the operation at an address without parameters', 5_000, {
-    'by its name': () => byPath.get(asked),
-    'matched as the others are': () => router.match(asked, ''),
+    'by its name': () => byPath.get(address),
+    'matched as the others are': () => router.match(address, ''),
   });
 }
 
@@ -172,10 +172,10 @@ function lines(): void {
 
 /** `toBlockList` of http/request/client-address.ts, which every request asks. */
 function lists(): void {
-  const named = ['10.0.0.0/8', '192.168.0.0/16'];
+  const networks = ['10.0.0.0/8', '192.168.0.0/16'];
   cost('the networks of the configuration', 5_000, {
-    'kept by the configuration': () => toBlockList(named),
-    'made anew each time': () => toBlockList([...named]),
+    'kept by the configuration': () => toBlockList(networks),
+    'made anew each time': () => toBlockList([...networks]),
   });
 }
 
@@ -243,16 +243,16 @@ function bits(): void {
 }
 
 /** The last result. Keeping it stops the compiler from removing unused work. */
-const kept: unknown[] = Array.from({ length: 100 });
+const lastResults: unknown[] = Array.from({ length: 100 });
 
 /** The median of several rounds, after a warm-up round. */
-function cost(what: string, times: number, ways: Record<string, () => unknown>): void {
-  console.log(`  ${what}`);
+function cost(title: string, times: number, ways: Record<string, () => unknown>): void {
+  console.log(`  ${title}`);
   for (const [way, call] of Object.entries(ways)) {
     const rounds: number[] = [];
     for (let round = 0; round <= 7; round++) {
       const before = process.cpuUsage();
-      for (let time = 0; time < times; time++) kept[time % kept.length] = call();
+      for (let time = 0; time < times; time++) lastResults[time % lastResults.length] = call();
       const { user, system } = process.cpuUsage(before);
       if (round > 0) rounds.push((user + system) / times);
     }

@@ -28,13 +28,13 @@ const chunk = Buffer.alloc(1024 * 1024, 'larder ');
 export async function uploads(): Promise<void> {
   const { directory, store } = await fillStore(1, 1);
   await store.close();
-  const { child, told } = await startServer<{ port: number }>('store-server.ts', directory);
-  await send(told.port, 16 * 1024 * 1024, 0);
+  const { child, told: ready } = await startServer<{ port: number }>('store-server.ts', directory);
+  await send(ready.port, 16 * 1024 * 1024, 0);
   const alone: Cost[] = [];
   const uploaded: Cost[] = [];
   for (let round = 1; round <= rounds; round++) {
     alone.push(await costTo(process.pid, async () => digest(size)));
-    uploaded.push(await costTo(child.pid, () => send(told.port, size, round)));
+    uploaded.push(await costTo(child.pid, () => send(ready.port, size, round)));
   }
   const speed = ({ wall }: Cost): string => (size / 1000 / wall).toFixed(0).padStart(5);
   const ratios = alone.map(({ wall }, round) => wall / (uploaded[round]?.wall ?? NaN));
@@ -54,7 +54,7 @@ export async function uploads(): Promise<void> {
   console.log(`  memory afterwards: ${MiB(rss)}, of which ${MiB(heapUsed)} objects and ${MiB(external)} buffers`);
   console.log(`  peak resident memory ${peakMemory(child.pid).toFixed(0)} MiB`);
   if (process.env['LARDER_LONG'] === '1') {
-    await send(told.port, large, rounds + 1);
+    await send(ready.port, large, rounds + 1);
     console.log(`  peak resident memory over an upload of 8 GiB: ${peakMemory(child.pid).toFixed(0)} MiB`);
   }
   await stopServer(child);

@@ -94,7 +94,7 @@ export async function writes(): Promise<void> {
     const rates = (name: string): number[] => slices.get(name)!.map(({ requestsPerSecond }) => requestsPerSecond);
     const ratio = (name: string, to: string): string => {
       const each = rates(name).map((rate, at) => rate / rates(to)[at]!);
-      return `${median(each).toFixed(2)} (${each.map((one) => one.toFixed(2)).join(', ')})`;
+      return `${median(each).toFixed(2)} (${each.map((quotient) => quotient.toFixed(2)).join(', ')})`;
     };
     console.log(`  1 client to raw commits ${ratio('1 client', 'raw commits')}`);
     console.log(
@@ -134,8 +134,8 @@ async function prepare(): Promise<Bench> {
 }
 
 async function serve(module: string, argument: string): Promise<Served> {
-  const { child, told } = await startServer<{ port: number }>(module, argument);
-  return { child, port: told.port };
+  const { child, told: ready } = await startServer<{ port: number }>(module, argument);
+  return { child, port: ready.port };
 }
 
 const raw = ({ raw: { child } }: Bench, change: Change, { name, revision }: Place): Promise<Slice> =>
@@ -170,11 +170,11 @@ async function accounted(child: ChildProcess, work: () => Promise<Measured>): Pr
 
 /** A request about names of a place; the last digits take turns. */
 function requestOf({ token }: Bench, change: Change, { name, revision }: Place): { request: string; turns: Turns } {
-  const [path, said] =
+  const [path, input] =
     change === 'register_name'
       ? ['/v1/snap', { name: `${name}###` }]
       : [`/v1/snap/${name}###/releases`, [{ channel: 'latest/stable', revision }]];
-  const body = JSON.stringify(said);
+  const body = JSON.stringify(input);
   const request =
     `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Macaroon ${token}\r\n` +
     `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -218,8 +218,8 @@ const bytesWritten = ({ pid }: ChildProcess): number =>
 function print(name: string, figures: Slice[]): void {
   const middle = (of: (figure: Slice) => number, digits: number): string => median(figures.map(of)).toFixed(digits);
   console.log(
-    `  ${name.padEnd(12)} ${middle((one) => one.requestsPerSecond, 0).padStart(6)} changes/s   ` +
-      `p50 ${middle((one) => one.p50, 2)} ms   p99 ${middle((one) => one.p99, 2)} ms   ` +
-      `${middle((one) => one.processors, 0)} µs of the processors and ${middle((one) => one.written / 1024, 1)} KiB written a change`,
+    `  ${name.padEnd(12)} ${middle((result) => result.requestsPerSecond, 0).padStart(6)} changes/s   ` +
+      `p50 ${middle((result) => result.p50, 2)} ms   p99 ${middle((result) => result.p99, 2)} ms   ` +
+      `${middle((result) => result.processors, 0)} µs of the processors and ${middle((result) => result.written / 1024, 1)} KiB written a change`,
   );
 }

@@ -19,14 +19,14 @@ async function stick(t: Test, bytes: Uint8Array): Promise<{ file: string; handle
   return { file, handle };
 }
 
-const what = (...bytes: Uint8Array[]) => ({
+const digestsOf = (...bytes: Uint8Array[]) => ({
   size: bytes.reduce((sum, { length }) => sum + length, 0),
   sha3_384: digest('sha3-384', ...bytes),
   sha256: digest('sha256', ...bytes),
 });
 
 let number = 0;
-const how = (expected: ReturnType<typeof what>, more: { limit?: number; signal?: AbortSignal } = {}) => ({
+const how = (expected: ReturnType<typeof digestsOf>, more: { limit?: number; signal?: AbortSignal } = {}) => ({
   id: `copy-${String(++number)}`,
   expected,
   limit: 100 * MiB,
@@ -50,12 +50,12 @@ t.test('content of a file is received from any offset, few bytes and many', asyn
     ['pieces out of order', range(9 * MiB, MiB), range(0, 5 * MiB), range(6 * MiB, 17)],
   ];
   for (const [name, ...ranges] of all) {
-    const expected = what(...ranges.map(({ offset, size }) => bytes.subarray(offset, offset + size)));
+    const expected = digestsOf(...ranges.map(({ offset, size }) => bytes.subarray(offset, offset + size)));
     await blobs.copyIn(ranges, how(expected));
     const { sha3_384, size } = expected;
     t.same(await blobs.stat(sha3_384), { sha3_384, size, storedAt: time }, name);
-    const kept = await listed((await blobs.open(expected.sha3_384))!.stream);
-    t.equal(digest('sha256', ...(kept as Buffer[])), expected.sha256, name);
+    const chunks = await listed((await blobs.open(expected.sha3_384))!.stream);
+    t.equal(digest('sha256', ...(chunks as Buffer[])), expected.sha256, name);
   }
   t.notOk((await files()).some((file) => file.startsWith('tmp/')));
 });
@@ -83,20 +83,23 @@ t.test('many that come at once are written past the page cache, byte for byte', 
   const bytes = randomBytes(24 * MiB);
   const { handle } = await stick(t, bytes);
   const sizes = [4095, 4096, 4097, 256 * 1024 - 1, 256 * 1024, 256 * 1024 + 1, 4 * MiB + 511, 5 * MiB, 6 * MiB + 4095];
-  const one = (size: number) => [size];
+  const keepWhole = (size: number) => [size];
   const cut = (size: number) => [7, 1000, 300 * 1024, size - 7 - 1000 - 300 * 1024];
-  const contents = [...sizes.map(one), ...sizes.filter((size) => size > MiB).map(cut)].map((lengths, at) => {
+  const contents = [...sizes.map(keepWhole), ...sizes.filter((size) => size > MiB).map(cut)].map((lengths, at) => {
     let offset = at * 513;
     const ranges = lengths.map((size) => ({ descriptor: handle.fd, offset: (offset += size) - size, size }));
     return {
       ranges,
-      expected: what(...ranges.map((range) => bytes.subarray(range.offset, range.offset + range.size))),
+      expected: digestsOf(...ranges.map((range) => bytes.subarray(range.offset, range.offset + range.size))),
     };
   });
   await Promise.all(contents.map(({ ranges, expected }) => blobs.copyIn(ranges, how(expected))));
   for (const { expected } of contents) {
-    const kept = readFileSync(join(directory, 'blobs/sha3', expected.sha3_384.slice(0, 2), expected.sha3_384));
-    t.ok(kept.length === expected.size && digest('sha256', kept) === expected.sha256, `${String(expected.size)} bytes`);
+    const stored = readFileSync(join(directory, 'blobs/sha3', expected.sha3_384.slice(0, 2), expected.sha3_384));
+    t.ok(
+      stored.length === expected.size && digest('sha256', stored) === expected.sha256,
+      `${String(expected.size)} bytes`,
+    );
   }
   // Small ones are opened by the thread that takes them in together (`receive-group.test.ts`).
   const alone = contents.filter(({ expected: { size } }) => size > 4 * MiB).length;
@@ -112,7 +115,7 @@ t.test('content is received on a disk without direct writes too', async (t) => {
   const bytes = randomBytes(100_000);
   const { handle } = await stick(t, bytes);
   const range = (size: number): FileRange[] => [{ descriptor: handle.fd, offset: 0, size }];
-  const good = what(bytes);
+  const good = digestsOf(bytes);
   await t.rejects(
     blobs.copyIn(range(bytes.length), how(good)),
     { code: 'insufficient-storage' },
@@ -122,7 +125,7 @@ t.test('content is received on a disk without direct writes too', async (t) => {
   code = 'EINVAL';
   await blobs.copyIn(range(bytes.length), how(good));
   code = undefined;
-  await blobs.copyIn(range(10), how(what(bytes.subarray(0, 10))));
+  await blobs.copyIn(range(10), how(digestsOf(bytes.subarray(0, 10))));
   t.same(disk.direct, [], 'it is not asked again');
   t.equal((await files()).length, 2);
 });
@@ -133,7 +136,7 @@ t.test('content with a wrong digest leaves nothing', async (t) => {
   const { file, handle } = await stick(t, bytes);
   const range = (size: number): FileRange[] => [{ descriptor: handle.fd, offset: 0, size }];
   for (const size of [1000, 6 * MiB]) {
-    const good = what(bytes.subarray(0, size));
+    const good = digestsOf(bytes.subarray(0, size));
     for (const wrong of [{ sha256: '0'.repeat(64) }, { sha3_384: '0'.repeat(96) }])
       await t.rejects(blobs.copyIn(range(size), how({ ...good, ...wrong })), { message: 'it is another one' });
     await t.rejects(blobs.copyIn(range(size), how(good, { limit: size - 1 })), { code: 'request-too-large' });
@@ -143,12 +146,12 @@ t.test('content with a wrong digest leaves nothing', async (t) => {
   const folder = await open(dirname(file), 'r');
   t.teardown(() => folder.close());
   await t.rejects(
-    blobs.copyIn([{ descriptor: folder.fd, offset: 0, size: 10 }], how(what(bytes.subarray(0, 10)))),
+    blobs.copyIn([{ descriptor: folder.fd, offset: 0, size: 10 }], how(digestsOf(bytes.subarray(0, 10)))),
     { code: 'EISDIR', syscall: 'read' },
     'what cannot be read says so as the system did',
   );
   await truncate(file, 5 * MiB);
-  await t.rejects(blobs.copyIn(range(6 * MiB), how(what(bytes))), { message: 'it is another one' }, 'a cut file');
+  await t.rejects(blobs.copyIn(range(6 * MiB), how(digestsOf(bytes))), { message: 'it is another one' }, 'a cut file');
   t.same(await files(), []);
 });
 
@@ -177,13 +180,13 @@ t.test('each content is durable when it is received, and shares the sync of its 
   });
   const bytes = randomBytes(4 * MiB + 1);
   const { handle } = await stick(t, bytes);
-  await blobs.copyIn([{ descriptor: handle.fd, offset: 0, size: bytes.length }], how(what(bytes)));
+  await blobs.copyIn([{ descriptor: handle.fd, offset: 0, size: bytes.length }], how(digestsOf(bytes)));
   t.ok(synced.includes(`copy-${String(number)}`), 'its bytes are durable');
   await blobs.placed();
   // Two of one folder, and one of another.
   const [first, second, other] = sharing(bytes);
   const copyIn = async (some: { offset: number; size: number }): Promise<void> => {
-    const expected = what(bytes.subarray(some.offset, some.offset + some.size));
+    const expected = digestsOf(bytes.subarray(some.offset, some.offset + some.size));
     await blobs.copyIn([{ descriptor: handle.fd, ...some }], how(expected));
   };
   synced.length = 0;
@@ -192,18 +195,18 @@ t.test('each content is durable when it is received, and shares the sync of its 
     digest('sha3-384', bytes.subarray(offset, offset + size)).slice(0, 2),
   );
   t.notOk(
-    synced.some((one) => folders.includes(one)),
+    synced.some((folder) => folders.includes(folder)),
     'nothing says yet that they are in place',
   );
   synced.length = 0;
   const held = Promise.withResolvers<undefined>();
   syncing = held.promise;
   let placed = 0;
-  const asked = [blobs.placed(), blobs.placed()].map((one) => one.then(() => placed++));
+  const calls = [blobs.placed(), blobs.placed()].map((call) => call.then(() => placed++));
   await new Promise((resolve) => setImmediate(resolve));
   t.equal(placed, 0, 'who asks second waits for what the first one has asked for');
   held.resolve(undefined);
-  await Promise.all(asked);
+  await Promise.all(calls);
   t.same(synced.toSorted(), [...folders, 'tmp'].toSorted(), 'each folder once');
   synced.length = 0;
   await blobs.placed();
@@ -217,7 +220,7 @@ function sharing(bytes: Uint8Array): [Range, Range, Range] {
     const range = { offset: size % 500, size };
     const name = digest('sha3-384', bytes.subarray(range.offset, range.offset + size)).slice(0, 2);
     const same = seen.get(name);
-    const other = [...seen].find(([one]) => one !== name)?.[1];
+    const other = [...seen].find(([key]) => key !== name)?.[1];
     if (same !== undefined && other !== undefined) return [same, range, other];
     seen.set(name, range);
   }

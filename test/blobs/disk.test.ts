@@ -243,13 +243,13 @@ largeTest('a slow disk makes the sender wait', async (t) => {
       };
     }),
   });
-  let asked = 0;
+  let yieldedBytes = 0;
   async function* source() {
-    for (; asked < 40 * MiB; asked += 64 * 1024) yield [Buffer.alloc(64 * 1024)];
+    for (; yieldedBytes < 40 * MiB; yieldedBytes += 64 * 1024) yield [Buffer.alloc(64 * 1024)];
   }
   const taken = blobs.receive(source(), { id: 'u1', ...all });
   await delay(100);
-  t.ok(asked <= 3 * MiB, `${asked} bytes were taken from the source while nothing was written`);
+  t.ok(yieldedBytes <= 3 * MiB, `${yieldedBytes} bytes were taken from the source while nothing was written`);
   gate.resolve();
   t.equal((await taken).size, 40 * MiB);
 });
@@ -341,21 +341,21 @@ t.test('only so many uploads are received at once', async (t) => {
 t.test('a blob that one process receives again is not removed by the cleanup of another', async (t) => {
   let now = new Date('2026-05-04T03:00:00Z');
   const directory = await temporaryFolder(t);
-  const one = await store(t, { directory, now: () => now });
+  const firstStore = await store(t, { directory, now: () => now });
   const bytes = Buffer.from('hello');
-  const { sha3_384 } = await one.blobs.put(bytes, { id: 'u1' });
+  const { sha3_384 } = await firstStore.blobs.put(bytes, { id: 'u1' });
   const storedBefore = (now = new Date('2026-05-04T04:00:00Z'));
 
   /** Takes the content in again when the other has found it old, and is about to take it away. */
   let id = 2;
   const crossing: typeof rename = async (from, to) => {
-    await one.blobs.put(bytes, { id: `u${id++}` });
+    await firstStore.blobs.put(bytes, { id: `u${id++}` });
     return rename(from, to);
   };
   const other = await store(t, { directory, move: crossing });
   t.equal(await other.blobs.remove(sha3_384, { storedBefore }), false);
-  t.same(await contentOf((await one.blobs.open(sha3_384))!.stream), bytes, 'what was acknowledged is there');
-  t.same(await one.files(), [placeOf(sha3_384)]);
+  t.same(await contentOf((await firstStore.blobs.open(sha3_384))!.stream), bytes, 'what was acknowledged is there');
+  t.same(await firstStore.files(), [placeOf(sha3_384)]);
 });
 
 t.test('a blob that came back before its removal stays', async (t) => {
@@ -399,11 +399,11 @@ t.test('the ballast takes real blocks and can be released', async (t) => {
   t.equal(await blobs.releaseBallast(), false);
   t.equal(await blobs.keepBallast(), true);
   t.same(await files(), ['ballast']);
-  const kept = await stat(join(directory, 'blobs/ballast'));
-  t.equal(kept.size, 64 * MiB);
-  t.ok(kept.blocks * 512 >= 64 * MiB);
+  const ballast = await stat(join(directory, 'blobs/ballast'));
+  t.equal(ballast.size, 64 * MiB);
+  t.ok(ballast.blocks * 512 >= 64 * MiB);
   t.equal(await blobs.keepBallast(), true);
-  t.equal((await stat(join(directory, 'blobs/ballast'))).ino, kept.ino);
+  t.equal((await stat(join(directory, 'blobs/ballast'))).ino, ballast.ino);
   t.equal(await blobs.releaseBallast(), true);
   t.same(await files(), []);
 

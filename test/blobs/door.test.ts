@@ -45,13 +45,13 @@ t.test('a received blob is read back under its digest', async (t) => {
 });
 
 t.test('another process serves a received blob, whole or in part', async (t) => {
-  const { blobs, beside } = await testBlobs(t);
+  const { blobs, beside: openAlongside } = await testBlobs(t);
   const bytes = randomBytes(300_000);
   const { sha3_384 } = await blobs.receive(from(bytes), { id: 'u1', ...all });
-  t.match(await (await beside()).stat(sha3_384), { size: bytes.length });
-  const whole = await (await beside()).open(sha3_384);
+  t.match(await (await openAlongside()).stat(sha3_384), { size: bytes.length });
+  const whole = await (await openAlongside()).open(sha3_384);
   t.ok(bytes.equals(await contentOf(whole!.stream)));
-  const part = await (await beside()).open(sha3_384, { start: 7, end: 9 });
+  const part = await (await openAlongside()).open(sha3_384, { start: 7, end: 9 });
   t.ok(bytes.subarray(7, 10).equals(await contentOf(part!.stream)));
 });
 
@@ -126,7 +126,7 @@ t.test('a source that breaks off leaves nothing, and neither does content that i
 });
 
 t.test('an upload is continued by another process', async (t) => {
-  const { blobs, beside, places } = await testBlobs(t);
+  const { blobs, beside: openAlongside, places } = await testBlobs(t);
   async function* first() {
     yield [Buffer.from('hel')];
     yield [];
@@ -136,7 +136,7 @@ t.test('an upload is continued by another process', async (t) => {
     message: 'another process continues this upload',
   });
   t.match(await places(), [/^(?:tmp\/u1|arriving\/u1\/.*)$/]);
-  const taken = await (await beside()).receive(from(Buffer.from('lo')), { id: 'u1', resume: 3, ...all });
+  const taken = await (await openAlongside()).receive(from(Buffer.from('lo')), { id: 'u1', resume: 3, ...all });
   t.equal(taken.sha3_384, sha3(Buffer.from('hello')));
   t.same(await contentOf((await blobs.open(taken.sha3_384))!.stream), Buffer.from('hello'));
 });
@@ -153,15 +153,15 @@ t.test('the same content is stored once, for any number of concurrent uploads', 
 });
 
 t.test('a corrupt blob is never served whole, nor any of its parts; a new upload repairs it', async (t) => {
-  const found: string[] = [];
-  const { blobs, overwrite, beside } = await testBlobs(t);
+  const corruptDigests: string[] = [];
+  const { blobs, overwrite, beside: openAlongside } = await testBlobs(t);
   const bytes = randomBytes(MiB + 5);
   const { sha3_384 } = await blobs.receive(from(bytes), { id: 'u1', ...all });
   const spoiled = Buffer.from(bytes);
   spoiled[77]! ^= 1;
   await overwrite(sha3_384, spoiled);
 
-  for (const reader of [blobs, await beside({ damaged: (blob) => void found.push(blob.sha3_384) })]) {
+  for (const reader of [blobs, await openAlongside({ damaged: (blob) => void corruptDigests.push(blob.sha3_384) })]) {
     const opened = await reader.open(sha3_384);
     let length = 0;
     await t.rejects(
@@ -174,7 +174,7 @@ t.test('a corrupt blob is never served whole, nor any of its parts; a new upload
     await t.rejects(reader.open(sha3_384, { start: 200_000, end: 200_001 }), { message: /is corrupt/ });
     t.equal(await reader.prove(sha3_384), false);
   }
-  t.ok(found.includes(sha3_384));
+  t.ok(corruptDigests.includes(sha3_384));
   await blobs.receive(from(bytes), { id: 'u2', ...all });
   t.equal(await blobs.prove(sha3_384), true);
   t.ok(bytes.equals(await contentOf((await blobs.open(sha3_384))!.stream)));
@@ -308,9 +308,9 @@ t.test('taking in and removing the same content never cross', async (t) => {
     await delay(round % 5);
     const removed = blobs.remove(sha3_384);
     await Promise.all([put, removed]);
-    const there = await blobs.stat(sha3_384);
-    if (there === undefined) t.equal(await removed, true, 'gone only because it was removed');
-    else t.equal(there.size, 5);
+    const stored = await blobs.stat(sha3_384);
+    if (stored === undefined) t.equal(await removed, true, 'gone only because it was removed');
+    else t.equal(stored.size, 5);
   }
 });
 

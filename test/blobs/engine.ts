@@ -126,8 +126,8 @@ export async function onS3(t: Test, options: Partial<S3BlobsOptions> = {}, own?:
       await client.send(new DeleteObjectCommand({ Bucket, Key: Prefix + key }));
     },
     async places() {
-      const there = (await keys()).filter((key) => key !== 'larder-store.json');
-      return [...there, ...(await filesBelow(join(directory, 'blobs')))].sort();
+      const objectKeys = (await keys()).filter((key) => key !== 'larder-store.json');
+      return [...objectKeys, ...(await filesBelow(join(directory, 'blobs')))].sort();
     },
     overwrite: (sha3_384, bytes) => write(`sha3/${sha3_384.slice(0, 2)}/${sha3_384}`, bytes),
     litter: (name) => write(name, Buffer.from('litter')),

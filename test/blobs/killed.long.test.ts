@@ -7,8 +7,8 @@ import { contentOf, digest, filesBelow, listed, store, temporaryFolder } from '.
 
 const long = process.env['LARDER_LONG'] === '1';
 const rounds = long ? 100 : 3;
-const patience = 600_000;
-if (long) t.setTimeout(patience);
+const timeoutMs = 600_000;
+if (long) t.setTimeout(timeoutMs);
 
 t.test(
   'a store killed while it receives has all it acknowledged, and after a sweep nothing but whole blobs',
@@ -41,9 +41,9 @@ t.test(
       const opened = await blobs.open(sha3_384);
       t.equal(opened && digest('sha3-384', await contentOf(opened.stream)), sha3_384);
     }
-    const there = new Set(stored.map((blob) => blob.sha3_384));
+    const storedDigests = new Set(stored.map((blob) => blob.sha3_384));
     t.same(
-      [...acknowledged].filter((sha3_384) => !there.has(sha3_384)),
+      [...acknowledged].filter((sha3_384) => !storedDigests.has(sha3_384)),
       [],
       `all of ${acknowledged.size} are there`,
     );

@@ -94,20 +94,22 @@ export async function passThrough({ size, part, blobs, reader, digests, step }: 
     }
     return rangesBeyond(reader, sha3_384, size);
   });
-  const told = await step('look', async () => {
+  const sizes = await step('look', async () => {
     const { address } = (await reader.addressOf!(sha3_384, 'large'))!;
     const { headers, body } = await fetch(address);
     await body?.cancel();
     return [(await reader.stat(sha3_384))?.size, Number(headers.get('content-length'))];
   });
   await step('take out of service', () => blobs.quarantine(sha3_384));
-  const there = await step('judge what is out of service', () => verifyBlob({ sha3_384 }, blobs.quarantined, digests));
+  const quarantined = await step('judge what is out of service', () =>
+    verifyBlob({ sha3_384 }, blobs.quarantined, digests),
+  );
   await step('put back', () => blobs.restoreQuarantined(sha3_384));
   const back = await step('judge', () => verifyBlob({ sha3_384 }, reader, digests));
-  const verdicts = [there.verdict, back.verdict];
+  const verdicts = [quarantined.verdict, back.verdict];
   const removed = await step('remove', () => blobs.remove(sha3_384));
   const isLeft = (await reader.stat(sha3_384)) !== undefined;
-  return { taken, wrong, beyond, told, verdicts, removed, isLeft };
+  return { taken, wrong, beyond, told: sizes, verdicts, removed, isLeft };
 }
 
 async function rangesBeyond(reader: Pick<Blobs, 'open'>, sha3_384: string, size: number): Promise<string[]> {
@@ -117,9 +119,9 @@ async function rangesBeyond(reader: Pick<Blobs, 'open'>, sha3_384: string, size:
     [size, size],
     [size * 2, size * 2 + 5],
   ] as const) {
-    const given = reader.open(sha3_384, { start, end });
+    const opening = reader.open(sha3_384, { start, end });
     became.push(
-      await given.then(
+      await opening.then(
         () => 'given',
         (error: unknown) => (error as Error).name,
       ),

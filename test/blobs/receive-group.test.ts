@@ -34,8 +34,8 @@ async function offered(t: Test, lengths: readonly number[]) {
       sha256: digest('sha256', own),
     };
   });
-  const there = (name: 'tmp' | 'place'): string[] => fs.readdirSync(join(folder, name)).sort();
-  return { folder, bytes, contents, there };
+  const namesIn = (name: 'tmp' | 'place'): string[] => fs.readdirSync(join(folder, name)).sort();
+  return { folder, bytes, contents, there: namesIn };
 }
 
 /** A disk that reports its calls, and stops for good before the step that `stop` names. */
@@ -98,23 +98,24 @@ for (const direct of [false, true]) {
       const all = watched();
       const whole = await offered(t, lengths);
       const results = await receiveGroup(whole.contents, { direct, time }, all.disk);
-      t.ok(results.every((one) => 'identity' in one));
+      t.ok(results.every((result) => 'identity' in result));
       t.same(whole.there('tmp'), []);
       t.same(whole.there('place'), whole.contents.map(({ sha3_384 }) => sha3_384).sort());
-      t.equal(all.steps.filter((one) => one.startsWith('open direct')).length, direct ? lengths.length : 0);
+      t.equal(all.steps.filter((step) => step.startsWith('open direct')).length, direct ? lengths.length : 0);
       t.ok(
-        all.steps.findLastIndex((one) => one.startsWith('sync')) < all.steps.findIndex((one) => one.startsWith('move')),
+        all.steps.findLastIndex((step) => step.startsWith('sync')) <
+          all.steps.findIndex((step) => step.startsWith('move')),
         'what is synced by one turn of the journal is synced together',
       );
       for (let stop = 0; stop < all.steps.length; stop++) {
-        const { contents, there, folder } = await offered(t, lengths);
+        const { contents, there: namesIn, folder } = await offered(t, lengths);
         const { disk } = watched(stop);
         await receiveGroup(contents, { direct, time }, { ...disk, unlinkSync: () => dead() }).catch(
           (error: unknown) => {
             if (!(error instanceof Killed)) throw error;
           },
         );
-        const wrong = there('place').filter(
+        const wrong = namesIn('place').filter(
           (name) => digest('sha3-384', fs.readFileSync(join(folder, 'place', name))) !== name,
         );
         t.same(wrong, [], `killed before: ${all.steps[stop]!}`);
@@ -128,7 +129,7 @@ const dead = (): never => {
 };
 
 t.test('content with a wrong digest leaves nothing, and the other contents of the group are received', async (t) => {
-  const { contents, there, folder } = await offered(t, [1000, 5000, 9000, 300_000, 70]);
+  const { contents, there: namesIn, folder } = await offered(t, [1000, 5000, 9000, 300_000, 70]);
   const folderItself = fs.openSync(folder, 'r');
   t.teardown(() => fs.closeSync(folderItself));
   const [first, second, third, fourth, last] = contents as [GroupedContent, ...GroupedContent[]] & GroupedContent[];
@@ -157,16 +158,16 @@ t.test('content with a wrong digest leaves nothing, and the other contents of th
     { code: 'ENOENT', syscall: 'open' },
     { code: 'EISDIR', syscall: 'read' },
   ]);
-  t.same(there('tmp'), []);
-  t.same(there('place'), [first.sha3_384]);
+  t.same(namesIn('tmp'), []);
+  t.same(namesIn('place'), [first.sha3_384]);
   t.same(fs.statSync(first.place).mtime, time, 'it bears the time at which it was taken in');
 });
 
 t.test('an existing file is not overwritten, nor removed', async (t) => {
-  const { contents, there } = await offered(t, [10]);
+  const { contents, there: namesIn } = await offered(t, [10]);
   fs.writeFileSync(contents[0]!.temporaryFile, 'of somebody else');
   t.match(await receiveGroup(contents, { direct: false, time }), [{ code: 'EEXIST' }]);
-  t.same(there('tmp'), [basename(contents[0]!.temporaryFile)]);
+  t.same(namesIn('tmp'), [basename(contents[0]!.temporaryFile)]);
 });
 
 /** Threads with a failing disk. */
@@ -196,8 +197,8 @@ async function takenIn(t: Test, options: Parameters<typeof store>[1]) {
       signal,
     });
   // Which of them is the first for the thread is not said.
-  const ended = (await Promise.allSettled(contents.map(copyIn))).toSorted((one, other) =>
-    one.status < other.status ? -1 : 1,
+  const ended = (await Promise.allSettled(contents.map(copyIn))).toSorted((first, other) =>
+    first.status < other.status ? -1 : 1,
   );
   return { ended, again: () => Promise.all(contents.map(copyIn)), files: await files(), failures };
 }

@@ -72,13 +72,13 @@ t.test('content arrives byte for byte, whole and in parts, to many at once', asy
     [1, bytes.length - 1],
     [bytes.length - 1, bytes.length - 1],
   ];
-  const asked = [
+  const requests = [
     ...Array.from({ length: 20 }, async () => t.ok(bytes.equals(await bodyOf(ask())))),
     ...parts.map(async ([start = 0, end = 0]) =>
       t.ok(bytes.subarray(start, end + 1).equals(await bodyOf(ask(`bytes=${start}-${end}`))), `${start} to ${end}`),
     ),
   ];
-  await Promise.all(asked);
+  await Promise.all(requests);
   await until(async () => (await filesOpen()) === 0);
   t.notOk(cutOff.includes(true));
 });
@@ -97,9 +97,9 @@ largeTest('clients that read nothing use little memory together, and none once t
   }
   const held = buffers() - before;
   t.ok(held < 48 * MiB, `${held} bytes for ${clients.length} clients`);
-  const [one, other, ...rest] = clients;
+  const [first, other, ...rest] = clients;
   for (const client of rest) client.destroy();
-  for (const client of [one, other]) t.equal(hash('sha256', await bodyOf(client!)), hash('sha256', bytes));
+  for (const client of [first, other]) t.equal(hash('sha256', await bodyOf(client!)), hash('sha256', bytes));
   await until(async () => (await filesOpen()) === 0);
 });
 

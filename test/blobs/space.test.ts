@@ -94,15 +94,15 @@ t.test('the reservations of two processes fit above the reserve together', async
       const freeOnDisk = (): number => disk.capacity - disk.used;
       const shares = both.map((records, at) => sharesOf(records, `${processName()} ${at}`));
       const processes = shares.map((held) => new SharedDiskSpace({ reserve: disk.reserve, freeOnDisk, shares: held }));
-      const scaled = steps.map((one) => ({ ...one, size: one.size * unit }));
-      return fitsAlways(disk, processes, scaled).finally(() => Promise.all(shares.map((one) => one.end())));
+      const scaled = steps.map((uploadStep) => ({ ...uploadStep, size: uploadStep.size * unit }));
+      return fitsAlways(disk, processes, scaled).finally(() => Promise.all(shares.map((share) => share.end())));
     }),
     { numRuns: isLong ? 2000 : 40 },
   );
 });
 
 t.test('many small uploads cost one row together, and a large upload returns its written space', async (t) => {
-  const [records, beside] = await openRecords(t, 2);
+  const [records, otherRecords] = await openRecords(t, 2);
   let used = 0;
   const freeOnDisk = (): number => 10_300 * MiB - used;
   const rows: number[] = [];
@@ -114,19 +114,23 @@ t.test('many small uploads cost one row together, and a large upload returns its
       return rows.at(-1)!;
     },
   };
-  const here = new SharedDiskSpace({ reserve: 0, freeOnDisk, shares });
-  const there = new SharedDiskSpace({ reserve: 0, freeOnDisk, shares: sharesOf(beside, `${processName()} 2`) });
+  const space = new SharedDiskSpace({ reserve: 0, freeOnDisk, shares });
+  const otherSpace = new SharedDiskSpace({
+    reserve: 0,
+    freeOnDisk,
+    shares: sharesOf(otherRecords, `${processName()} 2`),
+  });
   for (let upload = 0; upload < 1000; upload++) {
-    const claim = await here.claim(4096);
+    const claim = await space.claim(4096);
     used += 4096;
     await claim.wrote(4096);
     await claim.release();
   }
   t.same(rows, [128 * MiB]);
 
-  const claim = await here.claim(9300 * MiB);
-  await t.rejects(there.claim(900 * MiB), { code: 'insufficient-storage', retryAfter: 300 });
-  t.ok((await there.free()) < 900 * MiB);
+  const claim = await space.claim(9300 * MiB);
+  await t.rejects(otherSpace.claim(900 * MiB), { code: 'insufficient-storage', retryAfter: 300 });
+  t.ok((await otherSpace.free()) < 900 * MiB);
   for (let written = MiB; written <= 9300 * MiB; written += MiB) {
     used += MiB;
     await claim.wrote(written);
@@ -134,23 +138,23 @@ t.test('many small uploads cost one row together, and a large upload returns its
   await claim.release();
   t.ok(rows.length < 60, `${rows.length} rows for ten thousand writes`);
   t.ok(rows.at(-1)! <= 320 * MiB, `${rows.at(-1)! / MiB} MiB are held for nothing`);
-  await (await there.claim(600 * MiB)).release();
+  await (await otherSpace.claim(600 * MiB)).release();
 });
 
 t.test('the written part of a share is used up and is not reserved again', async (t) => {
-  const [records, beside] = await openRecords(t, 2);
+  const [records, otherRecords] = await openRecords(t, 2);
   let used = 0;
-  const [here, there] = [records, beside].map((one, at) => {
-    const shares = sharesOf(one, `${processName()} ${at}`);
+  const [space, otherSpace] = [records, otherRecords].map((processRecords, at) => {
+    const shares = sharesOf(processRecords, `${processName()} ${at}`);
     return new SharedDiskSpace({ reserve: 0, freeOnDisk: () => 400 * MiB - used, shares });
   });
-  const claim = await here!.claim(60 * MiB);
-  await there!.claim(await there!.free());
+  const claim = await space!.claim(60 * MiB);
+  await otherSpace!.claim(await otherSpace!.free());
   used += 60 * MiB;
   await claim.wrote(60 * MiB);
   await claim.release();
-  await t.rejects(here!.claim(69 * MiB), { code: 'insufficient-storage' });
-  await here!.claim(68 * MiB);
+  await t.rejects(space!.claim(69 * MiB), { code: 'insufficient-storage' });
+  await space!.claim(68 * MiB);
 });
 
 t.test('the reservations of a dead process are released', async (t) => {

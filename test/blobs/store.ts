@@ -55,7 +55,7 @@ export const digest = (algorithm: string, ...chunks: Uint8Array[]): string => {
 
 export async function listed<T>(source: AsyncIterable<T>): Promise<T[]> {
   const all = [];
-  for await (const one of source) all.push(one);
+  for await (const element of source) all.push(element);
   return all;
 }
 

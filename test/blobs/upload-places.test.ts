@@ -82,12 +82,12 @@ t.test('a client below a kibibyte a second for ten seconds makes room, the slowe
 
 t.test('no client is ended while there is room, however slow it is', async (t) => {
   const { clock, begin } = world({ ofSender: 2, all: 3 });
-  const one = await begin('ada');
+  const upload = await begin('ada');
   clock.now += seconds(1000);
   await begin('ada');
   await begin('bob');
   await settled();
-  t.equal(one.ended(), undefined);
+  t.equal(upload.ended(), undefined);
 });
 
 t.test('if all places are taken, the client with the most gives one up', async (t) => {
@@ -98,7 +98,7 @@ t.test('if all places are taken, the client with the most gives one up', async (
   await settled();
   await begin('carol');
   await settled();
-  t.equal(adas.filter((one) => one.ended() !== undefined).length, 1);
+  t.equal(adas.filter((upload) => upload.ended() !== undefined).length, 1);
   t.equal(bobs.ended(), undefined);
 });
 
@@ -107,14 +107,14 @@ t.test('if the largest clients move, an upload that stands still elsewhere makes
   const busy = [await begin('ada'), await begin('ada'), await begin('ada')];
   const stuck = await begin('bob');
   clock.now += seconds(9);
-  for (const one of busy) await one.send(20_000);
+  for (const upload of busy) await upload.send(20_000);
   clock.now += seconds(1);
   await settled();
   await begin('carol');
   await settled();
   t.equal(stuck.ended(), 'too-many-requests');
   t.same(
-    busy.map((one) => one.ended()),
+    busy.map((upload) => upload.ended()),
     [undefined, undefined, undefined],
   );
 });
@@ -170,60 +170,60 @@ async function twoProcesses(t: Test, limits: { ofSender: number; all: number }, 
   t.teardown(() => {
     for (const places of processes) places.close();
   });
-  const [here, there] = processes;
-  return { records: both[0], clock, here: here!, there: there! };
+  const [firstPlaces, otherPlaces] = processes;
+  return { records: both[0], clock, here: firstPlaces!, there: otherPlaces! };
 }
 
 t.test('two processes have the places of a sender, and all places, together', async (t) => {
-  const { here, there } = await twoProcesses(t, { ofSender: 3, all: 4 });
-  const first = await here.take('ada');
-  await here.take('ada');
-  await here.take('ada');
-  await t.rejects(there.take('ada'), { ...refused, message: /^Too many uploads from this address/ });
-  await there.take('bob');
-  await t.rejects(there.take('carol'), { ...refused, message: /^The store is receiving too many/ });
+  const { here: firstPlaces, there: otherPlaces } = await twoProcesses(t, { ofSender: 3, all: 4 });
+  const first = await firstPlaces.take('ada');
+  await firstPlaces.take('ada');
+  await firstPlaces.take('ada');
+  await t.rejects(otherPlaces.take('ada'), { ...refused, message: /^Too many uploads from this address/ });
+  await otherPlaces.take('bob');
+  await t.rejects(otherPlaces.take('carol'), { ...refused, message: /^The store is receiving too many/ });
   first.leave();
-  await here.look();
-  await there.take('ada');
-  await t.rejects(here.take('carol'), refused);
+  await firstPlaces.look();
+  await otherPlaces.take('ada');
+  await t.rejects(firstPlaces.take('carol'), refused);
 });
 
 t.test('many small uploads of one sender cost two rows together, until the last one ends', async (t) => {
-  const { records, here, there, clock } = await twoProcesses(t, { ofSender: 32, all: 512 });
+  const { records, here: firstPlaces, there: otherPlaces, clock } = await twoProcesses(t, { ofSender: 32, all: 512 });
   for (let upload = 0; upload < 50; upload++) {
-    (await here.take('ada')).leave();
-    await here.look();
+    (await firstPlaces.take('ada')).leave();
+    await firstPlaces.look();
     if (upload === 0) continue;
     t.match(await records.shares.all(), [{ amount: 1 }, { amount: 1 }]);
   }
-  const many = await Promise.all(Array.from({ length: 32 }, () => here.take('ada')));
+  const many = await Promise.all(Array.from({ length: 32 }, () => firstPlaces.take('ada')));
   t.match(await records.shares.all(), [
     { name: 'uploads', amount: 32 },
     { name: 'uploads of ada', amount: 32 },
   ]);
   for (const place of many) place.leave();
-  await t.rejects(there.take('ada'), refused, 'they are given back a moment later');
-  await here.look();
-  (await there.take('ada')).leave();
+  await t.rejects(otherPlaces.take('ada'), refused, 'they are given back a moment later');
+  await firstPlaces.look();
+  (await otherPlaces.take('ada')).leave();
   clock.now += minutes(1);
-  for (const places of [here, there, here, there]) await places.look();
+  for (const places of [firstPlaces, otherPlaces, firstPlaces, otherPlaces]) await places.look();
   t.same(await records.shares.all(), []);
 });
 
 t.test('an upload that stands still at one process makes room for an upload at the other', async (t) => {
-  const { here, there, clock } = await twoProcesses(t, { ofSender: 1, all: 5 });
-  const still = (await here.take('ada')).watch(new TransformStream<Chunks, Chunks>().readable);
+  const { here: firstPlaces, there: otherPlaces, clock } = await twoProcesses(t, { ofSender: 1, all: 5 });
+  const still = (await firstPlaces.take('ada')).watch(new TransformStream<Chunks, Chunks>().readable);
   const ended = t.rejects(still.next(), { code: 'too-many-requests', message: /while other uploads waited/ });
   clock.now += seconds(10);
-  await here.look();
-  await t.rejects(there.take('ada'), refused);
-  await here.look();
+  await firstPlaces.look();
+  await t.rejects(otherPlaces.take('ada'), refused);
+  await firstPlaces.look();
   await ended;
-  await there.take('ada');
+  await otherPlaces.take('ada');
   clock.now += seconds(10);
-  await there.look();
-  await here.look();
-  await t.rejects(here.take('ada'), refused, 'nobody waits any more, and the place is taken');
+  await otherPlaces.look();
+  await firstPlaces.look();
+  await t.rejects(firstPlaces.take('ada'), refused, 'nobody waits any more, and the place is taken');
 });
 
 t.test('over any sequence of uploads only existing places are taken, and none is lost', async (t) => {
@@ -236,12 +236,12 @@ t.test('over any sequence of uploads only existing places are taken, and none is
     fc.asyncProperty(fc.array(act, { maxLength: 40 }), async (acts) => {
       const { clock, ...both } = await twoProcesses(t, { ofSender: 2, all: 4 });
       const held = new Map<string, UploadPlace[]>();
-      for (const { who, what, at } of acts) {
+      for (const { who, what: action, at } of acts) {
         const own = held.get(who) ?? [];
         held.set(who, own);
-        if (what === 'wait') clock.now += seconds(11);
-        if (what === 'end') own.shift()?.leave();
-        if (what !== 'begin') continue;
+        if (action === 'wait') clock.now += seconds(11);
+        if (action === 'end') own.shift()?.leave();
+        if (action !== 'begin') continue;
         const all = [...held.values()].flat().length;
         const room = own.length < 2 && all < 4;
         const take = () => both[at].take(who).catch(() => undefined); // none waits for its sender, so none is slow

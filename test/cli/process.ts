@@ -87,19 +87,19 @@ export function start(t: Test, args: readonly string[], environment: NodeJS.Proc
     env: { ...process.env, ...environment },
   });
   t.teardown(() => kill(child));
-  const said = { out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text));
-  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...said }));
+  const output = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.err += text));
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, ...output }));
   const says = async (pattern: RegExp): Promise<RegExpExecArray> => {
     for (;;) {
-      const found = pattern.exec(said.err);
-      if (found) return found;
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended without it: ${said.err}`);
+      const match = pattern.exec(output.err);
+      if (match) return match;
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`it ended without it: ${output.err}`);
       await Promise.race([once(child.stderr, 'data'), ended]);
     }
   };
-  return { child, ended, says, err: () => said.err };
+  return { child, ended, says, err: () => output.err };
 }
 
 export interface Serving extends Running {

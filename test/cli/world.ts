@@ -44,6 +44,6 @@ const inItsPlace = '\0';
 
 /** Splits a line like a shell: at spaces, except within single or double quotes, and within the path of the checkout. */
 export function words(line: string): string[] {
-  const found = line.replaceAll(checkout, inItsPlace).matchAll(/(?:'([^']*)'|"([^"]*)"|([^\s'"]+))+/g);
-  return Array.from(found, ([word]) => word.replace(/(['"])(.*?)\1/g, '$2').replaceAll(inItsPlace, checkout));
+  const matches = line.replaceAll(checkout, inItsPlace).matchAll(/(?:'([^']*)'|"([^"]*)"|([^\s'"]+))+/g);
+  return Array.from(matches, ([word]) => word.replace(/(['"])(.*?)\1/g, '$2').replaceAll(inItsPlace, checkout));
 }

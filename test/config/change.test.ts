@@ -164,16 +164,16 @@ t.test('the file has the result of any series of changes, and every comment stay
   fc.assert(
     fc.property(series, ([start, changes]) => {
       let toml = start;
-      const wanted = JSON.parse(JSON.stringify(parse(start))) as Record<string, Record<string, ConfigValue>>;
+      const expected = JSON.parse(JSON.stringify(parse(start))) as Record<string, Record<string, ConfigValue>>;
       for (const [dotted, to] of changes) {
         const [section = '', key = ''] = dotted.split('.');
         toml = edit(toml, section, key, to);
-        (wanted[section] ??= {})[key] = to;
+        (expected[section] ??= {})[key] = to;
       }
-      t.strictSame(JSON.parse(JSON.stringify(parse(toml))), wanted);
-      const kept = comments(toml);
+      t.strictSame(JSON.parse(JSON.stringify(parse(toml))), expected);
+      const remaining = comments(toml);
       // A list that is written again loses the comments between its members, and no others.
-      const lost = comments(start).filter((comment) => !kept.includes(comment));
+      const lost = comments(start).filter((comment) => !remaining.includes(comment));
       if (lost.some((comment) => comment !== '# four' && comment !== '# five')) throw new Error(lost.join());
     }),
     { numRuns: long ? 5_000 : 200 },

@@ -132,11 +132,11 @@ t.test('every value is at the place that the parser reports', async (t) => {
       const text = stringify(written);
       const read = parse(text);
       for (const { kind, path, valueFrom, to, line, from } of entries(text)) {
-        const found = path.reduce<unknown>((value, step) => (value as Node)[step], read);
+        const actual = path.reduce<unknown>((value, step) => (value as Node)[step], read);
         if (line !== text.slice(0, from).split('\n').length) throw new Error(`wrong line of ${path.join()}`);
         if (kind === 'section') continue;
         const again = parse(`x = ${text.slice(valueFrom, to)}`)['x'];
-        if (JSON.stringify(again) !== JSON.stringify(found)) throw new Error(`wrong place of ${path.join()}`);
+        if (JSON.stringify(again) !== JSON.stringify(actual)) throw new Error(`wrong place of ${path.join()}`);
       }
     }),
   );

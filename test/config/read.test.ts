@@ -377,7 +377,7 @@ t.test('a configuration that was read cannot be changed', async (t) => {
 t.test('the place of the blobs is an address, with its credentials elsewhere', async (t) => {
   const wrong = (address: string): string[] =>
     refusal(`[blobs]\ns3 = "${address}"\ncredentials_file = "/etc/larder/s3.toml"\n`);
-  for (const [address, why] of [
+  for (const [address, reason] of [
     [
       'https://ada:secret@s3/blobs',
       'it contains a name or a password; put them into a file and name it in credentials_file',
@@ -386,7 +386,7 @@ t.test('the place of the blobs is an address, with its credentials elsewhere', a
     ['https://s3/blobs?secret', 'it must not have a query (?) or a fragment (#)'],
     ['https://s3/blobs/a b', 'it has a prefix that is not made of letters, digits, dots, dashes and underscores'],
   ] as const) {
-    t.strictSame(wrong(address), [`larder.toml:2: blobs.s3: ${why}`], address);
+    t.strictSame(wrong(address), [`larder.toml:2: blobs.s3: ${reason}`], address);
   }
   t.match(wrong('s3://blobs'), [/^larder\.toml:2: .*expected https:\/\/HOST:PORT\/BUCKET\/PREFIX/]);
   t.strictSame(wrong('https://s3.internal:9000/blobs/larder'), []);
@@ -427,7 +427,7 @@ t.test('the two files of a certificate belong together', async (t) => {
 
 t.test('the address of PostgreSQL is one, without a password, and an error never repeats it', async (t) => {
   const wrong = (address: string): string[] => refusal(`[records]\npostgres = "${address}"\n`);
-  const said: [string, string][] = [
+  const cases: [string, string][] = [
     [
       'postgres://larder:secret@db/larder',
       'it contains a password; write the password into its own file, and name that file in records.password_file',
@@ -446,7 +446,8 @@ t.test('the address of PostgreSQL is one, without a password, and an error never
     ['postgres://larder:%ZZsecret@db/larder', 'write a percent sign in it as %25'],
     ['postgres://larder:secret@db:99999/larder', 'write it as postgres://user@host:5432/database'],
   ];
-  for (const [address, why] of said) t.strictSame(wrong(address), [`larder.toml:2: records.postgres: ${why}`], address);
+  for (const [address, reason] of cases)
+    t.strictSame(wrong(address), [`larder.toml:2: records.postgres: ${reason}`], address);
   const shape =
     'expected postgres://USER@HOST:PORT/DATABASE, or postgres://USER@/DATABASE?host=FOLDER for a Unix socket';
   for (const other of ['mysql://larder:secret@db/larder', 'larder:secret', '']) {
@@ -712,9 +713,9 @@ t.test('a message never repeats what may be a secret', async (t) => {
     `[keys]\nmaster_key_file = "${secret}"`,
     `[store]\nid = "${secret.repeat(3)}"`,
   ]) {
-    const said = refusal(text).join('\n');
-    t.match(said, /^larder\.toml:2:/);
-    t.notMatch(said, secret);
+    const message = refusal(text).join('\n');
+    t.match(message, /^larder\.toml:2:/);
+    t.notMatch(message, secret);
   }
 });
 
@@ -808,10 +809,10 @@ t.test('a misspelt key is refused on its line with the right one', async (t) => 
         const wrong = name.slice(0, at) + (how === 'remove' ? '' : letter) + name.slice(how === 'insert' ? at : at + 1);
         if (wrong === name || wrong === '') return;
         const line = everything.slice(0, index).split('\n').length;
-        const said = refusal(everything.slice(0, index) + wrong + everything.slice(index + name.length));
-        if (said.length !== 1 || !said[0]!.startsWith(`larder.toml:${line}: unknown key '${wrong}'`))
-          throw new Error(said.join());
-        if (!said[0]!.endsWith(`did you mean '${name}'?`)) throw new Error(said.join());
+        const problems = refusal(everything.slice(0, index) + wrong + everything.slice(index + name.length));
+        if (problems.length !== 1 || !problems[0]!.startsWith(`larder.toml:${line}: unknown key '${wrong}'`))
+          throw new Error(problems.join());
+        if (!problems[0]!.endsWith(`did you mean '${name}'?`)) throw new Error(problems.join());
       },
     ),
     { numRuns: long ? 20_000 : 250 },

@@ -185,12 +185,17 @@ t.test('a form from another site is never shown again, before or after a login',
   ];
   for (const headers of foreign) {
     const stranger = store.visitor();
-    const asked = await stranger.send(page, '/console/people', typed, { origin: '', ...headers });
-    t.match(asked, { status: 401, text: /Log in/ });
-    t.notMatch(asked.html, /mallory/i, 'nothing is kept for after the login');
-    const known = await root.send(page, '/console/people', { ...typed, 'form-token': 'x' }, { origin: '', ...headers });
-    t.match(known, { status: 403 });
-    t.notMatch(known.html, /mallory|<button>Send again/i);
+    const loginPage = await stranger.send(page, '/console/people', typed, { origin: '', ...headers });
+    t.match(loginPage, { status: 401, text: /Log in/ });
+    t.notMatch(loginPage.html, /mallory/i, 'nothing is kept for after the login');
+    const refusedPage = await root.send(
+      page,
+      '/console/people',
+      { ...typed, 'form-token': 'x' },
+      { origin: '', ...headers },
+    );
+    t.match(refusedPage, { status: 403 });
+    t.notMatch(refusedPage.html, /mallory|<button>Send again/i);
   }
   // The same, hidden in a form to the login page.
   const visitor = store.visitor();

@@ -51,9 +51,9 @@ async function logIn(page: Page, store: ConsoleStore, name: string, word: string
 }
 
 /** With the keyboard, like the following steps: an element that it cannot reach or press fails. */
-const enter = async (page: Page, what: Locator): Promise<void> => {
-  await what.focus();
-  if ((await what.and(page.locator(':focus')).count()) === 0) throw new Error('this takes no focus');
+const enter = async (page: Page, target: Locator): Promise<void> => {
+  await target.focus();
+  if ((await target.and(page.locator(':focus')).count()) === 0) throw new Error('this takes no focus');
   await page.keyboard.press('Enter');
 };
 
@@ -128,10 +128,10 @@ for (const scripts of [true, false]) {
           (await carol.getByRole('heading', { name: tool, exact: true }).locator('~ pre').first().textContent()) ?? ''
         ).trim();
       const upload = await publish(store, await lines('snapcraft'));
-      const { stdout: told } = await run('sh', ['-c', await lines('CI and scripts')], {
+      const { stdout: output } = await run('sh', ['-c', await lines('CI and scripts')], {
         env: { PATH: process.env['PATH'] },
       });
-      t.match(JSON.parse(told), { account: { username: 'carol' } }, 'the lines for scripts do what they say');
+      t.match(JSON.parse(output), { account: { username: 'carol' } }, 'the lines for scripts do what they say');
 
       await go(root, 'Pending');
       t.match(await root.locator('main').textContent(), /tiny-app/, 'it waits for the administrator');

@@ -30,19 +30,19 @@ async function peopled(t: Parameters<typeof startConsole>[0]) {
 
 /** The pages that links reach from the front page, by their addresses without the query. */
 async function reached(visitor: Visitor): Promise<Map<string, { status: number; from: string }>> {
-  const found = new Map<string, { status: number; from: string }>();
+  const linkedPages = new Map<string, { status: number; from: string }>();
   const left = [{ address: '/console', from: 'the browser' }];
   for (let next = left.shift(); next !== undefined; next = left.shift()) {
     const { address, from } = next;
     const [path = ''] = address.split(/[?#]/);
-    if (found.has(path)) continue;
+    if (linkedPages.has(path)) continue;
     const { status, html } = await visitor.open(address);
-    found.set(path, { status, from });
+    linkedPages.set(path, { status, from });
     for (const [, href = ''] of html.matchAll(/href="(\/console[^"#]*)"/g)) {
       left.push({ address: href.replaceAll('&amp;', '&'), from: path });
     }
   }
-  return found;
+  return linkedPages;
 }
 
 t.test('each link of each page leads to a page that the reader may see', async (t) => {

@@ -44,7 +44,7 @@ t.test('every screen is readable in every size and mode, and contains no foreign
   }
   // The message of the browser about a missing page is no fault of the page.
   t.strictSame(
-    [...new Set(wrong)].filter((one) => !one.includes('the server responded with a status of 404')),
+    [...new Set(wrong)].filter((problem) => !problem.includes('the server responded with a status of 404')),
     [],
   );
 });
@@ -79,9 +79,9 @@ t.test(
     const context = await browser.newContext({ timezoneId: 'Asia/Tokyo' });
     await context.addCookies([{ name, value, url: store.url }]);
     const page = await context.newPage();
-    const said: string[] = [];
-    page.on('console', (message) => said.push(message.text()));
-    page.on('pageerror', (error) => said.push(error.message));
+    const messages: string[] = [];
+    page.on('console', (message) => messages.push(message.text()));
+    page.on('pageerror', (error) => messages.push(error.message));
     await page.goto(`${store.url}/console/packages`);
     t.equal(await page.locator('tbody tr').count(), 2);
     await page.locator('[name=q]').focus();
@@ -100,7 +100,7 @@ t.test(
     await page.keyboard.press('Enter');
     await page.locator('#sort-number:focus', { hasText: 'oldest first' }).waitFor();
     t.equal(await page.locator('.timeline li').first().textContent(), newest, 'and the newest again');
-    t.same(said, [], 'and the policy of the page is content');
+    t.same(messages, [], 'and the policy of the page is content');
   },
 );
 
@@ -125,24 +125,24 @@ t.test(
     const context = await browser.newContext();
     await context.addCookies([{ name, value, url: store.url }]);
     const [list, upload] = [await context.newPage(), await context.newPage()];
-    const said: string[] = [];
-    for (const page of [list, upload]) page.on('console', (message) => said.push(message.text()));
+    const messages: string[] = [];
+    for (const page of [list, upload]) page.on('console', (message) => messages.push(message.text()));
     await list.goto(`${store.url}/console/waiting`);
     await upload.goto(`${store.url}/console/waiting/uploads/one`);
     t.match(await upload.locator('.lead').textContent(), /has not finished yet/);
     // Late enough for an opened page to prolong the session.
     store.clock.advance(minutes(20));
-    const [, asked] = await Promise.all([
+    const [, response] = await Promise.all([
       upload.waitForResponse(/uploads\/one/),
       list.waitForResponse(/console\/waiting$/),
     ]);
-    t.notOk((await asked.allHeaders())['set-cookie'], 'an open window is nobody');
+    t.notOk((await response.allHeaders())['set-cookie'], 'an open window is nobody');
     t.ok((await ada.open('/console/waiting')).headers.get('set-cookie'), 'somebody who looks is');
     await records.change(entry, (tx) => tx.uploads.reject('one', [{ code: 'no', message: 'It is <b>bad</b>.' }]));
     await upload.getByText('It is <b>bad</b>.').waitFor();
     t.equal(await upload.locator('[hx-trigger^=every]').count(), 0, 'and then it rests');
     await list.locator('#own-uploads:empty').waitFor({ state: 'attached' });
     t.equal(await list.locator('[hx-trigger^=every]').count(), 0);
-    t.same(said, []);
+    t.same(messages, []);
   },
 );

@@ -53,10 +53,10 @@ t.test('an object with a repeated member is refused, in any spelling', (t) => {
       fc.boolean(),
       fc.json(),
       (names, pick, escaped, value) => {
-        fc.pre(!/\\u0000|\\ud[89a-f]/i.test(value) && names.every((one) => !one.includes('\0')));
+        fc.pre(!/\\u0000|\\ud[89a-f]/i.test(value) && names.every((member) => !member.includes('\0')));
         const twice = names[pick % names.length] ?? '';
         const members = [
-          ...names.map((one) => `${spelled(one, false)}:${value}`),
+          ...names.map((member) => `${spelled(member, false)}:${value}`),
           `${spelled(twice, escaped)} : ${value}`,
         ];
         t.match(reads(`{${members.join(',')}}`), { refused: /appears twice/ });
@@ -98,7 +98,7 @@ t.test('an error has the place and repeats none of the text', (t) => {
 
 t.test('a megabyte of any text is parsed quickly', (t) => {
   const size = 1024 * 1024;
-  for (const [what, text] of [
+  for (const [label, text] of [
     ['brackets', '['.repeat(size)],
     ['closed brackets', '[' + '[],'.repeat(size / 3) + '[]]'],
     ['members', `{${Array.from({ length: size / 12 }, (_, at) => `"m${at}":0`).join(',')}}`],
@@ -109,7 +109,7 @@ t.test('a megabyte of any text is parsed quickly', (t) => {
   ] as const) {
     const cpu = cpuWatch();
     reads(text);
-    t.ok(cpu() < 1000, what);
+    t.ok(cpu() < 1000, label);
   }
   t.end();
 });

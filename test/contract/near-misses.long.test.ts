@@ -87,7 +87,7 @@ const hostile = (): string[] => (long ? [...alone, ...together] : [alone[turn++ 
 /** Bodies as JSON that fit a shape except for one list, or one object, of each kind that the shape has. */
 function* poisoned(shape: ShapeName): Generator<string> {
   yield* hostile();
-  for (const one of hostile()) yield `[${one},${one}]`;
+  for (const fragment of hostile()) yield `[${fragment},${fragment}]`;
   const seen = new Set<string>();
   const mark = '"\u0001"';
   const walk = function* (body: unknown, value: unknown, path: string): Generator<string> {
@@ -96,15 +96,15 @@ function* poisoned(shape: ShapeName): Generator<string> {
     seen.add(path);
     if (isNew && Array.isArray(value)) {
       const list = value as unknown[];
-      const kept = list.splice(0, list.length, '\u0001', '\u0001');
-      for (const one of hostile()) yield JSON.stringify(body).replaceAll(mark, one);
-      list.unshift(...kept);
-      for (const one of hostile()) yield JSON.stringify(body).replaceAll(mark, one);
-      list.splice(0, list.length, ...kept);
+      const originals = list.splice(0, list.length, '\u0001', '\u0001');
+      for (const fragment of hostile()) yield JSON.stringify(body).replaceAll(mark, fragment);
+      list.unshift(...originals);
+      for (const fragment of hostile()) yield JSON.stringify(body).replaceAll(mark, fragment);
+      list.splice(0, list.length, ...originals);
     } else if (isNew) {
       const object = value as Record<string, unknown>;
       object['\u0001'] = '\u0001';
-      for (const one of hostile()) yield JSON.stringify(body).replace(`${mark}:${mark}`, one.slice(1, -1));
+      for (const fragment of hostile()) yield JSON.stringify(body).replace(`${mark}:${mark}`, fragment.slice(1, -1));
       Reflect.deleteProperty(object, '\u0001');
     }
     for (const [name, inner] of Object.entries(value))
@@ -202,7 +202,7 @@ t.test('no query breaks an operation', async (t) => {
     await fc.assert(
       fc.asyncProperty(query, async (members) => {
         const text = members
-          .map(([name, given]) => `${encodeURIComponent(name)}=${encodeURIComponent(given.toWellFormed())}`)
+          .map(([name, fieldValue]) => `${encodeURIComponent(name)}=${encodeURIComponent(fieldValue.toWellFormed())}`)
           .join('&');
         const response = await fetch(`${store.url}${pathOf(op, subject).split('?')[0] ?? ''}?${text}`, {
           headers: { authorization: `Macaroon ${ada.token}` },

@@ -29,12 +29,12 @@ t.test('every file of schemas/ is JSON Schema, which the store takes for granted
 });
 
 t.test('every shape that is named exists, and every request bounds its texts and lists', (t) => {
-  const known = new Map(shapes().map(({ shape, schema }) => [shape as string, schema]));
+  const schemas = new Map(shapes().map(({ shape, schema }) => [shape as string, schema]));
   for (const { name, query, body, response } of operations) {
-    for (const shape of [query, body, response]) if (shape !== undefined) t.ok(known.has(shape), `${name}: ${shape}`);
+    for (const shape of [query, body, response]) if (shape !== undefined) t.ok(schemas.has(shape), `${name}: ${shape}`);
     for (const shape of [query, body]) {
       if (shape === undefined) continue;
-      for (const [where, open] of unbounded(known.get(shape), known))
+      for (const [where, open] of unbounded(schemas.get(shape), schemas))
         t.fail(`${name}: ${shape}${where} is ${open} without a bound`);
     }
   }
@@ -42,24 +42,24 @@ t.test('every shape that is named exists, and every request bounds its texts and
 });
 
 /** The places in a schema that allow texts or lists of any length. */
-function unbounded(schema: unknown, known: Map<string, unknown>, where = ''): [string, string][] {
+function unbounded(schema: unknown, schemas: Map<string, unknown>, where = ''): [string, string][] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { $ref, type, maxLength, maxItems, properties, items, anyOf } = schema as Record<string, unknown> & {
     $ref?: string;
   };
-  if ($ref !== undefined) return unbounded(known.get($ref.split('/').at(-1) ?? ''), known, where);
+  if ($ref !== undefined) return unbounded(schemas.get($ref.split('/').at(-1) ?? ''), schemas, where);
   const types = [type].flat();
   return [
     ...(types.includes('string') && maxLength === undefined ? [[where, 'a text'] as [string, string]] : []),
     ...(types.includes('array') && maxItems === undefined ? [[where, 'a list'] as [string, string]] : []),
-    ...Object.entries(properties ?? {}).flatMap(([name, inner]) => unbounded(inner, known, `${where}/${name}`)),
-    ...unbounded(items, known, `${where}/…`),
-    ...((anyOf ?? []) as unknown[]).flatMap((one) => unbounded(one, known, where)),
+    ...Object.entries(properties ?? {}).flatMap(([name, inner]) => unbounded(inner, schemas, `${where}/${name}`)),
+    ...unbounded(items, schemas, `${where}/…`),
+    ...((anyOf ?? []) as unknown[]).flatMap((option) => unbounded(option, schemas, where)),
   ];
 }
 
 t.test('an error is a sentence with its place', (t) => {
-  const said = (value: unknown): string => {
+  const messageOf = (value: unknown): string => {
     try {
       checkShape('RegisterNameRequest', value);
       return '';
@@ -69,32 +69,32 @@ t.test('an error is a sentence with its place', (t) => {
       return error.message;
     }
   };
-  t.equal(said({ name: 'hello' }), '');
-  t.equal(said({ name: 'hello', x: 1 }), "Additional properties are not allowed ('x' was unexpected) at /");
-  t.equal(said({}), "'name' is a required property at /");
-  t.equal(said({ name: 3 }), '3 is not of type string at /name');
-  t.equal(said({ name: ['a secret'] }), 'This list is not of type string at /name');
-  t.equal(said('a secret'), 'This text is not of type object at /');
-  t.equal(said({ name: 'hello', team: 5 }), '5 is not of type string or null at /team');
-  t.match(said({ name: 'hello', type: 'deb' }), /^"deb" is not one of \["bin","bundle",.*\] at \/type$/);
+  t.equal(messageOf({ name: 'hello' }), '');
+  t.equal(messageOf({ name: 'hello', x: 1 }), "Additional properties are not allowed ('x' was unexpected) at /");
+  t.equal(messageOf({}), "'name' is a required property at /");
+  t.equal(messageOf({ name: 3 }), '3 is not of type string at /name');
+  t.equal(messageOf({ name: ['a secret'] }), 'This list is not of type string at /name');
+  t.equal(messageOf('a secret'), 'This text is not of type object at /');
+  t.equal(messageOf({ name: 'hello', team: 5 }), '5 is not of type string or null at /team');
+  t.match(messageOf({ name: 'hello', type: 'deb' }), /^"deb" is not one of \["bin","bundle",.*\] at \/type$/);
   t.match(
-    said({ name: 'hello', type: 'a secret that came to the wrong place' }),
+    messageOf({ name: 'hello', type: 'a secret that came to the wrong place' }),
     /^This text is not one of \[.*\] at \/type$/,
   );
-  t.equal(said({ name: '' }), 'This text must NOT have fewer than 1 characters at /name');
-  t.ok(said({ [`x${'y'.repeat(5000)}`]: 1, name: 'a' }).length < 250, 'long names are cut');
+  t.equal(messageOf({ name: '' }), 'This text must NOT have fewer than 1 characters at /name');
+  t.ok(messageOf({ [`x${'y'.repeat(5000)}`]: 1, name: 'a' }).length < 250, 'long names are cut');
   t.end();
 });
 
 t.test('the length of a text is its number of characters, not of code units', (t) => {
-  const one = fc.constantFrom('a', 'ß', '€', '😀', '\ud83d', '\ude00');
-  const texts = fc.array(one, { maxLength: 140 }).map((characters) => characters.join(''));
+  const character = fc.constantFrom('a', 'ß', '€', '😀', '\ud83d', '\ude00');
+  const texts = fc.array(character, { maxLength: 140 }).map((characters) => characters.join(''));
   fc.assert(
     fc.property(texts, (text) => {
       const wrong = findProblems('KeyId', text).filter(({ keyword }) => keyword !== 'pattern');
       const { length } = Array.from(text);
-      const told = length > 64 ? 'more' : 'fewer';
-      const expected = length === 64 ? [] : [`This text must NOT have ${told} than 64 characters at /`];
+      const comparison = length > 64 ? 'more' : 'fewer';
+      const expected = length === 64 ? [] : [`This text must NOT have ${comparison} than 64 characters at /`];
       t.strictSame(
         wrong.map(({ message }) => message),
         expected,

@@ -31,28 +31,28 @@ const state = (more: Partial<ServingState>): ServingState => ({
 const [early, late] = [new Date('2026-03-01T12:00:00Z'), new Date('2026-03-01T12:00:01Z')];
 
 t.test('a problem of one process is a problem of all, and is reported once', (t) => {
-  const found = mergeServingStates([
+  const merged = mergeServingStates([
     state({ problems: ['The disk is full.'], notices: ['one'] }),
     state({ problems: ['The disk is full.', 'The clock is wrong.'], sealed: true, working: false }),
   ]);
-  t.match(found, { problems: ['The disk is full.', 'The clock is wrong.'], notices: ['one'] });
-  t.match(found, { sealed: true, working: false, pid: 1 });
+  t.match(merged, { problems: ['The disk is full.', 'The clock is wrong.'], notices: ['one'] });
+  t.match(merged, { sealed: true, working: false, pid: 1 });
   t.equal(mergeServingStates([state({}), state({ working: true })]).working, true);
   t.end();
 });
 
 t.test('job runs and reads are added up; of times the latest counts', (t) => {
   const scrub = { blobs: 1, bytes: 10, damaged: 0, roundEnded: early.toISOString() };
-  const found = mergeServingStates([
+  const merged = mergeServingStates([
     state({ jobs: [job('a', { runs: 2, failures: 1, lastSuccess: late, problem: 'broken' })], scrub }),
     state({ jobs: [job('a', { runs: 3, lastSuccess: early, running: true }), job('b')] }),
     state({ scrub: { ...scrub, damaged: 2, roundEnded: late.toISOString() } }),
   ]);
-  t.same(found.jobs, [
+  t.same(merged.jobs, [
     job('a', { runs: 5, failures: 1, lastSuccess: late, problem: 'broken', running: true }),
     job('b'),
   ]);
-  t.same(found.scrub, { blobs: 2, bytes: 20, damaged: 2, roundEnded: late.toISOString() });
+  t.same(merged.scrub, { blobs: 2, bytes: 20, damaged: 2, roundEnded: late.toISOString() });
   t.end();
 });
 

@@ -34,10 +34,10 @@ export function workshop(t: { testdir(files: Record<string, never>): string }) {
         Buffer.concat(Array.from(encode(older, newer), (piece) => Buffer.from(piece))),
       ),
     /** The output of our decoder for `old` and a delta. */
-    rebuilt: (delta: Uint8Array, most = Infinity) => {
+    rebuilt: (delta: Uint8Array, maxLength = Infinity) => {
       writeFileSync(path('delta'), delta);
       return opened(['old', 'delta'], (older, delta) =>
-        Buffer.concat(Array.from(decode(older, delta, most), (window) => Buffer.from(window))),
+        Buffer.concat(Array.from(decode(older, delta, maxLength), (window) => Buffer.from(window))),
       );
     },
   };

@@ -68,9 +68,9 @@ largeTest('a delta with a changed byte is refused, or stays within the size limi
     fc.property(changes, fc.nat(delta.length), (changes, length) => {
       const bad = Uint8Array.from(delta);
       for (const { at, to } of changes) bad[at] = to;
-      for (const one of [bad, delta.subarray(0, length)]) {
+      for (const altered of [bad, delta.subarray(0, length)]) {
         try {
-          t.ok(rebuilt(one, newer.length).length <= newer.length);
+          t.ok(rebuilt(altered, newer.length).length <= newer.length);
         } catch (error) {
           if (!(error instanceof InvalidDelta)) throw error;
         }
@@ -82,13 +82,13 @@ largeTest('a delta with a changed byte is refused, or stays within the size limi
 });
 
 /** A delta of one window, as its numbers and bytes say. */
-function written(...said: readonly (number | Uint8Array | { byte: number })[]): Buffer {
+function written(...parts: readonly (number | Uint8Array | { byte: number })[]): Buffer {
   const gathered = new DeltaBuffer();
   gathered.all(header);
-  for (const one of said) {
-    if (typeof one === 'number') gathered.number(one);
-    else if (one instanceof Uint8Array) gathered.all(one);
-    else gathered.byte(one.byte);
+  for (const part of parts) {
+    if (typeof part === 'number') gathered.number(part);
+    else if (part instanceof Uint8Array) gathered.all(part);
+    else gathered.byte(part.byte);
   }
   return Buffer.from(gathered.bytes);
 }
@@ -112,9 +112,9 @@ t.test('false sizes cost no memory', (t) => {
     ],
     'a window that is not filled': [written(plain, 5, 4, plain, 0, 0, 0), /another length than it declares/],
   };
-  for (const [name, [delta, why]] of Object.entries(lies)) {
+  for (const [name, [delta, pattern]] of Object.entries(lies)) {
     const before = process.memoryUsage().arrayBuffers;
-    t.throws(() => rebuilt(delta), { message: why }, name);
+    t.throws(() => rebuilt(delta), { message: pattern }, name);
     t.ok(process.memoryUsage().arrayBuffers - before < 20_000_000, `${name} took no memory`);
   }
   t.throws(() => rebuilt(Buffer.from('squashfs')), { message: 'it has no header of a delta' });
@@ -124,9 +124,9 @@ t.test('false sizes cost no memory', (t) => {
 t.test('the table of instructions is the standard one', (t) => {
   t.equal(instructions.length, 256);
   // RFC 3284, 5.6: the first and the last of each of its groups.
-  const said = (number: number): string =>
+  const encode = (number: number): string =>
     instructions[number]!.map(({ kind, size, mode }) => `${kind} ${String(size)} ${String(mode)}`).join(', ');
-  t.strictSame([0, 1, 18, 19, 34, 35, 162, 163, 174, 234, 235, 246, 247, 255].map(said), [
+  t.strictSame([0, 1, 18, 19, 34, 35, 162, 163, 174, 234, 235, 246, 247, 255].map(encode), [
     'run 0 0, none 0 0',
     'add 0 0, none 0 0',
     'add 17 0, none 0 0',

@@ -43,16 +43,16 @@ t.test('every link leads to a file and a heading that exist', (t) => {
 });
 
 t.test('every path that a document names exists', (t) => {
-  let named = 0;
+  let pathCount = 0;
   for (const path of forContributors) {
     for (const [, name = ''] of read(path).matchAll(/`((?:src|test|schemas|packaging|config|docs|\.ci)\/[\w./-]*)`/g)) {
       // NAME and NNNN stand for a file that a reader adds.
       if (/\b(?:NAME|NNNN)\b/.test(name)) continue;
-      named++;
+      pathCount++;
       t.ok(existsSync(join(root, name)), `${path}: ${name}`);
     }
   }
-  t.ok(named > 200, `${String(named)} paths`);
+  t.ok(pathCount > 200, `${String(pathCount)} paths`);
   for (const [, name = ''] of read('README.md').matchAll(/ -- (test\/[\w./-]+)`/g)) {
     t.ok(existsSync(join(root, name)), `README.md: ${name}`);
   }

@@ -108,28 +108,28 @@ export function countLanguage(): LanguageFigures {
 function textsOf(file: string): SourceTexts {
   const text = read(file);
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false);
-  const found: SourceTexts = { comments: [], titles: [], messages: [], types: [] };
+  const texts: SourceTexts = { comments: [], titles: [], messages: [], types: [] };
   const seen = new Set<number>();
   const addComments = (at: number): void => {
     for (const { pos, end } of ts.getLeadingCommentRanges(text, at) ?? []) {
-      if (!seen.has(pos)) found.comments.push(text.slice(pos, end));
+      if (!seen.has(pos)) texts.comments.push(text.slice(pos, end));
       seen.add(pos);
     }
   };
   const visit = (node: ts.Node): void => {
     addComments(node.pos);
     if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) {
-      if (wordCount(node.text) >= 4) found.messages.push(node.text);
+      if (wordCount(node.text) >= 4) texts.messages.push(node.text);
     }
     if (ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node) || ts.isClassDeclaration(node)) {
-      if (node.name) found.types.push(node.name.text);
+      if (node.name) texts.types.push(node.name.text);
     }
-    if (ts.isCallExpression(node)) found.titles.push(...titleOf(node));
+    if (ts.isCallExpression(node)) texts.titles.push(...titleOf(node));
     ts.forEachChild(node, visit);
   };
   visit(source);
   addComments(source.endOfFileToken.pos);
-  return found;
+  return texts;
 }
 
 /** The fixed texts of the name of a test, if the call makes one. */

@@ -34,8 +34,8 @@ const table = (heads: string[], rows: string[][]): string =>
 const links = (names: readonly string[]): string => names.map((name) => `[${name}](controls.md#${name})`).join(', ');
 
 function listPage({ title, about, rows }: Answers['lists'][number]): string {
-  const cells = rows.map(({ id, title: of, status, controls: by = [], text = '' }) => {
-    return [id, of, status, by.length > 0 ? links(by) : text];
+  const cells = rows.map(({ id, title: of, status, controls: controlIds = [], text = '' }) => {
+    return [id, of, status, controlIds.length > 0 ? links(controlIds) : text];
   });
   return `# ${title}\n\n${about}\n\n${made}\n\n${table(['Id', 'Requirement', 'Answer', 'Control, reason or duty'], cells)}\n`;
 }
@@ -64,7 +64,7 @@ show, and the keys that the site has accepted. ${made}
 
 ${table(
   ['Who', 'Does', 'Controls'],
-  threats.map(({ who, does, controls: by }) => [who, does, links(by)]),
+  threats.map(({ who, does, controls: controlIds }) => [who, does, links(controlIds)]),
 )}
 
 Not covered: an administrator of the host who replaces the program itself; attacks on the hardware; a stolen release key before its rotation
@@ -129,8 +129,8 @@ t.test('each control names tests that exist, by file and name', (t) => {
 t.test('each requirement has one answer, with a control or a sentence', (t) => {
   for (const { file, rows } of lists) {
     t.equal(new Set(rows.map(({ id }) => id)).size, rows.length, file);
-    for (const { id, status, controls: by = [], text } of rows) {
-      t.equal(by.length > 0, status === 'met', id);
+    for (const { id, status, controls: controlIds = [], text } of rows) {
+      t.equal(controlIds.length > 0, status === 'met', id);
       t.equal(text === undefined, status === 'met', id);
     }
   }

@@ -63,8 +63,8 @@ t.test('a search for a name leads to its definition', async (t) => {
 });
 
 t.test('matches are marked in the text, and typed markup stays text', async (t) => {
-  const [found] = await find('disk DIED');
-  t.equal(found?.heading, 'The disk died, or the machine is gone');
+  const [hit] = await find('disk DIED');
+  t.equal(hit?.heading, 'The disk died, or the machine is gone');
   const page = await read('/docs/search?q=disk+DIED');
   t.match(page, 'The <mark>disk</mark> <mark>died</mark>, or');
   t.match(page, 'value="disk DIED"', 'what was typed is there to be changed');
@@ -139,8 +139,8 @@ t.test('an exact name comes first, and pages that mention it follow', (t) => {
     search('PEAR').places.map(({ address }) => address),
     ['/docs/two#b', '/docs/one#a', '/docs/two#c', '/docs/one'],
   );
-  const [found] = search('quince').places;
-  t.match(found, { where: 'TWO › Pear', heading: [{ text: 'quince', isFound: true }] });
+  const [hit] = search('quince').places;
+  t.match(hit, { where: 'TWO › Pear', heading: [{ text: 'quince', isFound: true }] });
   t.match(search('& all').places, [{ address: '/docs/one#a' }]);
   t.same(search('apples quince'), { total: 0, places: [] }, 'all of the words stand in one part');
   t.same(search(' '), { total: 0, places: [] });
@@ -160,10 +160,10 @@ t.test('for any search, the results match the page, in a bounded time', (t) => {
       const content = html`<h2 id="it">It</h2>
         <p>${text}</p>`;
       const { places } = createSearch(() => [chapter('page', content)])(looked);
-      const said = partsOf(content).at(-1)!.text;
+      const pageText = partsOf(content).at(-1)!.text;
       for (const { excerpt } of places) {
         const shown = excerpt.map((piece) => piece.text).join('');
-        if (!said.includes(shown.replace(/^… | …$/g, ''))) throw new Error(shown);
+        if (!pageText.includes(shown.replace(/^… | …$/g, ''))) throw new Error(shown);
         if (shown.length > 250) throw new Error(`${String(shown.length)} characters`);
       }
     }),

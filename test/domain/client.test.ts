@@ -32,15 +32,16 @@ t.test('the addresses of one /64 are one client, those of two are two, in every 
   const part = fc.tuple(group, group, group, group);
   /** The same address at full length, and as browsers shorten it. */
   const spellings = (groups: number[]): string[] => {
-    const full = groups.map((one) => one.toString(16)).join(':');
+    const full = groups.map((groupValue) => groupValue.toString(16)).join(':');
     return [full, full.toUpperCase(), new URL(`http://[${full}]`).hostname.slice(1, -1)];
   };
-  const isMapped = (groups: number[]): boolean => groups.slice(0, 5).every((one) => one === 0) && groups[5] === 0xffff;
+  const isMapped = (groups: number[]): boolean =>
+    groups.slice(0, 5).every((groupValue) => groupValue === 0) && groups[5] === 0xffff;
   fc.assert(
-    fc.property(part, part, part, (network, one, other) => {
-      fc.pre(!isMapped([...network, ...one]) && !isMapped([...network, ...other]));
-      const names = [one, other].flatMap((host) => spellings([...network, ...host]).map(clientOf));
-      const elsewhere = clientOf(spellings([network[0] ^ 1, ...network.slice(1), ...one])[0] ?? '');
+    fc.property(part, part, part, (network, first, other) => {
+      fc.pre(!isMapped([...network, ...first]) && !isMapped([...network, ...other]));
+      const names = [first, other].flatMap((host) => spellings([...network, ...host]).map(clientOf));
+      const elsewhere = clientOf(spellings([network[0] ^ 1, ...network.slice(1), ...first])[0] ?? '');
       return new Set(names).size === 1 && !names.includes(elsewhere);
     }),
   );

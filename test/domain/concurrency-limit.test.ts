@@ -51,21 +51,21 @@ t.test('a client waits a few times at most, and others have room', async (t) => 
 });
 
 t.test('known clients come first, and in a full queue replace the last unknown one', async (t) => {
-  const { stranger, known, finish, began } = world();
+  const { stranger, known: addKnown, finish, began } = world();
   void stranger('running', 'a');
   const strangers = ['b1', 'b2', 'c1', 'c2', 'd1', 'd2'].map((name) => stranger(name, name.charAt(0)));
-  void known('ada', 'z');
-  void known('bob', 'z');
+  void addKnown('ada', 'z');
+  void addKnown('bob', 'z');
   await finish();
-  t.equal((await Promise.all(strangers)).filter((one) => one === refused.code).length, 2);
+  t.equal((await Promise.all(strangers)).filter((code) => code === refused.code).length, 2);
   t.same(began.slice(0, 3), ['running', 'ada', 'bob']);
 });
 
 t.test('a known client is not kept out by others behind its address', async (t) => {
-  const { stranger, known, finish } = world();
+  const { stranger, known: addKnown, finish } = world();
   for (const name of ['running', 'one', 'two']) void stranger(name, 'office');
   const last = stranger('three', 'office');
-  const ada = known('ada', 'office');
+  const ada = addKnown('ada', 'office');
   await finish();
   t.same([await ada, await last], ['ada', refused.code]);
 });
@@ -77,7 +77,7 @@ t.test('in a full queue a client with few places comes before the last place of 
   const newcomer = stranger('ada', 'z');
   await finish();
   t.equal(await newcomer, 'ada');
-  t.equal((await Promise.all(crowd)).filter((one) => one === refused.code).length, 1);
+  t.equal((await Promise.all(crowd)).filter((code) => code === refused.code).length, 1);
 });
 
 t.test('if every client in a full queue has one place, the next unknown client is refused', async (t) => {
@@ -89,10 +89,10 @@ t.test('if every client in a full queue has one place, the next unknown client i
 });
 
 t.test('a known client is never pushed out', async (t) => {
-  const { known, finish } = world();
-  void known('running', 'a');
-  const all = ['b', 'c', 'd', 'e', 'f', 'g'].map((client) => known(client, client));
-  t.equal(await known('ada', 'z'), refused.code);
+  const { known: addKnown, finish } = world();
+  void addKnown('running', 'a');
+  const all = ['b', 'c', 'd', 'e', 'f', 'g'].map((client) => addKnown(client, client));
+  t.equal(await addKnown('ada', 'z'), refused.code);
   await finish();
   t.same(await Promise.all(all), ['b', 'c', 'd', 'e', 'f', 'g']);
 });
@@ -115,19 +115,19 @@ t.test('work that fails gives its place on, and work without a turn is bounded t
 t.test('without a limit of waiting clients each gets its turn, in order and with bounded concurrency', async (t) => {
   const inTurn = createConcurrencyLimit({ concurrency: 2 });
   const began: number[] = [];
-  let [running, most] = [0, 0];
-  const work = async (one: number): Promise<number> => {
-    began.push(one);
-    most = Math.max(most, ++running);
+  let [running, maximum] = [0, 0];
+  const work = async (id: number): Promise<number> => {
+    began.push(id);
+    maximum = Math.max(maximum, ++running);
     await new Promise(setImmediate);
     running--;
-    if (one % 10 === 0) throw new Error(`no ${String(one)}`);
-    return one;
+    if (id % 10 === 0) throw new Error(`no ${String(id)}`);
+    return id;
   };
   const everybody = Array.from({ length: 100 }, (_, at) => at);
-  const outcomes = await Promise.allSettled(everybody.map((one) => inTurn(() => work(one))));
+  const outcomes = await Promise.allSettled(everybody.map((id) => inTurn(() => work(id))));
   t.same(began, everybody, 'in their order');
-  t.equal(most, 2, 'two at a time');
+  t.equal(maximum, 2, 'two at a time');
   t.equal(outcomes.filter(({ status }) => status === 'rejected').length, 10, 'what fails gives its place on');
   t.equal(await inTurn(() => work(1)), 1, 'and places are free again');
 });

@@ -11,15 +11,15 @@ t.test('names have the numbers of their order, and unknown names have none', (t)
       fc.string({ maxLength: 3 }),
       (names, other) => {
         const index = new NameIndex();
-        const known = new Map<string, number>();
+        const expectedIndexes = new Map<string, number>();
         for (const name of names) {
-          if (!known.has(name)) known.set(name, known.size);
-          t.equal(index.add(name), known.get(name));
+          if (!expectedIndexes.has(name)) expectedIndexes.set(name, expectedIndexes.size);
+          t.equal(index.add(name), expectedIndexes.get(name));
         }
-        t.equal(index.size, known.size);
+        t.equal(index.size, expectedIndexes.size);
         for (const name of [...names, other]) {
-          t.equal(index.numberOf(name), known.get(name) ?? -1);
-          t.equal(index.has(name), known.has(name));
+          t.equal(index.numberOf(name), expectedIndexes.get(name) ?? -1);
+          t.equal(index.has(name), expectedIndexes.has(name));
         }
       },
     ),

@@ -12,16 +12,16 @@ t.test('a packed list returns its items in order, and gives the same JSON from m
       const items = JSON.parse(JSON.stringify(raw)) as unknown[];
       const spool = new SpillFile(folder);
       const list = new PackedList<unknown>(liesAside ? spool : undefined);
-      for (const one of items) {
-        list.add(one);
+      for (const element of items) {
+        list.add(element);
         // Foreign text may be in between.
         if (liesAside) spool.add('another');
       }
       t.equal(list.byteLength, Buffer.byteLength(JSON.stringify(items)) - 2);
       t.same([...list], items);
       t.same(
-        [...mapSequence(list, (one) => [one])],
-        items.map((one) => [one]),
+        [...mapSequence(list, (element) => [element])],
+        items.map((element) => [element]),
       );
       t.same(
         [list.length, list.at(0), list.at(items.length), list.at(-1)],
@@ -44,8 +44,8 @@ t.test('items that are larger than a page, or fill many, are given whole', (t) =
   for (const spool of [undefined, new SpillFile(t.testdir())]) {
     const list = new PackedList<string>(spool);
     const texts = Array.from({ length: 40 }, (_, at) => `${String(at)}ü`.repeat(at % 7 === 0 ? 400_000 : 60_000));
-    for (const one of texts) list.add(one);
-    t.ok(texts.every((one, at) => list.at(at) === one));
+    for (const text of texts) list.add(text);
+    t.ok(texts.every((text, at) => list.at(at) === text));
     t.equal(jsonOf({ list }), JSON.stringify({ list: texts }));
     spool?.close();
   }
@@ -53,10 +53,10 @@ t.test('items that are larger than a page, or fill many, are given whole', (t) =
 });
 
 t.test('a list of numbers makes each item on demand', (t) => {
-  const asked: number[] = [];
-  const list = sequenceOf(3, (at) => (asked.push(at), at * 2));
+  const readIndexes: number[] = [];
+  const list = sequenceOf(3, (at) => (readIndexes.push(at), at * 2));
   t.same([list.at(2), list.at(3), list.length], [4, undefined, 3]);
-  t.same(asked, [2]);
-  t.same([...list.values().map((one) => one + 1)], [1, 3, 5]);
+  t.same(readIndexes, [2]);
+  t.same([...list.values().map((value) => value + 1)], [1, 3, 5]);
   t.end();
 });

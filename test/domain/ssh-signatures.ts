@@ -36,8 +36,8 @@ export function token(flags: number) {
     Buffer.from('SSHSIG'),
     ...[sshField('larder-approval'), ...tail, sshField(hashed('sha512', message))],
   ]);
-  const told = Buffer.concat([hashed('sha256', 'ssh:'), about, hashed('sha256', signed)]);
-  const value = Buffer.concat([sshField(type), sshField(sign(null, told, privateKey)), about]);
+  const payload = Buffer.concat([hashed('sha256', 'ssh:'), about, hashed('sha256', signed)]);
+  const value = Buffer.concat([sshField(type), sshField(sign(null, payload, privateKey)), about]);
   const version = Buffer.from([0, 0, 0, 1]);
   const parts = [Buffer.from('SSHSIG'), version, sshField(key), sshField('larder-approval'), ...tail, sshField(value)];
   return { publicKey: `${type} ${key.toString('base64')}`, signature: armoured(Buffer.concat(parts)) };

@@ -13,7 +13,7 @@ t.test('ids are 32 letters and digits, all alike in chance', (t) => {
   const counts = new Map<string, number>();
   for (const id of ids) {
     t.ok(isPackageId(id) && isAccountId(id), id);
-    for (const one of id) counts.set(one, (counts.get(one) ?? 0) + 1);
+    for (const character of id) counts.set(character, (counts.get(character) ?? 0) + 1);
   }
   t.equal(counts.size, 62);
   const expected = (ids.length * 32) / 62;
@@ -92,9 +92,9 @@ t.test('a refusal has the status of its code', (t) => {
 t.test('moments are written so that their order is that of their texts', (t) => {
   const moment = fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true });
   fc.assert(
-    fc.property(moment, moment, (one, other) => {
-      t.match(timestamp(one), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-      t.equal(timestamp(one) < timestamp(other), one < other);
+    fc.property(moment, moment, (first, other) => {
+      t.match(timestamp(first), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      t.equal(timestamp(first) < timestamp(other), first < other);
     }),
     { numRuns: 200 },
   );

@@ -182,12 +182,12 @@ t.test('a host with another clock time than the server is not ready', async (t) 
   const path = encodeURIComponent('-c search_path=public,pg_catalog');
   const { ask, ready } = await serving(t, server.address(`&options=${path}`));
   t.equal(await ready(), 200);
-  for (const [seconds, said] of [
+  for (const [seconds, pattern] of [
     [6, /The clock of this host is [56]\.\d seconds behind that of the database of the store/],
     [-6, /The clock of this host is [56]\.\d seconds ahead of that of the database of the store/],
   ] as const) {
     await turn(seconds);
-    await until(async () => said.test((await ask('/readyz')).body));
+    await until(async () => pattern.test((await ask('/readyz')).body));
     t.equal(await ready(), 503);
   }
   await turn(2);

@@ -17,9 +17,9 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   operations: ['operations/**/!(snapd-installs.long).test.ts'],
 };
 
-const named = process.argv.slice(2);
-const unknown = named.filter((folder) => !(folder in folders));
-if (named.length === 0 || unknown.length > 0)
+const folderNames = process.argv.slice(2);
+const unknown = folderNames.filter((folder) => !(folder in folders));
+if (folderNames.length === 0 || unknown.length > 0)
   throw new Error(`Name folders of ${Object.keys(folders).join(', ')}, and not ${unknown.join(', ') || 'none'}.`);
-const patterns = named.flatMap((folder) => folders[folder]!);
+const patterns = folderNames.flatMap((folder) => folders[folder]!);
 process.exitCode = runFiles(findTestFiles(patterns));

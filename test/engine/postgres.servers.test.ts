@@ -76,20 +76,24 @@ t.test('the rows of a result are freed by the first collection of young objects'
 });
 
 t.test('the parameters of a statement are numbered, with their types', (t) => {
-  const wanted = (before: string | null) =>
+  const statementFor = (before: string | null) =>
     sql`SELECT 1 FROM x WHERE id IN ${list(['a'])} AND n NOT IN ${list([])} AND (${before} IS NULL OR at < ${before}) LIMIT ${2}`;
   t.equal(
-    postgresText(wanted('b')),
+    postgresText(statementFor('b')),
     `SELECT 1 FROM x WHERE id = ANY ($1) AND n <> ALL ($2) AND ($3::text COLLATE "C" IS NULL OR at < $4::text COLLATE "C") LIMIT $5::bigint`,
   );
   t.equal(
-    postgresText(wanted(null)),
+    postgresText(statementFor(null)),
     'SELECT 1 FROM x WHERE id = ANY ($1) AND n <> ALL ($2) AND (NULL IS NULL OR at < NULL) LIMIT $3::bigint',
   );
   t.equal(postgresText(sql`SELECT ${0.5}, ${Buffer.from('a')}`), 'SELECT $1::double precision, $2::bytea');
-  t.same(prepareStatement(wanted(null)).values, [['a'], [], 2]);
-  t.equal(prepareStatement(wanted('b')).name, prepareStatement(wanted('c')).name, 'prepared once');
-  t.not(prepareStatement(wanted('b')).name, prepareStatement(wanted(null)).name, 'but for what is not there');
+  t.same(prepareStatement(statementFor(null)).values, [['a'], [], 2]);
+  t.equal(prepareStatement(statementFor('b')).name, prepareStatement(statementFor('c')).name, 'prepared once');
+  t.not(
+    prepareStatement(statementFor('b')).name,
+    prepareStatement(statementFor(null)).name,
+    'but for what is not there',
+  );
   t.throws(() => postgresText(sql`SELECT ${list([])}`), { message: 'a list stands behind IN' });
   t.end();
 });
@@ -103,8 +107,8 @@ t.test('PostgreSQL understands every statement of the records, and its tables ma
   t.ok(all.length > 500);
   const wrong: string[] = [];
   for (const { file, line, statement } of all) {
-    const understood = (one: SqlStatement): Promise<void> =>
-      db.transaction((tx) => tx.script(`PREPARE one AS ${postgresText(one)}; DEALLOCATE one`));
+    const understood = (candidate: SqlStatement): Promise<void> =>
+      db.transaction((tx) => tx.script(`PREPARE one AS ${postgresText(candidate)}; DEALLOCATE one`));
     // NULL has no type; a recursion needs that of its beginning.
     const texts = { ...statement, values: statement.values.map((value) => value ?? '') };
     await understood(statement)
@@ -175,7 +179,7 @@ t.test('an address has the place, the user, and the trust in the server', (t) =>
   t.throws(() => spoken('postgres://ada@db/larder?sslrootcert=/none'), {
     message: 'cannot read /none, which the address of PostgreSQL names',
   });
-  for (const [address, why] of [
+  for (const [address, pattern] of [
     ['mysql://ada@db/larder', /write it as postgres:\/\//],
     ['ada:secret', /write it as postgres:\/\//],
     ['postgres://db/larder', /does not say which user/],
@@ -185,7 +189,7 @@ t.test('an address has the place, the user, and the trust in the server', (t) =>
     ['postgres://ada:secret@db/larder?application_name=x', /behind its question mark it may say host, options/],
     ['postgres://ada:100%secret@db/larder', /write a percent sign in it as %25/],
   ] as const) {
-    t.throws(() => readAddress(address), { message: why }, address);
+    t.throws(() => readAddress(address), { message: pattern }, address);
     t.throws(() => readAddress(address), { message: /^(?!.*secret)/ }, 'without its password');
   }
   t.end();
@@ -205,7 +209,7 @@ t.test('one query serves all callers before it was sent, and no later one', asyn
   await sleep(0);
   t.equal(sent.length, 2);
   sent[1]!.reject(new Error('no'));
-  for (const one of later) await t.rejects(one, { message: 'no' });
+  for (const pending of later) await t.rejects(pending, { message: 'no' });
   const again = versions.current();
   await sleep(0);
   sent[2]!.resolve(3);
@@ -301,11 +305,11 @@ t.test('a server is known by its certificate, for its name', async (t) => {
   await t.rejects(openPostgres(at('localhost')), { message: /does not support TLS; turn on ssl there/ });
 });
 
-for (const [then, what] of [
+for (const [then, label] of [
   ['is cut before', 'a commit that never arrived is done again'],
   ['is cut behind', 'a commit whose answer was lost is found'],
 ] as const satisfies (readonly [AtCommit, string])[]) {
-  t.test(`${what}, and its change is done once`, async (t) => {
+  t.test(`${label}, and its change is done once`, async (t) => {
     const { db, proxy } = await opened(t);
     let tries = 0;
     proxy.next = then;
@@ -328,7 +332,7 @@ for (const [then, what] of [
       ),
     );
     t.same(
-      together.map((one) => (one.status === 'fulfilled' ? one.value : one.reason)),
+      together.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.reason)),
       ['a', 'b', refused, 'd'],
     );
     t.equal(proxy.cut, 2);
@@ -384,9 +388,9 @@ t.test('transactions that wait for another process time out after five seconds, 
     await released.promise;
   });
   await holding.promise;
-  const asked = await Promise.allSettled(['a', 'b', 'c'].map((name) => db.transaction((tx) => add(tx, name))));
-  for (const one of asked) {
-    t.match(one, { reason: { name: 'Refusal', status: 503, retryAfter: 5, message: /Another process has held/ } });
+  const outcomes = await Promise.allSettled(['a', 'b', 'c'].map((name) => db.transaction((tx) => add(tx, name))));
+  for (const outcome of outcomes) {
+    t.match(outcome, { reason: { name: 'Refusal', status: 503, retryAfter: 5, message: /Another process has held/ } });
   }
   released.resolve();
   await holder;
@@ -533,19 +537,19 @@ t.test('a server that is starting, or slow to accept connections, is waited for'
   const server = await startPostgres();
   t.teardown(server.end);
   const starting = async (): Promise<void> => {
-    const told: string[] = [];
-    const asked = Promise.withResolvers<undefined>();
+    const places: string[] = [];
+    const firstWait = Promise.withResolvers<undefined>();
     const opening = openPostgres(server.address(), {
       lasting: 3_600_000,
       waits(place) {
-        told.push(place);
-        asked.resolve(undefined);
+        places.push(place);
+        firstWait.resolve(undefined);
       },
     });
-    await asked.promise;
+    await firstWait.promise;
     await server.start();
     await (await opening).close();
-    t.same(told, [`the database postgres at ${server.folder}`], 'which is told once');
+    t.same(places, [`the database postgres at ${server.folder}`], 'which is told once');
   };
   await server.stop('order');
   await starting();
@@ -624,7 +628,7 @@ t.test('after any kill under load, no acknowledged change is lost, and none is d
   t.teardown(server.end);
   const { db, proxy } = await opened(t, Promise.resolve(server));
   const restarts = long ? 50 : 3;
-  const said = new Map<string, 'done' | 'not' | 'unknown'>();
+  const outcomes = new Map<string, 'done' | 'not' | 'unknown'>();
   let goOn = true;
   const load = async (who: number): Promise<void> => {
     for (let nth = 0; goOn; nth++) {
@@ -634,18 +638,19 @@ t.test('after any kill under load, no acknowledged change is lost, and none is d
           await add(tx, name);
           await tx.get(sql`SELECT count(*) FROM done`);
         });
-        said.set(name, 'done');
+        outcomes.set(name, 'done');
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        said.set(name, error.message.includes('not known') ? 'unknown' : 'not');
+        outcomes.set(name, error.message.includes('not known') ? 'unknown' : 'not');
       }
     }
   };
-  const of = (what: string): string[] => [...said].filter(([, one]) => one === what).map(([name]) => name);
+  const of = (outcome: string): string[] =>
+    [...outcomes].filter(([, state]) => state === outcome).map(([name]) => name);
   /** Until a few more changes are done. */
   const more = async (): Promise<void> => {
-    const enough = of('done').length + 10 + Math.floor(Math.random() * 10);
-    await until(() => of('done').length >= enough);
+    const targetCount = of('done').length + 10 + Math.floor(Math.random() * 10);
+    await until(() => of('done').length >= targetCount);
   };
   const loads = Array.from({ length: 6 }, (_, who) => load(who));
   for (let nth = 0; nth < restarts; nth++) {
@@ -660,19 +665,19 @@ t.test('after any kill under load, no acknowledged change is lost, and none is d
   await more();
   goOn = false;
   await Promise.all(loads);
-  const found = await counted(db);
+  const counts = await counted(db);
   t.same(
-    of('done').filter((name) => found[name] !== 1),
+    of('done').filter((name) => counts[name] !== 1),
     [],
     'what was acknowledged is there once',
   );
   t.same(
-    of('not').filter((name) => found[name] !== undefined),
+    of('not').filter((name) => counts[name] !== undefined),
     [],
     'what was refused is not there',
   );
   t.same(
-    of('unknown').filter((name) => (found[name] ?? 0) > 1),
+    of('unknown').filter((name) => (counts[name] ?? 0) > 1),
     [],
   );
 });

@@ -72,9 +72,9 @@ async function thereAndBack(file: string, address: string, leave?: (table: strin
   await copyRows(server, fresh);
   fresh.finish();
   fresh.close();
-  const there = await allRows(server);
+  const serverRows = await allRows(server);
   await server.close();
-  return { back, there };
+  return { back, there: serverRows };
 }
 
 const anyText = fc
@@ -103,8 +103,8 @@ t.test('every value of a row survives a copy', async (t) => {
       }
       db.close();
       const before = await rowsOfFile(file);
-      const { back, there } = await thereAndBack(file, await server.newSchema());
-      t.strictSame(there, before);
+      const { back, there: serverRows } = await thereAndBack(file, await server.newSchema());
+      t.strictSame(serverRows, before);
       t.strictSame(await rowsOfFile(back), before);
     }),
     { numRuns: process.env['LARDER_LONG'] === '1' ? 300 : 15 },
@@ -147,8 +147,8 @@ t.test('rows made by triggers are copied with the others, and the triggers conti
 t.test('many rows come batch by batch', async (t) => {
   const address = await (await sharedPostgres(root)).newSchema();
   const file = someRows(5000);
-  const { there } = await thereAndBack(file, address);
-  t.strictSame(there, await rowsOfFile(file));
+  const { there: serverRows } = await thereAndBack(file, address);
+  t.strictSame(serverRows, await rowsOfFile(file));
 });
 
 t.test('a row that is read back differently is reported', async (t) => {
@@ -158,7 +158,7 @@ t.test('a row that is read back differently is reported', async (t) => {
     return { ...to, write: (table, some) => to.write(table, table.name === 'z' ? rows(some) : some) };
   };
   const source = sqliteSource(file);
-  for (const [what, change] of Object.entries<(rows: Cell[][]) => Cell[][]>({
+  for (const [label, change] of Object.entries<(rows: Cell[][]) => Cell[][]>({
     'a row is lost': (rows) => rows.slice(1),
     'a value is another': (rows) => rows.map(([id, number, part]) => [id!, (number as bigint) + 1n, part!, null]),
     'a value moved from one row to another': (rows) =>
@@ -167,7 +167,7 @@ t.test('a row that is read back differently is reported', async (t) => {
     await t.rejects(
       copyRows(source, wrong(change)),
       { message: /^the copy of the table z differs from the source/ },
-      what,
+      label,
     );
   }
   source.close();

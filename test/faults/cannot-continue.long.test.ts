@@ -25,11 +25,11 @@ async function serveWith(t: Test, data: string, script: string) {
   const args = ['--import', hook, main, 'serve', '--data', data, '--listen', '127.0.0.1:0'];
   const child: ChildProcess = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
   t.teardown(() => kill(child));
-  let said = '';
-  child.stderr!.setEncoding('utf8').on('data', (text: string) => (said += text));
+  let errorOutput = '';
+  child.stderr!.setEncoding('utf8').on('data', (text: string) => (errorOutput += text));
   const ended = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;
-  await until(() => /"url":"[^"]+"/.test(said));
-  return { child, ended, err: () => said, url: /"url":"([^"]+)"/.exec(said)![1]! };
+  await until(() => /"url":"[^"]+"/.test(errorOutput));
+  return { child, ended, err: () => errorOutput, url: /"url":"([^"]+)"/.exec(errorOutput)![1]! };
 }
 
 const isBlocked =

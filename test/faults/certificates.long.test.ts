@@ -125,8 +125,8 @@ for (const { name, whose, noticeDays, renewal, start, file } of certificates) {
         const reply = await fetch(`${door}/readyz`);
         const ready = (await reply.json()) as Record<'problems' | 'notices', string[]>;
         t.equal(reply.status, 200, 'it is served all the same');
-        const [problem] = ready.problems.filter((one) => whose.test(one));
-        const [notice] = ready.notices.filter((one) => whose.test(one));
+        const [problem] = ready.problems.filter((text) => whose.test(text));
+        const [notice] = ready.notices.filter((text) => whose.test(text));
         t.notOk(problem !== undefined && notice !== undefined, 'with one severity');
         if (problem === undefined && notice === undefined) return 'nothing';
         t.match(problem ?? notice, renewal);

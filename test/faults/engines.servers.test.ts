@@ -144,7 +144,7 @@ async function openDoor(t: Test, port: number): Promise<SwiftDoor> {
         );
   const listening = createServer((client) => {
     const upstream = connect(port, '127.0.0.1');
-    for (const socket of [client, upstream]) socket.on('error', () => [client, upstream].map((one) => one.destroy()));
+    for (const socket of [client, upstream]) socket.on('error', () => [client, upstream].map((peer) => peer.destroy()));
     client.on('data', (data: Buffer) => {
       if (door.takesNothing && data.toString('latin1', 0, 4) === 'PUT ') client.end(forbidden);
       else upstream.write(data);

@@ -133,7 +133,7 @@ async function testRow(t: Test, { code, says, serving, refusesStart, produce }: 
     ...[run(t, store, 'status', '--json'), run(t, store, 'status'), run(t, store, 'doctor')],
     run(t, store, 'ready', '--timeout', '1s'),
   ] as const);
-  const fault = faultsIn(status.out).find((one) => one.code === code);
+  const fault = faultsIn(status.out).find((entry) => entry.code === code);
   t.match(fault, { code, says }, status.out);
   if (fault === undefined) return;
   t.ok(shows(fault)(text.out), 'status', { text });
@@ -200,7 +200,7 @@ t.test("'not-answering' is reported in the same words everywhere, and not after 
   t.teardown(() => server.child.kill('SIGCONT'));
   const code: FaultCode = 'not-answering';
   const { out } = await run(t, store, 'status', '--json');
-  const fault = faultsIn(out).find((one) => one.code === code)!;
+  const fault = faultsIn(out).find((entry) => entry.code === code)!;
   t.match(fault.says, new RegExp(`^Process ${String(server.child.pid)} holds the store and does not answer: `));
   t.ok(shows(fault)((await run(t, store, 'status')).out), 'status');
   doctorShows(t, await run(t, store, 'doctor'), fault);

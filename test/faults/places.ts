@@ -54,7 +54,7 @@ export async function showsEverywhere(t: Test, places: Places, code: FaultCode):
   const { directory } = places;
   const isProblem = faultKinds[code].severity === 'problem';
   const { out } = await larder(`status --data ${directory} --json`);
-  const fault = faultsIn(out).find((one) => one.code === code);
+  const fault = faultsIn(out).find((entry) => entry.code === code);
   if (fault === undefined) {
     t.fail(`status does not show '${code}': ${out}`);
     return undefined;

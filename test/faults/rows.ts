@@ -95,7 +95,7 @@ export async function plainDoor(t: Test, url: string): Promise<string> {
   const { hostname: host, port } = new URL(url);
   const door = createServer((client) => {
     const upstream = connect({ host, port: Number(port), rejectUnauthorized: false });
-    for (const socket of [client, upstream]) socket.on('error', () => [client, upstream].map((one) => one.destroy()));
+    for (const socket of [client, upstream]) socket.on('error', () => [client, upstream].map((peer) => peer.destroy()));
     client.pipe(upstream).pipe(client);
   }).listen(0, '127.0.0.1');
   await once(door, 'listening');

@@ -53,9 +53,9 @@ const rows: Row[] = [
     code: 'former-store-key',
     says: /adopted a former store; the key that it used is in .*\/adopting/,
     produce({ directory }) {
-      const kept = join(directory, 'adopting');
-      mkdirSync(kept, { mode: 0o700 });
-      return () => rmSync(kept, { recursive: true });
+      const adoptingFolder = join(directory, 'adopting');
+      mkdirSync(adoptingFolder, { mode: 0o700 });
+      return () => rmSync(adoptingFolder, { recursive: true });
     },
   },
   {

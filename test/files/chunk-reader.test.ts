@@ -30,11 +30,11 @@ t.test('ranges of files are read completely, in order, and the previous chunk st
   ] as const) {
     for (const { file, bytes } of files) {
       const read: Buffer[] = [];
-      for await (const given of reader.read(file, offset, size)) {
+      for await (const chunk of reader.read(file, offset, size)) {
         if (before !== undefined) t.ok(before.given.equals(before.was));
-        before = { given, was: Buffer.from(given) };
+        before = { given: chunk, was: Buffer.from(chunk) };
         read.push(before.was);
-        memories.add(given.buffer);
+        memories.add(chunk.buffer);
       }
       t.ok(Buffer.concat(read).equals(bytes.subarray(offset, offset + size)));
     }

@@ -9,9 +9,9 @@ export function watched(fails?: string): { disk: Disk; did: string[] } {
   const did: string[] = [];
   const names = new Map<number, string>();
   const plain = (path: fs.PathLike): string => basename(String(path)).replace(/^\.(.+)\.[0-9a-f]{12}$/, 'new $1');
-  const note = (what: string): void => {
-    if (what === fails) throw Object.assign(new Error('EIO: injected'), { code: 'EIO' });
-    did.push(what);
+  const note = (step: string): void => {
+    if (step === fails) throw Object.assign(new Error('EIO: injected'), { code: 'EIO' });
+    did.push(step);
   };
   const disk: Disk = {
     ...fs,

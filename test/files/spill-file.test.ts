@@ -39,11 +39,11 @@ t.test('texts are read as they were added, in any order, from memory and from a 
 
 t.test('its file has no name, and is closed with it', async (t) => {
   const folder = t.testdir();
-  const kept = await withSpillFile(folder, async (spool) => {
+  const spillFile = await withSpillFile(folder, async (spool) => {
     const { begin, length } = spool.add('a'.repeat(3 * 1024 * 1024));
     t.strictSame(readdirSync(folder), []);
     t.equal(spool.read(begin, length).length, length);
     return spool;
   });
-  t.throws(() => kept.read(0, 1), { message: /it is closed/ });
+  t.throws(() => spillFile.read(0, 1), { message: /it is closed/ });
 });

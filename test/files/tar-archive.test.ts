@@ -30,7 +30,7 @@ async function gathered(pieces: AsyncIterable<Buffer>): Promise<Buffer> {
 t.test('bytes are returned completely and in order, for any sequence of reads', async (t) => {
   const large = 3 * 1024 * 1024 + 7;
   const file = tarOf(t, { a: 3, b: large });
-  const archive = await TarArchive.open(file, faults, (one) => Promise.resolve(one));
+  const archive = await TarArchive.open(file, faults, (opened) => Promise.resolve(opened));
   t.teardown(() => archive.close());
   t.match(await archive.header(0), { name: 'a', size: 3, type: '0' });
   t.match(await archive.header(2 * block), { name: 'b', size: large });

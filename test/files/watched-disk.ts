@@ -25,7 +25,7 @@ export function watchedDisk(): WatchedDisk {
   };
   const gone = (path: string): void => {
     for (const set of [contents, entries])
-      for (const one of [...set]) if (one === path || one.startsWith(`${path}/`)) set.delete(one);
+      for (const entry of [...set]) if (entry === path || entry.startsWith(`${path}/`)) set.delete(entry);
   };
   const synced = (path: string): void => {
     contents.delete(path);
@@ -85,17 +85,17 @@ export function watchedDisk(): WatchedDisk {
 /** The same disk, with an error instead of one thing that is done to it. */
 export function failing(
   files: Files,
-  what: 'open' | 'rename' | 'mkdir',
+  method: 'open' | 'rename' | 'mkdir',
   at: (path: string) => boolean,
   code: string,
 ): Files {
   return {
     ...files,
-    [what]: async (...args: [string, ...unknown[]]) => {
-      const path = args.at(what === 'rename' ? 1 : 0) as string;
+    [method]: async (...args: [string, ...unknown[]]) => {
+      const path = args.at(method === 'rename' ? 1 : 0) as string;
       if (at(path))
-        throw Object.assign(new Error(`${code}: handed in, ${what} '${path}'`), { code, path, syscall: what });
-      return Reflect.apply(files[what] as (...given: unknown[]) => unknown, files, args);
+        throw Object.assign(new Error(`${code}: handed in, ${method} '${path}'`), { code, path, syscall: method });
+      return Reflect.apply(files[method] as (...given: unknown[]) => unknown, files, args);
     },
   };
 }

@@ -94,8 +94,8 @@ t.test('the lines about a brand make its key, and import the assertions of the o
   t.equal((await larder('account create --id acme --email a@example.org --username acme --display-name A')).code, 0);
   const returned = file('return.assert', several('brand-account-key', 'brand-account', 'store-account-key'));
   for (const line of examplesIn('administrator', 'Brands and their keys', 1).flat()) {
-    const here = toArguments(line).replace('./', `${files}/`).replace('return.assert', returned);
-    t.match(await larder(here), { code: 0 }, line);
+    const localArgs = toArguments(line).replace('./', `${files}/`).replace('return.assert', returned);
+    t.match(await larder(localArgs), { code: 0 }, line);
   }
   await larder('account create --id ada --email ada@example.org --username ada --display-name Ada');
   await larder('package register snap/hello --account ada --private');

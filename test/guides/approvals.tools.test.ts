@@ -21,8 +21,8 @@ t.test('and sign their approvals, if the guide requires it', { skip: withoutProg
   const atHome = ([, ...lines]: string[]): void => {
     for (const line of lines) {
       // A new key needs a passphrase, typed twice.
-      const asked = line.includes(' -t ') ? "printf '\\n\\n' | " : '';
-      execFileSync('sh', ['-c', asked + line], { cwd: home, stdio: 'ignore' });
+      const input = line.includes(' -t ') ? "printf '\\n\\n' | " : '';
+      execFileSync('sh', ['-c', input + line], { cwd: home, stdio: 'ignore' });
     }
   };
   // The files are carried to and fro in a folder.

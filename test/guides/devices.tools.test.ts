@@ -39,14 +39,16 @@ t.test(
     appendFileSync(join(bin, 'called'), '');
     mkdirSync(join(bin, 'etc'));
     const sh = async (lines: readonly string[]): Promise<string> => {
-      const here = lines.map((line) =>
+      const localLines = lines.map((line) =>
         line
           .replaceAll('https://STORE', `https://localhost:${port}`)
           .replaceAll('/etc/', `${bin}/etc/`)
           .replace('/media/usb', stick)
           .replaceAll(/\bhello\b/g, 'hello-on'),
       );
-      const script = ['set -e', 'curl() { command curl --fail-with-body --silent "$@"; echo; }', ...here].join('\n');
+      const script = ['set -e', 'curl() { command curl --fail-with-body --silent "$@"; echo; }', ...localLines].join(
+        '\n',
+      );
       const env = {
         PATH: `${bin}:${process.env['PATH']}`,
         LARDER_DATA: store.data,
@@ -78,8 +80,8 @@ t.test(
       `=https://localhost:${port}\n`,
     );
 
-    const [asked = [], onDevice = []] = examplesIn('devices', 'See that it works', 2);
-    const [info = '', find = ''] = (await sh(asked)).trim().split('\n');
+    const [queries = [], onDevice = []] = examplesIn('devices', 'See that it works', 2);
+    const [info = '', find = ''] = (await sh(queries)).trim().split('\n');
     t.match(JSON.parse(info), {
       name: 'hello-on',
       'channel-map': [{ revision: 12, version: '0.12', download: { url: new RegExp(`^https://localhost:${port}/`) } }],

@@ -38,6 +38,6 @@ t.test('the lines about fleets give devices the revisions that the guide promise
   };
   await typed(set);
   t.same(missingOutput('devices', 'Other revisions for a fleet', await typed(ask)), []);
-  const given = async (serial: string) => refreshTo(store, id, { headers: await pumpOf(store, 'pump', serial) });
-  t.same([await given('0001'), await given('0002'), await refreshTo(store, id)], [11, 12, 13]);
+  const revisionFor = async (serial: string) => refreshTo(store, id, { headers: await pumpOf(store, 'pump', serial) });
+  t.same([await revisionFor('0001'), await revisionFor('0002'), await refreshTo(store, id)], [11, 12, 13]);
 });

@@ -41,8 +41,8 @@ const runInContainer: Readonly<Record<string, readonly [string, RegExp]>> = {
 /** The sections (`guide: section`, or `guide` for all of it) that the tests name in a call of a function of fixtures/guides.ts. */
 function sectionsIn(texts: readonly string[], pattern: string): Set<string> {
   const call = new RegExp(`\\b(?:${pattern})\\(\\s*'([\\w-]+)'(?:\\)|,\\s*(['"])(.+?)\\2,)`, 'g');
-  const found = texts.flatMap((text) => [...text.matchAll(call)]);
-  return new Set(found.map(([, name = '', , section]) => (section === undefined ? name : `${name}: ${section}`)));
+  const matches = texts.flatMap((text) => [...text.matchAll(call)]);
+  return new Set(matches.map(([, name = '', , section]) => (section === undefined ? name : `${name}: ${section}`)));
 }
 
 t.test('every example of a guide is run by a test, and every output compared', (t) => {

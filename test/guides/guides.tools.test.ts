@@ -78,8 +78,8 @@ t.test("the publisher's guide: each tool finds the store by the lines that are p
   for (const tool of ['snapcraft', 'charmcraft', 'curl']) {
     const issue = issues.find((line) => line.includes(`--for ${tool}`)) ?? '';
     const uses = inGuide.filter((line) => line.startsWith(`${tool} `) && !line.includes('/ca.pem'));
-    const said = await sh([`eval "$(${mine(issue)})"`, ...uses]);
-    t.equal(said.match(/"username":"bob"|"results":/g)?.length, uses.length, `${tool}: ${uses.length} lines`);
+    const output = await sh([`eval "$(${mine(issue)})"`, ...uses]);
+    t.equal(output.match(/"username":"bob"|"results":/g)?.length, uses.length, `${tool}: ${uses.length} lines`);
     ran += uses.length + 1;
   }
   // The rest downloads the authority. `--for` prints the same lines, and its own test runs them.
@@ -88,7 +88,7 @@ t.test("the publisher's guide: each tool finds the store by the lines that are p
 
 t.test("the lines of the administrator's guide and the README about packages work unchanged", async (t) => {
   const { sh, mine } = await world(t);
-  const named = (line: string): string =>
+  const rename = (line: string): string =>
     mine(line)
       .replace('snap/hello', 'snap/tiny-app')
       .replace('./hello_1.0_all.snap', `'${snapPath('app-xz')}'`)
@@ -97,13 +97,13 @@ t.test("the lines of the administrator's guide and the README about packages wor
   const looking = examplesIn('administrator', 'Inspect packages, storage and permissions', 1).flat();
   const again = linesOf(readme.slice(readme.indexOf('**Without a second tool**')).matchAll(/```console\n([^]*?)```/g));
   t.same([pushing.length, looking.length], [5, 5]);
-  const said = await sh([...pushing, ...looking, ...again.slice(0, 3)].map(named));
-  t.same(missingOutput('administrator', 'Push and release from the host', said), []);
+  const output = await sh([...pushing, ...looking, ...again.slice(0, 3)].map(rename));
+  t.same(missingOutput('administrator', 'Push and release from the host', output), []);
   for (const pattern of [
     /Closed latest\/edge of snap\/tiny-app\.[^]*Downloads +0 of images/,
     /app-zstd\.snap is revision 2 of snap\/tiny-app; it is released to latest\/edge\./,
   ])
-    t.match(said, pattern);
+    t.match(output, pattern);
 });
 
 t.test('the README: snapcraft finds the store by the lines that are printed for it', { skip }, async (t) => {
@@ -111,7 +111,7 @@ t.test('the README: snapcraft finds the store by the lines that are printed for 
   const made = inReadme.filter((line) => /^larder (?:account|token)/.test(line)).slice(0, 2);
   const uses = inReadme.filter((line) => line.startsWith('snapcraft '));
   const [create = '', issue = ''] = made.map(mine);
-  const said = await sh([create, `eval "$(${issue})"`, ...uses]);
+  const output = await sh([create, `eval "$(${issue})"`, ...uses]);
   t.equal(uses.length, 5);
-  t.equal(said.match(/"username":"bob"/g)?.length, uses.length);
+  t.equal(output.match(/"username":"bob"/g)?.length, uses.length);
 });

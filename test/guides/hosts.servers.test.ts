@@ -27,7 +27,7 @@ const name = 'store.example.internal';
 const folder = mkdtempSync(join(tmpdir(), 'larder-guide-'));
 t.teardown(() => rmSync(folder, { recursive: true, force: true }));
 const at = (path: string): string => join(folder, path);
-for (const one of ['etc', 'backup', 'first', 'second', 'bin']) mkdirSync(at(one), { mode: 0o700 });
+for (const subfolder of ['etc', 'backup', 'first', 'second', 'bin']) mkdirSync(at(subfolder), { mode: 0o700 });
 const password = 'the password of the role, 1';
 
 /** Its examples: the place and the lines of each; a line that ends with a backslash continues in the next. */
@@ -40,8 +40,8 @@ const blocks = examplesThroughout('hosts').map((example) => {
 });
 const typed = new Set(['nginx']);
 /** The next block that stands for this place, as its lines. */
-function said(where: string): string[] {
-  const block = blocks.find((one) => one.where === where);
+function takeLines(where: string): string[] {
+  const block = blocks.find((candidate) => candidate.where === where);
   if (block === undefined) throw new Error(`the guide has nothing more for: ${where}`);
   blocks.splice(blocks.indexOf(block), 1);
   typed.add(where);
@@ -50,15 +50,15 @@ function said(where: string): string[] {
 
 const certificate = { 'key.pem': at('etc/db-key.pem'), 'cert.pem': at('etc/db-ca.pem') };
 const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-const named = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
+const subjectArgs = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
 const keys = ['-keyout', certificate['key.pem'], '-out', certificate['cert.pem']];
-execFileSync('openssl', [...made, ...named, ...keys], { stdio: 'ignore' });
+execFileSync('openssl', [...made, ...subjectArgs, ...keys], { stdio: 'ignore' });
 const server = await startPostgres({
   administrator: 'postgres',
   listen: true,
   access: [
     'local all postgres trust',
-    ...said('pg_hba.conf').map((line) => line.replace('10.0.0.0/24', '127.0.0.1/32')),
+    ...takeLines('pg_hba.conf').map((line) => line.replace('10.0.0.0/24', '127.0.0.1/32')),
   ],
   files: certificate,
   settings: ['ssl = on', `ssl_cert_file = 'cert.pem'`, `ssl_key_file = 'key.pem'`],
@@ -75,7 +75,7 @@ const [first, second] = hosts;
 const bucket = `${swift.endpoint}/${swift.bucket}/larder`;
 
 /** The names of the guide, and the names here. */
-const here = (line: string, data = ''): string =>
+const localize = (line: string, data = ''): string =>
   line
     .replaceAll('/var/lib/larder', data)
     .replaceAll('/media/first', first.data)
@@ -104,7 +104,7 @@ async function type(host: Host, lines: readonly string[]): Promise<string> {
     else if (line === 'systemctl stop larder') t.equal(await host.stop(), 0);
     else if (!/^apt install \.\/larder_\S+\.deb$/.test(line)) {
       const programs = postgresPrograms();
-      const typing = () => host.type(here(line, host.data), { env: { PGPASSWORD: password }, programs });
+      const typing = () => host.type(localize(line, host.data), { env: { PGPASSWORD: password }, programs });
       out += await again(typing);
     }
   }
@@ -139,24 +139,27 @@ let ada = '';
 const asAda = () => ({ headers: { authorization: `Macaroon ${ada}` } });
 
 t.test('two hosts serve one store, set up by the lines of the guide', async (t) => {
-  await typeAtDatabase(said('database'));
+  await typeAtDatabase(takeLines('database'));
   writeFileSync(at('etc/postgres-password'), `${password}\n`, { mode: 0o600 });
   const { accessKeyId, secretAccessKey } = swift.access;
-  const [id, secret] = said('s3.toml');
-  const given = [id!.replace(/"\S+"/, `"${accessKeyId}"`), secret!.replace(/"\S+"/, `"${secretAccessKey}"`)];
-  writeFileSync(at('etc/s3.toml'), given.join('\n'), { mode: 0o600 });
+  const [id, secret] = takeLines('s3.toml');
+  const credentials = [id!.replace(/"\S+"/, `"${accessKeyId}"`), secret!.replace(/"\S+"/, `"${secretAccessKey}"`)];
+  writeFileSync(at('etc/s3.toml'), credentials.join('\n'), { mode: 0o600 });
 
-  await type(first, said('first host'));
-  const wanted = parse(here(said('larder.toml').join('\n'))) as Record<string, Record<string, string | string[]>>;
-  const changes = Object.entries(wanted).flatMap(([section, keys]) =>
+  await type(first, takeLines('first host'));
+  const settings = parse(localize(takeLines('larder.toml').join('\n'))) as Record<
+    string,
+    Record<string, string | string[]>
+  >;
+  const changes = Object.entries(settings).flatMap(([section, keys]) =>
     Object.entries(keys).map(([key, value]) => [`${section}.${key}`, value] as const),
   );
   changeConfig(join(first.data, 'larder.toml'), Object.fromEntries(changes));
-  const checked = await type(first, said('first host'));
+  const checked = await type(first, takeLines('first host'));
   t.match(checked, /Server of the files: \S+ takes, gives and removes files/);
   t.same(missingOutput('hosts', 'The first host', checked), []);
   mkdirSync(second.data, { mode: 0o700 });
-  const begin = said('further host');
+  const begin = takeLines('further host');
   t.match(await type(second, begin), /Database server: the database larder at localhost:\d+, PostgreSQL/);
   for (const host of hosts) t.match(await host.ask('/readyz'), { status: 200 });
   for (const who of ['ada', 'bob']) {
@@ -247,7 +250,7 @@ t.test('a bucket that lost its marker gets it back on any host, and all hosts co
   await client.send(new DeleteObjectCommand({ Bucket, Key: 'larder/larder-store.json' }));
   await until(async () => (await isReady()) === 'false,false');
   t.match((await first.ask('/readyz')).body, { problems: [/run 'larder bucket accept'/] });
-  const out = await type(second, said('any host, to put the marker back'));
+  const out = await type(second, takeLines('any host, to put the marker back'));
   t.match(
     out,
     /is the place of this store again: of 1 file that this store needs 1 is there[^]*Everything is as it was written/,
@@ -257,7 +260,7 @@ t.test('a bucket that lost its marker gets it back on any host, and all hosts co
 });
 
 t.test('they are upgraded one after the other', async (t) => {
-  const lines = said('each host');
+  const lines = takeLines('each host');
   for (const host of hosts) t.match(await type(host, lines), /Server: served since[^]*All is well/);
 });
 
@@ -281,20 +284,20 @@ async function copied(): Promise<Map<string, Buffer>> {
 }
 
 t.test('the copies of its engines are restored', async (t) => {
-  await type(first, said('with the means of the engines'));
+  await type(first, takeLines('with the means of the engines'));
   const copy = await copied();
   t.ok(copy.size > 1);
   // Later than the copy, and lost with it.
   await larder(first, 'package register snap/later --account ada');
   for (const host of hosts) t.equal(await host.stop(), 0);
   for (const Key of copy.keys()) await swift.client.send(new DeleteObjectCommand({ Bucket: swift.bucket, Key }));
-  await typeAtDatabase(said('database, to put it back'));
+  await typeAtDatabase(takeLines('database, to put it back'));
   for (const [Key, Body] of copy) await swift.client.send(new PutObjectCommand({ Bucket: swift.bucket, Key, Body }));
-  const lines = said('one host, to put it back');
+  const lines = takeLines('one host, to put it back');
   t.match(await type(first, lines.slice(0, -1)), /Everything is as it was written/);
   await aMinuteLater();
   await type(first, lines.slice(-1));
-  await type(second, said('every other host, to put it back'));
+  await type(second, takeLines('every other host, to put it back'));
   t.match(await second.ask('/v1/snap/tiny-app', asAda()), { status: 200 });
   t.match(await second.ask('/v1/snap/later', asAda()), { status: 404 });
   for (const host of hosts) t.match(await larder(host, 'audit verify'), { good: true });

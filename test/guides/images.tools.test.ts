@@ -108,9 +108,9 @@ t.test('the guide builds an image of a model with a private kernel and gadget', 
     'Build images with private snaps',
     2,
   );
-  const here = [`export UBUNTU_STORE_URL=${url}`];
-  t.match(await sh(...here, download), { code: 1, said: /snap not found/ }, 'without a token');
-  t.match(await sh(...here, prepare), { code: 1, said: /snap not found|cannot download/ });
+  const environment = [`export UBUNTU_STORE_URL=${url}`];
+  t.match(await sh(...environment, download), { code: 1, said: /snap not found/ }, 'without a token');
+  t.match(await sh(...environment, prepare), { code: 1, said: /snap not found|cannot download/ });
 
   const paste = `eval "$(${issue.replace('--account ID', `--account ${root}`)})"`;
   const built = await sh(paste, download, prepare, ubuntuImage);
@@ -125,8 +125,8 @@ t.test('the guide builds an image of a model with a private kernel and gadget', 
       image,
     );
     for (const snap of privateSnaps) {
-      const [kept, carried] = [join(seed, 'snaps', `${snap}_7.snap`), join(stick, `${snap}_7.snap`)];
-      t.same(readFileSync(kept), readFileSync(carried), snap);
+      const [seeded, carried] = [join(seed, 'snaps', `${snap}_7.snap`), join(stick, `${snap}_7.snap`)];
+      t.same(readFileSync(seeded), readFileSync(carried), snap);
     }
     t.match(readFileSync(join(seed, 'seed.yaml'), 'utf8'), /name: pump-kernel/);
   }

@@ -28,13 +28,13 @@ t.test('the lines about a laptop, a credential, a key and a wrong revision work 
   const printed: string[] = [];
   for (const line of lines) {
     if (/serial |secret|depot|withdraw 3f2a|revoke-serial/.test(line)) continue;
-    const here = line
+    const command = line
       .replace('larder ', '')
       .replace(/snap\/hello 2/, 'snap/demo-notes 1')
       .replace('snap/hello', 'snap/demo-hello')
       .replace('acme', 'my-brand')
       .replace('./', `${files}/`);
-    const { code, out, err } = await larder(here);
+    const { code, out, err } = await larder(command);
     t.equal(code, 0, `${line}: ${err}`);
     printed.push(out);
   }

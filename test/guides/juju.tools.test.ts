@@ -50,14 +50,16 @@ t.test(
     writeFileSync(join(bin, 'hello.charm'), charm('hello', {}, metadata));
     writeFileSync(join(bin, 'site.tar'), 'pages');
     const sh = async (lines: readonly string[]): Promise<string> => {
-      const here = lines.map((line) =>
+      const localLines = lines.map((line) =>
         line
           .replaceAll('https://STORE', `https://localhost:${port}`)
           .replace('/usr/local/share/ca-certificates', bin)
           .replace('api.charmhub.io:443:10.0.0.7', `api.charmhub.io:${port}:127.0.0.1`)
           .replace("'api.charmhub.io/", `'api.charmhub.io:${port}/`),
       );
-      const script = ['set -e', 'curl() { command curl --fail-with-body --silent "$@"; echo; }', ...here].join('\n');
+      const script = ['set -e', 'curl() { command curl --fail-with-body --silent "$@"; echo; }', ...localLines].join(
+        '\n',
+      );
       const env = {
         PATH: `${bin}:${process.env['PATH']}`,
         LARDER_DATA: store.data,
@@ -87,9 +89,9 @@ t.test(
       t.match(JSON.parse(answers[1] ?? ''), { 'channel-map': [{ channel: { name: 'latest/stable' } }, {}] });
     }
     t.match(JSON.parse(await sh(resolve)), { results: [{ name: 'hello' }] }, 'under the name of the online store');
-    const [asked = [], deployed = []] = examplesIn('juju', 'See that it works', 2);
-    const [found = '', info = ''] = (await sh(asked)).trim().split('\n');
-    t.match(JSON.parse(found), { results: [{ name: 'hello', 'default-release': { revision: { revision: 1 } } }] });
+    const [queries = [], deployed = []] = examplesIn('juju', 'See that it works', 2);
+    const [findReply = '', info = ''] = (await sh(queries)).trim().split('\n');
+    t.match(JSON.parse(findReply), { results: [{ name: 'hello', 'default-release': { revision: { revision: 1 } } }] });
     t.match(JSON.parse(info), { 'channel-map': [{ channel: { name: 'latest/stable' } }, {}] });
     await sh([...refresh, ...deployed]);
     t.match(

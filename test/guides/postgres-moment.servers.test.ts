@@ -32,7 +32,7 @@ t.test('the records come back to a moment with a base backup and the archive of 
   const register = (name: string) => store.json(`package register bin/${name} --account larder-admin`);
 
   let moment = '';
-  const here = (line: string): string =>
+  const localize = (line: string): string =>
     line
       .replaceAll('/mnt/', `${server.folder}/`)
       .replaceAll('/var/lib/postgresql/17/main', join(server.folder, 'data'))
@@ -49,7 +49,7 @@ t.test('the records come back to a moment with a base backup and the archive of 
         const ended = await store.larder(line.slice('larder '.length));
         t.equal(ended.code, 0, `${line}: ${ended.err}`);
         out += ended.out;
-      } else execFileSync('sh', ['-ec', here(line)], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+      } else execFileSync('sh', ['-ec', localize(line)], { env, stdio: ['ignore', 'ignore', 'inherit'] });
     }
     return out;
   };

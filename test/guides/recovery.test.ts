@@ -18,8 +18,8 @@ t.test('the lines of the guide about backups and a lost disk work as described',
     let printed = '';
     // The commands of systemd are typed in packaging/deb.long.test.ts.
     for (const line of examples.flat().filter((line) => line.startsWith('larder '))) {
-      const here = line.slice('larder '.length).replaceAll('/media/usb', folder).replaceAll('/media/safe', keys);
-      const { code, out, err } = await larder(here, { env: { LARDER_DATA: data } });
+      const command = line.slice('larder '.length).replaceAll('/media/usb', folder).replaceAll('/media/safe', keys);
+      const { code, out, err } = await larder(command, { env: { LARDER_DATA: data } });
       t.equal(code, 0, `${line}${err}`);
       printed += out;
     }
@@ -53,12 +53,12 @@ t.test('the state at a moment comes back from a folder of increments as describe
   const moment = timestamp(after(new Date(), minutes(1)))
     .slice(0, 16)
     .replace('T', ' ');
-  const here = line
+  const command = line
     .slice('larder '.length)
     .replace('/media/usb/backups', backups)
     .replace('/media/safe', keys)
     .replace('2026-11-25 14:05', moment);
-  const { code, out, err } = await larder(here, { env: { LARDER_DATA: data } });
+  const { code, out, err } = await larder(command, { env: { LARDER_DATA: data } });
   t.equal(code, 0, err);
   t.same(missingOutput('recovery', 'Back to a moment', out), []);
 });

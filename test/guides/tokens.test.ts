@@ -64,15 +64,15 @@ t.test("the publisher's guide states the limits of the code", (t) => {
   interface Shape {
     properties?: Record<string, { maxItems?: number; maxLength?: number; minimum?: number }>;
   }
-  const asked = shapes('tokens.json')['IssueMacaroonRequest']?.properties ?? {};
+  const properties = shapes('tokens.json')['IssueMacaroonRequest']?.properties ?? {};
   const filters = shapes('access.json')['PackagePermissionsRequest']?.properties?.['filters']?.maxItems;
-  const said = readGuide('publisher').replace(/\s+/g, ' ');
-  t.match(said, `from ${String(asked['ttl']?.minimum)} seconds`);
+  const guide = readGuide('publisher').replace(/\s+/g, ' ');
+  t.match(guide, `from ${String(properties['ttl']?.minimum)} seconds`);
   t.match(
-    said,
-    `at most ${String(asked['channels']?.maxItems)} channels and ${String(asked['packages']?.maxItems)} packages`,
+    guide,
+    `at most ${String(properties['channels']?.maxItems)} channels and ${String(properties['packages']?.maxItems)} packages`,
   );
-  t.match(said, `at most ${String(asked['description']?.maxLength)} characters`);
-  t.match(said, `at most ${String(filters)} packages at once`);
+  t.match(guide, `at most ${String(properties['description']?.maxLength)} characters`);
+  t.match(guide, `at most ${String(filters)} packages at once`);
   t.end();
 });

@@ -59,9 +59,9 @@ async function runTyped(line: string, bin: string, variables: Record<string, str
 }
 
 t.test('the lines of the guide bring a snap from one site to the other, and back', async (t) => {
-  const [depot, here, fresh, careful] = [await newStore(t), await newStore(t), await newStore(t), await asking(t)];
+  const [depot, receiver, fresh, careful] = [await newStore(t), await newStore(t), await newStore(t), await asking(t)];
   const [stick, downloaded, bin] = [folder(t), folder(t), folder(t)];
-  for (const { data } of [depot, here, fresh, careful])
+  for (const { data } of [depot, receiver, fresh, careful])
     changeConfig(join(data, 'larder.toml'), { 'assertions.trusted': [rootsFile(bin)] });
   await download(downloaded, offered('hello-on', 12));
   await depot.json(`package import ${downloaded} --release stable --yes`);
@@ -76,7 +76,7 @@ t.test('the lines of the guide bring a snap from one site to the other, and back
   writeFileSync(join(stick, 'fetched', 'info.json'), JSON.stringify(snapInfo(offered('hello-on', 13), 'stable')));
   const sites: Record<string, Pick<NewStore, 'data'>> = {
     'at the depot': depot,
-    'at site-a': here,
+    'at site-a': receiver,
     'at the desk': desk,
     'at the new site': fresh,
     anywhere: depot,
@@ -89,8 +89,8 @@ t.test('the lines of the guide bring a snap from one site to the other, and back
       /^larder transfer fetch (\S+) (\S+)$/,
       `larder transfer gather ${downloaded} $2 --request $1 --release stable`,
     );
-  const said: string[] = [];
-  const known: Record<string, string> = {};
+  const outputs: string[] = [];
+  const variables: Record<string, string> = {};
   for (const [where = '', ...lines] of examplesInOrder()) {
     const site = sites[where.replace(/^# (?:larder\.toml )?/, '')];
     if (site === undefined) throw new Error(`the guide says nothing of where this is typed: ${where}`);
@@ -100,16 +100,16 @@ t.test('the lines of the guide bring a snap from one site to the other, and back
     }
     for (const line of lines) {
       const stdout = await runTyped(typed(line).replaceAll('/media/stick', stick), bin, {
-        ...known,
+        ...variables,
         LARDER_DATA: site.data,
       });
-      said.push(stdout);
+      outputs.push(stdout);
       // Text that a person reads on one screen and types at the next.
-      if (line.startsWith('larder site init desk')) known['DESK_FINGERPRINT'] = fingerprintIn(stdout);
-      known['FINGERPRINT'] ??= fingerprintIn(stdout);
-      known['ID'] = /Transfer ([0-9a-f]{12}),/.exec(stdout)?.[1] ?? known['ID'] ?? '';
+      if (line.startsWith('larder site init desk')) variables['DESK_FINGERPRINT'] = fingerprintIn(stdout);
+      variables['FINGERPRINT'] ??= fingerprintIn(stdout);
+      variables['ID'] = /Transfer ([0-9a-f]{12}),/.exec(stdout)?.[1] ?? variables['ID'] ?? '';
       if (line.startsWith('larder transfer accept')) {
-        t.match(await here.json('package show snap/hello-on'), { name: 'hello-on' }, 'it is at the other site');
+        t.match(await receiver.json('package show snap/hello-on'), { name: 'hello-on' }, 'it is at the other site');
       }
     }
   }
@@ -121,16 +121,16 @@ t.test('the lines of the guide bring a snap from one site to the other, and back
     /^larder backup \S+ --check$/,
     'the round ends with a backup that is checked',
   );
-  t.same(missingOutput('transfers', 'A round', said.join('\n')), []);
-  t.same(missingOutput('transfers', 'Make a transfer', said.join('\n')), []);
-  t.match(said.join('\n'), /Transfers of desk are no longer trusted\./);
-  t.match(said.join('\n'), /revision 12/);
-  t.match(said.join('\n'), /are withdrawn: 1 release\./);
-  t.match(said.join('\n'), /The transfer is for request 1 of site-a/);
-  t.match(said.join('\n'), /It was accepted automatically: \d+ changes\./);
-  t.match(said.join('\n'), /It has the label restricted/);
-  t.match(said.join('\n'), /It is not signed: it can be accepted only with the approvals/);
+  t.same(missingOutput('transfers', 'A round', outputs.join('\n')), []);
+  t.same(missingOutput('transfers', 'Make a transfer', outputs.join('\n')), []);
+  t.match(outputs.join('\n'), /Transfers of desk are no longer trusted\./);
+  t.match(outputs.join('\n'), /revision 12/);
+  t.match(outputs.join('\n'), /are withdrawn: 1 release\./);
+  t.match(outputs.join('\n'), /The transfer is for request 1 of site-a/);
+  t.match(outputs.join('\n'), /It was accepted automatically: \d+ changes\./);
+  t.match(outputs.join('\n'), /It has the label restricted/);
+  t.match(outputs.join('\n'), /It is not signed: it can be accepted only with the approvals/);
   t.ok(existsSync(join(stick, 'larder-request/fetch.sh')) && existsSync(join(stick, 'from-desk.tar')));
-  t.ok(said.some((one) => /larder\/statement\.json\nlarder\/signatures\.json/.test(one)));
+  t.ok(outputs.some((output) => /larder\/statement\.json\nlarder\/signatures\.json/.test(output)));
   t.match(await fresh.json('package show snap/hello-on'), { name: 'hello-on' }, 'the former store is taken over');
 });

@@ -54,7 +54,7 @@ t.test('clients do not notice that a host fails, or is stopped', { skip }, async
     });
 
   t.match(await ask('POST', '/v1/snap', { name: 'hello' }), { status: 200 });
-  let asked = 0;
+  let requestCount = 0;
   let stopped = false;
   const wrong: string[] = [];
   const asking = Promise.all(
@@ -64,14 +64,14 @@ t.test('clients do not notice that a host fails, or is stopped', { skip }, async
           status: 0,
           body: String(error),
         }));
-        asked++;
+        requestCount++;
         if (status !== 200) wrong.push(`${status} ${body}`);
       }
     }),
   );
   const some = async (): Promise<void> => {
-    const before = asked;
-    await until(() => asked > before + 20);
+    const before = requestCount;
+    await until(() => requestCount > before + 20);
   };
   const served = (at: number): number => hosts[at]!.log().match(/"operation":"package_metadata"/g)?.length ?? 0;
   await some();
@@ -93,5 +93,5 @@ t.test('clients do not notice that a host fails, or is stopped', { skip }, async
   }
   stopped = true;
   await asking;
-  t.same(wrong, [], `${asked} were answered`);
+  t.same(wrong, [], `${requestCount} were answered`);
 });

@@ -15,11 +15,11 @@ const { furtherHostHas, newHost } = await import('#test/fixtures/processes/hosts
 t.setTimeout(1_800_000);
 
 let next = 0;
-const given: number[] = [];
+const turns: number[] = [];
 const urls: string[] = [];
 const url = await startFront(t, (request, response) => {
   const at = next++ % 2;
-  given.push(at);
+  turns.push(at);
   pass(request, response, new URL(urls[at]!));
 });
 
@@ -40,9 +40,9 @@ store.url = url;
 async function fromBoth(journey: (first: number) => Promise<void>): Promise<void> {
   for (const first of [0, 1]) {
     next = first;
-    const from = given.length;
+    const from = turns.length;
     await journey(first);
-    t.ok(given.length > from + 1);
+    t.ok(turns.length > from + 1);
   }
 }
 

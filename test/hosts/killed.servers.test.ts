@@ -31,13 +31,13 @@ t.test(
   async (t) => {
     const store = await startHosts(t, 2);
     const { hosts, server, swift, token } = store;
-    const { told, stop } = await startClients(
+    const { told: acknowledged, stop } = await startClients(
       hosts.map(({ url }) => url),
       token,
     );
     const working = async (): Promise<void> => {
-      const before = count(told);
-      await until(() => count(told) > before + 4);
+      const before = count(acknowledged);
+      await until(() => count(acknowledged) > before + 4);
     };
     const events = [
       ...Array<'host'>(kills).fill('host'),
@@ -63,15 +63,18 @@ t.test(
     }
     await working();
     await stop();
-    t.ok(told.names.size > 0 && told.pushes.size > 0);
-    t.ok(told.broken > 0, `${told.broken} requests were cut or refused, ${count(told)} acknowledged`);
+    t.ok(acknowledged.names.size > 0 && acknowledged.pushes.size > 0);
+    t.ok(
+      acknowledged.broken > 0,
+      `${acknowledged.broken} requests were cut or refused, ${count(acknowledged)} acknowledged`,
+    );
     const { asking, close } = await askingServer(store);
     // The last pushes still wait for review. The reviews of a failed host are taken over within a minute.
     for (let before = Infinity, at = 0; before > 0 && at < 200; at++) {
-      before = (await wrongIn(asking, told)).length;
+      before = (await wrongIn(asking, acknowledged)).length;
       if (before > 0) await sleep(1000);
     }
-    t.same(await wrongIn(asking, told), []);
+    t.same(await wrongIn(asking, acknowledged), []);
     await close();
     for (const host of hosts) await until(host.isReady);
     for (const { data } of hosts) t.match(await larder('audit', 'verify', '--data', data), { good: true });

@@ -45,11 +45,11 @@ t.test('tables are not changed under hosts that could not work with it', async (
     throw new Error(`met ${hosts.join()}`);
   };
   await t.rejects(open({ meets }), { message: 'met store-2' }, 'whoever must be alone is told before');
-  const named = await server.ask(
+  const columns = await server.ask(
     "SELECT 1 FROM information_schema.columns WHERE table_name = 'packages' AND column_name = 'license'",
     database,
   );
-  t.equal(named.rowCount, 0, 'nothing is changed');
+  t.equal(columns.rowCount, 0, 'nothing is changed');
 
   await serves(elsewhere, '2026-01-01T00:00:00.000Z');
   await serves(processName(), future);

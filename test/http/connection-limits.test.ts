@@ -14,8 +14,8 @@ type Test = Parameters<typeof startStore>[0];
 /** A connection, and all that comes over it until it ends. */
 async function open(t: Test, store: TestAppliance): Promise<{ socket: Socket; ended: Promise<string> }> {
   const { hostname, port, protocol } = new URL(store.url);
-  const there = { host: hostname, port: Number(port) };
-  const socket = protocol === 'https:' ? connectTls({ ...there, rejectUnauthorized: false }) : connect(there);
+  const address = { host: hostname, port: Number(port) };
+  const socket = protocol === 'https:' ? connectTls({ ...address, rejectUnauthorized: false }) : connect(address);
   let text = '';
   socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
   socket.on('error', () => undefined); // who is cut off may find the connection reset
@@ -70,8 +70,8 @@ t.test('a client has a limited number of connections, and an ended one makes roo
     socket.write(ask('/healthz'));
     t.match(String(await once(socket, 'data')), /^HTTP\/1\.1 200/, 'those that were there before stay');
   }
-  const told = store.log.filter((line) => line.includes('closes further connections of this address'));
-  t.equal(told.length, 1, 'the log is told once');
+  const logLines = store.log.filter((line) => line.includes('closes further connections of this address'));
+  t.equal(logLines.length, 1, 'the log is told once');
   three[0]!.socket.end();
   await three[0]!.ended;
   t.match(await store.anyone.get('/healthz'), { status: 200 });

@@ -43,8 +43,8 @@ t.test('no token, key or credential is in the log', async (t) => {
   await ada.get('/v1/tokens/whoami');
   const key = (await ada.post(`/v1/brand/${brand}/signing_key`, { name: 'serials' })).body as { 'sha3-384': string };
   await ada.post(`/v1/brand/${brand}/signing_key/${key['sha3-384']}/account-key-request`);
-  const kept = await store.beside.records.signingKeys.find(key['sha3-384']);
-  secrets.push(kept?.sealed ?? '');
+  const storedKey = await store.beside.records.signingKeys.find(key['sha3-384']);
+  secrets.push(storedKey?.sealed ?? '');
   await root.get('/v1/tokens');
 
   // And secrets in the wrong place of a request.
@@ -104,7 +104,7 @@ t.test('an internal error is reported to the caller without details, and logged 
   t.same(Object.keys(reply.body), ['error-list']);
   t.match(reply.body['error-list'], [{ code: 'internal-error', message: /x-request-id/ }]);
   t.notMatch(JSON.stringify(reply.body), /tracks|SQL/i);
-  const line = store.log.find((one) => one.includes('"level":"error"')) ?? '';
+  const line = store.log.find((entry) => entry.includes('"level":"error"')) ?? '';
   t.match(JSON.parse(line), {
     request: reply.headers.get('x-request-id'),
     operation: 'list_registered_names',

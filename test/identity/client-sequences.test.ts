@@ -53,19 +53,19 @@ t.test('craft-store logs in with a browser window: charmcraft up to 4.3.1', asyn
   const id64 = caveat!.identifier.toString('base64');
 
   // The client adds the slash, and asks with the newest protocol it knows.
-  const asked = await discharge(store, { id64 });
-  t.match(asked, { status: 401, body: { Code: 'interaction required' } });
-  const { VisitURL, WaitTokenURL } = asked.body.Info.InteractionMethods['browser-window'] as Record<string, string>;
+  const challenge = await discharge(store, { id64 });
+  t.match(challenge, { status: 401, body: { Code: 'interaction required' } });
+  const { VisitURL, WaitTokenURL } = challenge.body.Info.InteractionMethods['browser-window'] as Record<string, string>;
   const waiting = fetch(new URL(WaitTokenURL!, location));
   await logInAt(new URL(VisitURL!, location).href, { username: 'ada', password });
   const { kind, token64 } = (await (await waiting).json()) as { kind: string; token64: string };
   const value = Buffer.from(token64, 'base64');
   // Its library sends bytes as text whenever they are UTF-8.
-  const given = await discharge(store, { id64, token: value.toString('utf8'), 'token-kind': kind });
-  t.equal(given.status, 200);
-  const { macaroon: dm } = bakeryFromJson(given.body.Macaroon)!;
+  const response = await discharge(store, { id64, token: value.toString('utf8'), 'token-kind': kind });
+  t.equal(response.status, 200);
+  const { macaroon: dm } = bakeryFromJson(response.body.Macaroon)!;
 
-  const list = `[${[root, bindForRequest(root, dm)].map((one) => JSON.stringify(toJson2(one))).join(',')}]`;
+  const list = `[${[root, bindForRequest(root, dm)].map((macaroon) => JSON.stringify(toJson2(macaroon))).join(',')}]`;
   const padded = Buffer.from(list).toString('base64').replaceAll('+', '-').replaceAll('/', '_');
   const exchanged = await send('POST', `${base}/v1/tokens/exchange`, { ...json, macaroons: padded }, {});
   t.equal(exchanged.status, 200);
@@ -190,12 +190,12 @@ t.test(
     const [caveat] = thirdParty(root);
     t.equal(caveat?.location, new URL(store.url).host, 'the host alone, which the client compares');
     const caveat_id = caveat?.identifier.toString();
-    const given = await send('POST', `${store.url}/api/v2/tokens/discharge`, json, {
+    const response = await send('POST', `${store.url}/api/v2/tokens/discharge`, json, {
       email: 'ada@example.com',
       password,
       caveat_id,
     });
-    const dm = given.body.discharge_macaroon as string;
+    const dm = response.body.discharge_macaroon as string;
     const whoami = (discharge: string) =>
       send('GET', `${base}/v1/tokens/whoami`, { authorization: pair(root, discharge) });
     t.match(await whoami(dm), {
@@ -274,14 +274,14 @@ t.test('only what the identity provider made to be refreshed is refreshed', asyn
       identifier: Buffer.from(caveat.identifier.toString().replace('ada', 'bob')),
     })),
   };
-  for (const [what, given] of [
+  for (const [label, dischargeText] of [
     ['a bound one', text(bindForRequest(root, dm))],
     ['one of somebody else', text(forged)],
     ['one without its last condition', text({ ...dm, caveats: dm.caveats.slice(0, -1) })],
     ['the macaroon itself', text(root)],
     ['nonsense', 'nonsense'],
   ] as const) {
-    t.match(await refresh(given), { status: 400, body: { code: 'INVALID_DATA', message: String } }, what);
+    t.match(await refresh(dischargeText), { status: 400, body: { code: 'INVALID_DATA', message: String } }, label);
   }
   await store.disable('ada');
   t.match(await refresh(text(dm)), { status: 401, body: { code: 'INVALID_CREDENTIALS' } });
@@ -290,7 +290,7 @@ t.test('only what the identity provider made to be refreshed is refreshed', asyn
 t.test('the requests of the older tools are checked in their words', async (t) => {
   const store = await startIdentity(t);
   const ask = (body: object) => send('POST', `${store.url}/dev/api/acl/`, json, body);
-  for (const [body, said] of [
+  for (const [body, message] of [
     [{}, /'permissions' is a required property/],
     [{ permissions: ['package_destroy'] }, "'package_destroy' is no permission at /permissions"],
     [{ permissions: ['constructor'] }, "'constructor' is no permission at /permissions"],
@@ -301,7 +301,11 @@ t.test('the requests of the older tools are checked in their words', async (t) =
     [{ permissions: [], packages: [{ series: '16' }] }, /at \/packages\/0/],
   ] as const) {
     const reply = await ask(body);
-    t.match(reply, { status: 400, body: { error_list: [{ code: 'api-error', message: said }] } }, JSON.stringify(body));
+    t.match(
+      reply,
+      { status: 400, body: { error_list: [{ code: 'api-error', message: message }] } },
+      JSON.stringify(body),
+    );
     t.notOk('error-list' in reply.body);
   }
   for (const body of [
@@ -328,10 +332,10 @@ t.test('Launchpad logs in by redirect', async (t) => {
   const own = thirdParty(root).filter(({ location }) => location === `${store.url}/identity`);
   t.equal(own.length, 1);
   const id64 = own[0]!.identifier.toString('base64');
-  const asked = await discharge(store, { id64 }, '2');
-  t.equal(asked.status, 401);
-  t.equal(asked.headers.get('content-type'), 'application/json');
-  const { LoginURL, DischargeTokenURL } = asked.body.Info.InteractionMethods['browser-redirect'] as Record<
+  const challenge = await discharge(store, { id64 }, '2');
+  t.equal(challenge.status, 401);
+  t.equal(challenge.headers.get('content-type'), 'application/json');
+  const { LoginURL, DischargeTokenURL } = challenge.body.Info.InteractionMethods['browser-redirect'] as Record<
     string,
     string
   >;
@@ -342,8 +346,8 @@ t.test('Launchpad logs in by redirect', async (t) => {
   const token = await send('POST', DischargeTokenURL!, json, { code: returned.searchParams.get('code') });
   const { kind, value } = token.body.token as { kind: string; value: string };
   t.equal(Buffer.from(value, 'base64').toString('base64'), value);
-  const given = await discharge(store, { id64, 'token-kind': kind, token64: value }, '2');
-  const { macaroon: dm } = bakeryFromJson(given.body.Macaroon)!;
+  const response = await discharge(store, { id64, 'token-kind': kind, token64: value }, '2');
+  const { macaroon: dm } = bakeryFromJson(response.body.Macaroon)!;
   const list = JSON.stringify([root, bindForRequest(root, dm)].map(toJson2));
   const exchanged = await send(
     'POST',
@@ -382,8 +386,11 @@ t.test('clients in Go log in by a form', async (t) => {
   const right = await send('POST', url, json, { form: { username: 'ada', password } });
   const { kind, value } = right.body.token as { kind: string; value: string };
   const token64 = Buffer.from(value, 'base64').toString('base64url');
-  const given = await discharge(store, { id64, token64, 'token-kind': kind });
-  t.match(given, { status: 200, body: { Macaroon: { c: [{ i: 'declared username ada' }, { i: /^time-before / }] } } });
+  const response = await discharge(store, { id64, token64, 'token-kind': kind });
+  t.match(response, {
+    status: 200,
+    body: { Macaroon: { c: [{ i: 'declared username ada' }, { i: /^time-before / }] } },
+  });
   t.match(
     await send('POST', url, json, { form: { username: 'ada', password } }),
     { status: 410 },

@@ -30,7 +30,7 @@ async function peer(store: IdentityStore, plan: Plan): Promise<Record<string, un
     const child = execFile(python, [join(import.meta.dirname, 'peers.py')], { timeout: 300_000 });
     program = { child, answers: createInterface({ input: child.stdout! })[Symbol.asyncIterator]() };
   }
-  const given = {
+  const input = {
     base: store.url,
     username: 'ada',
     password,
@@ -38,7 +38,7 @@ async function peer(store: IdentityStore, plan: Plan): Promise<Record<string, un
     condition: 'is-authenticated-user',
     body: {},
   };
-  program.child.stdin?.write(`${JSON.stringify({ ...given, ...plan })}\n`);
+  program.child.stdin?.write(`${JSON.stringify({ ...input, ...plan })}\n`);
   const { value, done } = await program.answers.next();
   if (done === true) throw new Error('cannot ask the Python program: it has ended');
   return JSON.parse(value) as Record<string, unknown>;
@@ -71,10 +71,10 @@ async function startNow(t: Parameters<typeof startIdentity>[0]): Promise<Identit
 t.test('the Python client logs in to the store through the login page', { skip }, async (t) => {
   const store = await startNow(t);
   const body = { permissions: ['package-view'], description: 'peer', ttl: 3600 };
-  const found = await peer(store, { method: 'browser', body });
+  const result = await peer(store, { method: 'browser', body });
   const whoami = { account: { username: 'ada' }, permissions: ['package-view'], channels: null, packages: null };
-  t.match(found, { whoami, direct: whoami });
-  t.match(found['conditions'], [/^time-before /, /^time-since /, /^session-id /, 'permissions ["package-view"]']);
+  t.match(result, { whoami, direct: whoami });
+  t.match(result['conditions'], [/^time-before /, /^time-since /, /^session-id /, 'permissions ["package-view"]']);
 });
 
 t.test('a wrong password gets the Python client nothing', { skip }, async (t) => {
@@ -95,8 +95,8 @@ for (const version of [1, 2, 3] as const) {
     { skip },
     async (t) => {
       const store = await startNow(t);
-      const found = await peer(store, { method: 'browser', version });
-      t.match(found, { conditions: ['declared username ada', /^time-before .*Z$/], unmet: [] });
+      const result = await peer(store, { method: 'browser', version });
+      t.match(result, { conditions: ['declared username ada', /^time-before .*Z$/], unmet: [] });
     },
   );
 
@@ -105,20 +105,20 @@ for (const version of [1, 2, 3] as const) {
     { skip },
     async (t) => {
       const store = await startNow(t);
-      const found = await peer(store, { method: 'agent', version, agents: await register(store, 'builder@site') });
-      t.match(found, { conditions: ['declared username ada', /^time-before .*Z$/], unmet: [] });
+      const result = await peer(store, { method: 'agent', version, agents: await register(store, 'builder@site') });
+      t.match(result, { conditions: ['declared username ada', /^time-before .*Z$/], unmet: [] });
     },
   );
 }
 
 t.test('the Python client logs in to the store as an agent, with version 2 caveats', { skip }, async (t) => {
   const store = await startNow(t);
-  const found = await peer(store, {
+  const result = await peer(store, {
     method: 'agent',
     agents: await register(store, 'builder'),
     body: { description: 'nightly' },
   });
-  t.match(found, {
+  t.match(result, {
     whoami: { account: { username: 'ada', id: store.ids.ada } },
     direct: { account: { username: 'ada' } },
   });

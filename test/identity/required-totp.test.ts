@@ -49,9 +49,9 @@ t.test('a notice that must be acknowledged closes every path that does not ackno
   const rules = '[sessions]\nbanner = "Use is monitored."\nacknowledge_banner = true\n';
   const store = await startConsole(t, (text) => text.replace('[sessions]\n', rules));
   for (const [way, tried] of Object.entries(ways)) {
-    const { status, said } = await tried(store, 'ada', '');
+    const { status, said: message } = await tried(store, 'ada', '');
     t.equal(status, 403, way);
-    t.match(said, /must be acknowledged before each login/, way);
+    t.match(message, /must be acknowledged before each login/, way);
   }
 });
 

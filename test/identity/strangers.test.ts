@@ -47,9 +47,9 @@ t.test('the discharge of a login to this store is renewed', async (t) => {
   const { macaroon } = (await store.anyone.post('/v1/tokens/usso', {})).body as { macaroon: string };
   const caveat = readToken(macaroon)!.caveats.find(({ verificationId }) => verificationId !== undefined)!;
   const caveat_id = caveat.identifier.toString();
-  const given = await store.anyone.post('/api/v2/tokens/discharge', { email: 'ada@example.com', password, caveat_id });
-  t.equal(given.status, 200);
-  t.match(await store.anyone.post('/api/v2/tokens/refresh', given.body), { status: 200 });
+  const reply = await store.anyone.post('/api/v2/tokens/discharge', { email: 'ada@example.com', password, caveat_id });
+  t.equal(reply.status, 200);
+  t.match(await store.anyone.post('/api/v2/tokens/refresh', reply.body), { status: 200 });
 });
 
 t.test('an account has ten guesses in all, not ten for each of its names', async (t) => {
@@ -102,8 +102,8 @@ t.test('for a login that another party requests, the page warns that nothing is 
 
 t.test('no other party controls the text of the page', async (t) => {
   const store = await startIdentity(t);
-  const told = { description: 'The store', permissions: [], channels: null, packages: null, until: new Date() };
-  const { identifier } = await forged(store, withPurpose('is-authenticated-user', told));
+  const details = { description: 'The store', permissions: [], channels: null, packages: null, until: new Date() };
+  const { identifier } = await forged(store, withPurpose('is-authenticated-user', details));
   const reply = await discharge(store, { id64: identifier.toString('base64') });
   t.match(reply, { status: 400, body: { Message: /does not understand the condition/ } });
 });
@@ -139,5 +139,5 @@ t.test('a crowd of guessing strangers does not keep an account out that has logg
   const crowd = Array.from({ length: 50 }, (_, at) => attempt(`name ${at}`, 'a guess', `10.1.${at}.1`));
   while ((await Promise.race([...crowd, Promise.resolve('')])) !== 'too-many-requests') await new Promise(setImmediate);
   t.equal(await attempt('ada', password, '10.0.0.7'), 'ada');
-  t.ok((await Promise.all(crowd)).filter((one) => one === 'too-many-requests').length >= 16);
+  t.ok((await Promise.all(crowd)).filter((code) => code === 'too-many-requests').length >= 16);
 });

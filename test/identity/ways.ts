@@ -76,7 +76,7 @@ export const ways: Readonly<Record<string, Way>> = {
     const opened = await fetch(`${store.url}/identity/invite?token=${token}`, { redirect: 'manual' });
     const cookie = (opened.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
     const answered = { username, password, code, answer: 'accept' };
-    const { status, body: said } = await postForm(`${store.url}/identity/invite`, answered, { cookie });
-    return { status, said: textOf(said) };
+    const { status, body: html } = await postForm(`${store.url}/identity/invite`, answered, { cookie });
+    return { status, said: textOf(html) };
   },
 };

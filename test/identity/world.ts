@@ -156,7 +156,7 @@ export async function dischargeInBrowser(
 
 /** The content of the `Macaroons` header: the root and its bound discharge as JSON. */
 export const macaroonList = (root: DecodedMacaroon, ...discharges: DecodedMacaroon[]): string =>
-  JSON.stringify([root, ...discharges.map((one) => bindForRequest(root, one))].map(toJson2));
+  JSON.stringify([root, ...discharges.map((macaroon) => bindForRequest(root, macaroon))].map(toJson2));
 
 /** From the first request to the token, as a client with a browser. */
 export async function logIn(

@@ -33,8 +33,8 @@ async function outOfService(file: string): Promise<void> {
 }
 
 t.test('the whole of a damaged blob never comes, and no part of it at all', async (t) => {
-  const told: string[] = [];
-  const { blobs } = await blobStore(t, { damaged: ({ sha3_384 }) => void told.push(sha3_384) });
+  const reportedDigests: string[] = [];
+  const { blobs } = await blobStore(t, { damaged: ({ sha3_384 }) => void reportedDigests.push(sha3_384) });
   for (const at of [0, 700_000, 2_999_999]) {
     const bytes = randomBytes(3_000_000);
     const { sha3_384 } = await blobs.receive(Readable.from([[bytes]]), {
@@ -54,8 +54,8 @@ t.test('the whole of a damaged blob never comes, and no part of it at all', asyn
       for await (const chunk of whole!.stream) got.push(chunk as Buffer);
     }, /it is corrupt/);
     t.ok(Buffer.concat(got).length < bytes.length, 'it is cut off');
-    t.same(new Set(told), new Set([sha3_384]));
-    told.length = 0;
+    t.same(new Set(reportedDigests), new Set([sha3_384]));
+    reportedDigests.length = 0;
 
     damage((await blobs.makeLocalCopy(sha3_384)).file, at);
     const again = await blobs.open(sha3_384, part);

@@ -11,7 +11,7 @@ import { startWorker } from '#platform/embedded.ts';
 import { describeFault, textOf } from '#platform/faults.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 
-const proofOf = ({ directory, beside, clock }: TestAppliance): Promise<RecordsVerifier> =>
+const proofOf = ({ directory, beside: writableStore, clock }: TestAppliance): Promise<RecordsVerifier> =>
   createRecordsVerifier({
     inspect: () =>
       inspectInThread((worker) => startWorker('src/integrity/database-worker.ts', worker), {
@@ -19,15 +19,15 @@ const proofOf = ({ directory, beside, clock }: TestAppliance): Promise<RecordsVe
         native: undefined,
       }),
     mend: 'Restore it.',
-    records: beside.records,
-    acts: beside.acts,
-    siteKey: beside.siteKey,
-    sealFile: beside.sealing.file,
+    records: writableStore.records,
+    acts: writableStore.acts,
+    siteKey: writableStore.siteKey,
+    sealFile: writableStore.sealing.file,
     now: () => clock.now,
   });
 
-const lookedOver = async ({ beside }: TestAppliance): Promise<number> =>
-  (await beside.records.audit.list(0, 10_000)).filter(({ action }) => action === 'verify_records').length;
+const lookedOver = async ({ beside: writableStore }: TestAppliance): Promise<number> =>
+  (await writableStore.records.audit.list(0, 10_000)).filter(({ action }) => action === 'verify_records').length;
 
 t.test('soon after every start, and every day', async (t) => {
   const store = await startStore(t);

@@ -41,7 +41,7 @@ const blobFiles = ({ directory }: TestAppliance): string[] =>
     .filter((file) => statSync(file).isFile());
 
 /** Waits until the log says that a blob is out of service. */
-async function told({ log }: TestAppliance): Promise<void> {
+async function waitForReport({ log }: TestAppliance): Promise<void> {
   while (!log.some((line) => line.includes('a blob is corrupt')))
     await new Promise((resolve) => setTimeout(resolve, 20));
 }
@@ -109,9 +109,9 @@ t.test('each missing blob is named: of packages, images, resources, icons and un
   t.equal(files.length, 7, 'an upload, a layer, a configuration, a manifest, a file, a revision and an icon');
   for (const file of files) {
     renameSync(file, `${file}.away`);
-    const named = await missing(store);
-    t.equal(named.length, before + 1);
-    t.ok(named.includes(basename(file)));
+    const missingDigests = await missing(store);
+    t.equal(missingDigests.length, before + 1);
+    t.ok(missingDigests.includes(basename(file)));
     renameSync(`${file}.away`, file);
   }
 });
@@ -133,7 +133,7 @@ t.test('the serving store finds a corrupt blob by itself, and an upload of the s
   // It is out of service.
   await until(() => !existsSync(file!));
   t.match(await store.beside.records.damagedBlobs.list(10), [{ size: 100_000 }]);
-  await told(store);
+  await waitForReport(store);
   t.match(await store.beside.records.audit.newest(1e15, 5), [{ action: 'quarantine_blob' }]);
   await store.anyone.upload(content);
   t.ok(existsSync(file!));

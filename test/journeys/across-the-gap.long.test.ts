@@ -71,31 +71,31 @@ async function asking(t: Test) {
 }
 
 /** The output of official tools for a snap that is too large for one part. */
-async function downloadLarge(fetched: string, one: Offered): Promise<void> {
-  const file = Buffer.concat([snapOf(one), Buffer.alloc(3 * 1024 * 1024, String(one.revision))]);
-  const path = join(fetched, `${one.name}_${String(one.revision)}`);
+async function downloadLarge(fetched: string, offer: Offered): Promise<void> {
+  const file = Buffer.concat([snapOf(offer), Buffer.alloc(3 * 1024 * 1024, String(offer.revision))]);
+  const path = join(fetched, `${offer.name}_${String(offer.revision)}`);
   writeFileSync(`${path}.snap`, file);
-  writeFileSync(`${path}.assert`, stream(await assertionsOf(one, file)));
+  writeFileSync(`${path}.assert`, stream(await assertionsOf(offer, file)));
 }
 
 t.test('a site requests its missing packages, gets them from an online collector, and reports it', async (t) => {
   const [fetched, stick] = [folder(t), folder(t)];
-  const [here, desk] = [await asking(t), await collector(t)];
-  await here.done('site init site-a');
+  const [receiver, desk] = [await asking(t), await collector(t)];
+  await receiver.done('site init site-a');
   await desk.done(`site show --export ${stick}/desk.json`);
-  await here.together(`site trust ${stick}/desk.json --fingerprint ${desk.fingerprint}`);
+  await receiver.together(`site trust ${stick}/desk.json --fingerprint ${desk.fingerprint}`);
 
   // The content of the first request of a new site.
-  const { ada } = here.store.ids;
-  await here.done(`brand create --account ${ada} --name Harbour`);
-  await here.done(`key create ${ada} default`);
-  await here.done(`key request default --brand ${ada} --local`);
-  const publisher = await here.store.as('ada');
+  const { ada } = receiver.store.ids;
+  await receiver.done(`brand create --account ${ada} --name Harbour`);
+  await receiver.done(`key create ${ada} default`);
+  await receiver.done(`key request default --brand ${ada} --local`);
+  const publisher = await receiver.store.as('ada');
   await publisher.post('/v1/snap', { name: 'foo' });
   await publisher.push('snap', 'foo', await snapFixture('delegated'));
-  await here.done('subscription add --set ubuntu-core --architecture amd64');
-  await here.done('subscription add snap/hello-on --architecture amd64');
-  const first = await here.done(`transfer request ${stick} --yes`);
+  await receiver.done('subscription add --set ubuntu-core --architecture amd64');
+  await receiver.done('subscription add snap/hello-on --architecture amd64');
+  const first = await receiver.done(`transfer request ${stick} --yes`);
   const { statement, files } = await readRequest(first.file as string);
   t.match(statement['key-requests'], [{ account: ada, name: 'default', text: /^type: account-key-request\n/ }]);
   t.match(statement.provenance, [{ name: 'foo', accounts: [ada] }]);
@@ -118,25 +118,25 @@ t.test('a site requests its missing packages, gets them from an online collector
   // One part is lost on the way; it is made again.
   const lost = readFileSync(parts[1]!);
   rmSync(parts[1]!);
-  t.match(await here.run(`transfer receive ${parts[0]}`), { code: 1, out: /Part 2.* is missing/ });
+  t.match(await receiver.run(`transfer receive ${parts[0]}`), { code: 1, out: /Part 2.* is missing/ });
   await desk.done(`transfer make ${stick}/again.tar --again ${made.sequence} --part 2`);
   t.ok(readFileSync(join(stick, 'again.tar')).equals(lost), 'the same bytes');
-  for (const part of [join(stick, 'again.tar'), ...parts.slice(2)]) await here.run(`transfer receive ${part}`);
-  const seen = await here.done(`transfer preview ${made.id}`);
+  for (const part of [join(stick, 'again.tar'), ...parts.slice(2)]) await receiver.run(`transfer receive ${part}`);
+  const seen = await receiver.done(`transfer preview ${made.id}`);
   t.same(seen.problems, []);
   t.match(seen.needed, [{ kind: 'base', name: 'core22' }], 'what would still be missing is told before');
-  const receipt = await here.together(`transfer accept ${made.id} --yes`);
+  const receipt = await receiver.together(`transfer accept ${made.id} --yes`);
   t.equal(receipt.approvals.length, 2);
 
   await t.test('a device installs it', async (t) => {
-    const [found] = await refresh(here.store, [{ action: 'install', name: 'hello-on', channel: 'stable' }]);
-    t.match(found, { snap: { name: 'hello-on', revision: 12 } });
-    const file = await fetch(found?.snap?.download?.url ?? '');
+    const [result] = await refresh(receiver.store, [{ action: 'install', name: 'hello-on', channel: 'stable' }]);
+    t.match(result, { snap: { name: 'hello-on', revision: 12 } });
+    const file = await fetch(result?.snap?.download?.url ?? '');
     t.ok(Buffer.from(await file.arrayBuffer()).equals(readFileSync(join(fetched, 'hello-on_12.snap'))));
   });
 
   // The next request reports that, and brings the new packages.
-  const second = await here.done(`transfer request ${stick} --yes`);
+  const second = await receiver.done(`transfer request ${stick} --yes`);
   t.match((await readRequest(second.file as string)).statement.receipts, [
     { transfer: made.id, source: 'desk', status: 'accepted' },
   ]);
@@ -145,8 +145,8 @@ t.test('a site requests its missing packages, gets them from an online collector
     `transfer gather ${fetched} ${stick}/in2.tar --request ${second.file} --release stable`,
   );
   t.ok(later.bytes < 200_000, 'what is there is not carried again');
-  await here.done(`transfer receive ${stick}/in2.tar`);
-  const news = await here.done(`transfer preview ${later.id}`);
+  await receiver.done(`transfer receive ${stick}/in2.tar`);
+  const news = await receiver.done(`transfer preview ${later.id}`);
   t.match(news.lines, [{ what: 'revision 13' }, { kind: 'release', from: '12', to: '13' }]);
   t.equal(news.lines.length, 2);
 
@@ -158,12 +158,16 @@ t.test('a site requests its missing packages, gets them from an online collector
     await download(own, offered('hello-on', 13));
     await other.done(`package import ${own} --release candidate --yes`);
     const open = await desk.done(`transfer gather ${fetched} ${stick}/open.tar --release stable`);
-    for (const one of [here, other]) await one.done(`transfer receive ${stick}/open.tar`);
-    const kinds = async (one: { done: typeof other.done }) =>
-      (await one.done(`transfer preview ${open.id}`)).lines.map(
-        ({ kind, what }: Record<string, string>) => `${kind} ${what}`,
+    for (const target of [receiver, other]) await target.done(`transfer receive ${stick}/open.tar`);
+    const kinds = async (target: { done: typeof other.done }) =>
+      (await target.done(`transfer preview ${open.id}`)).lines.map(
+        ({ kind, what: subject }: Record<string, string>) => `${kind} ${subject}`,
       );
-    t.same(await kinds(here), ['revision revision 13', 'release latest/stable (amd64)'], 'the first has all but one');
+    t.same(
+      await kinds(receiver),
+      ['revision revision 13', 'release latest/stable (amd64)'],
+      'the first has all but one',
+    );
     const lines = await kinds(other);
     t.ok(lines.includes('release latest/stable (amd64)') && !lines.includes('revision revision 13'), String(lines));
     await other.done(`transfer accept ${open.id} --yes`);
@@ -172,9 +176,9 @@ t.test('a site requests its missing packages, gets them from an online collector
 
 t.test('a site that lets nothing out is served one way, five times', async (t) => {
   const [fetched, stick] = [folder(t), folder(t)];
-  const [here, desk] = [await site(t, 'ship'), await collector(t)];
+  const [receiver, desk] = [await site(t, 'ship'), await collector(t)];
   await desk.done(`site show --export ${stick}/desk.json`);
-  await here.done(`site trust ${stick}/desk.json --fingerprint ${desk.fingerprint}`);
+  await receiver.done(`site trust ${stick}/desk.json --fingerprint ${desk.fingerprint}`);
   await downloadLarge(fetched, offered('hello-on', 1));
   for (const number of [1, 2, 3, 4, 5]) {
     await download(fetched, offered('other-on', number));
@@ -182,9 +186,9 @@ t.test('a site that lets nothing out is served one way, five times', async (t) =
       `transfer gather ${fetched} ${stick}/in${String(number)}.tar --for ship --since-sent --release stable`,
     );
     t.equal(made.bytes > 3_000_000, number === 1, 'the large one goes once');
-    await here.done(`transfer receive ${stick}/in${String(number)}.tar`);
-    await here.done(`transfer accept ${made.id} --yes`);
+    await receiver.done(`transfer receive ${stick}/in${String(number)}.tar`);
+    await receiver.done(`transfer accept ${made.id} --yes`);
   }
-  const shown = await here.done('package show snap/other-on');
+  const shown = await receiver.done('package show snap/other-on');
   t.match(JSON.stringify(shown), /"revision":5/);
 });

@@ -65,16 +65,16 @@ async function storeOfAda(t: Test, configure = quiet) {
   const store = await startStore(t, configure);
   await declare(store, 'ada', 'hello');
   const client = await logIn(store, await uploadLogin(await store.as('ada'), 'hello'));
-  const found = async (more = '') => {
+  const readFindings = async (more = '') => {
     const { out } = await larder(`verify ${more} --json --yes --data ${store.directory}`);
     const { blobs } = JSON.parse(out) as { blobs: Record<'damaged' | 'missing' | 'unreadable', string[]> };
     return blobs;
   };
   // The charm that the image is for was declared without any file.
-  const { missing: fromTheBeginning } = await found();
+  const { missing: fromTheBeginning } = await readFindings();
   const verify = async (more = '') => {
-    const { damaged, missing, unreadable } = await found(more);
-    return [damaged.length, missing.filter((one) => !fromTheBeginning.includes(one)).length, unreadable.length];
+    const { damaged, missing, unreadable } = await readFindings(more);
+    return [damaged.length, missing.filter((digest) => !fromTheBeginning.includes(digest)).length, unreadable.length];
   };
   return { store, client, verify };
 }
@@ -178,7 +178,9 @@ t.test('a bucket that lost its marker alone is looked over, and is the place of 
   };
   const accept = (more: string, how?: Parameters<typeof larder>[1]) =>
     larder(`bucket accept ${more} --data ${store.directory}`, how);
-  const found = { place: `${endpoint}/${store.beside.config.blobs.s3!.slice(endpoint.length + 1)}`.replace(/\/$/, '') };
+  const expectedPlace = {
+    place: `${endpoint}/${store.beside.config.blobs.s3!.slice(endpoint.length + 1)}`.replace(/\/$/, ''),
+  };
   t.match(await accept('--yes'), { code: 0, out: /bears the marker of this store; nothing was changed/ });
 
   const marker = await read('larder-store.json');
@@ -192,12 +194,12 @@ t.test('a bucket that lost its marker alone is looked over, and is the place of 
   });
 
   t.match(await accept(''), { code: 2, err: /there is no terminal; add --yes to confirm/ });
-  for (const [text, why] of [
+  for (const [text, pattern] of [
     ['{"larder":1,"store":"store-of-bob"}', /it belongs to another store/],
     ['dear bob', /its larder-store.json is not a marker of larder; check that object, remove it, and run/],
   ] as const) {
     await write('larder-store.json', Buffer.from(text));
-    t.match(await accept('--yes'), { code: 1, err: why });
+    t.match(await accept('--yes'), { code: 1, err: pattern });
     t.equal((await read('larder-store.json')).toString(), text);
   }
   await remove('larder-store.json');
@@ -215,11 +217,11 @@ t.test('a bucket that lost its marker alone is looked over, and is the place of 
 
   isReadOnly = true;
   t.match(await accept('--yes'), { code: 1, err: /do not permit listing, reading, writing and removing/ });
-  t.same(await entries(), [{ ...found, needed, there: 2, others: 1 }], 'the log knows before the bucket does');
+  t.same(await entries(), [{ ...expectedPlace, needed, there: 2, others: 1 }], 'the log knows before the bucket does');
   t.notOk((await keys()).includes('larder-store.json'));
   isReadOnly = false;
   const done = await accept('--yes --json');
-  t.same(JSON.parse(done.out), { ...found, accepted: true, needed, there: 2, others: 1 });
+  t.same(JSON.parse(done.out), { ...expectedPlace, accepted: true, needed, there: 2, others: 1 });
   t.same(await read('larder-store.json'), marker);
   t.equal((await entries()).length, 2);
   await until(async () => (await problems()).length === 0);
@@ -271,7 +273,7 @@ t.test('in a bucket that lists late, or lists lost objects, each object is check
       fresh: made['blobs-in-this-file'],
       lacking: made.lacking
         .filter(({ sha3_384 }) => ours.includes(sha3_384))
-        .map((one) => [one.sha3_384, one.why] as const),
+        .map((entry) => [entry.sha3_384, entry.why] as const),
     };
   };
   const folder = t.testdir();
@@ -316,7 +318,7 @@ t.test('an object that the server cannot give is named, and without the server t
   const { lacking } = JSON.parse(out) as { lacking: { sha3_384: string; why: string }[] };
   t.equal(code, 1);
   t.match(
-    lacking.filter(({ why }) => why !== 'missing'),
+    lacking.filter(({ why: reason }) => reason !== 'missing'),
     [{ sha3_384: sha3(large), why: 'unreadable' }],
   );
   t.ok(readFileSync(file).includes(small));
@@ -350,7 +352,7 @@ t.test('doctor reports the state of the server, and the checks that it does not 
   const { out } = await larder(`doctor --json --data ${store.directory}`);
   const { findings } = JSON.parse(out) as { findings: { what: string; says: string }[] };
   t.match(
-    findings.find(({ what }) => what === 'Server of the files'),
+    findings.find(({ what: subject }) => subject === 'Server of the files'),
     { level: 'notice', says: /takes, gives and removes files; .*does not report whether it removes objects itself/ },
   );
 });
@@ -455,7 +457,7 @@ t.test('an impossible configuration is refused in one sentence, and nothing is c
   const notToml = join(folder, 'not-toml');
   writeFileSync(notToml, 'my secret\n');
   const { s3, credentials_file: right } = store.beside.config.blobs;
-  for (const [change, why] of [
+  for (const [change, pattern] of [
     [
       { 'blobs.credentials_file': wrongSecret },
       /secret_access_key of credentials_file does not belong to its access_key_id/,
@@ -469,9 +471,9 @@ t.test('an impossible configuration is refused in one sentence, and nothing is c
     [{ 'blobs.s3': `${s3!}-elsewhere` }, /it is empty, but this store has content already/],
   ] as const) {
     changeConfig(configuration, { 'blobs.s3': s3, 'blobs.credentials_file': right, ...change });
-    if (/content already/.test(String(why))) await store.anyone.upload('some bytes');
+    if (/content already/.test(String(pattern))) await store.anyone.upload('some bytes');
     const { code, err } = await larder(`verify --data ${store.directory}`);
-    t.match({ code, err }, { code: /[^0]/, err: new RegExp(why.source.replace('^', '')) });
+    t.match({ code, err }, { code: /[^0]/, err: new RegExp(pattern.source.replace('^', '')) });
     t.notMatch(err, /my secret|not that"/);
   }
   t.same(

@@ -49,8 +49,9 @@ async function isWhole(t: Test, { records, directory }: StoreHandle): Promise<nu
     if ((subject !== undefined) !== revisions.length > 0) wrong.push(`${name} is here without a revision`);
     for (const { revision, sha3_384 } of revisions) {
       const { assertion } = (await records.revisions.numbered(id, revision))!;
-      const kept = await records.assertions.find(assertion ?? '');
-      const chain = kept && (await withPrerequisites(parseAssertion(kept.text), (of) => records.assertions.listOf(of)));
+      const stored = await records.assertions.find(assertion ?? '');
+      const chain =
+        stored && (await withPrerequisites(parseAssertion(stored.text), (of) => records.assertions.listOf(of)));
       if (chain?.length !== 4) wrong.push(`${name} ${String(revision)} without its assertions`);
       if (!contents.has(sha3_384)) wrong.push(`${name} ${String(revision)} without content`);
     }
@@ -62,16 +63,18 @@ async function isWhole(t: Test, { records, directory }: StoreHandle): Promise<nu
 
 t.test('an import that is killed resumes, and ends with the same packages as at the source', async (t) => {
   const { data, json, stick, roots } = await world(t);
-  const beside = await openStore({ directory: data });
-  t.teardown(beside.close);
+  const handle = await openStore({ directory: data });
+  t.teardown(handle.close);
   let before = 0;
   for (let kill = 0; kill < kills; kill++) {
     const running = start(t, ['package', 'import', stick, '--release', 'edge', '--json', '--data', data]);
-    const wanted = before + 1 + Math.floor(Math.random() * (snaps / kills / 2));
-    await until(async () => (await beside.records.counts.all()).revisions >= wanted || running.child.exitCode !== null);
+    const targetCount = before + 1 + Math.floor(Math.random() * (snaps / kills / 2));
+    await until(
+      async () => (await handle.records.counts.all()).revisions >= targetCount || running.child.exitCode !== null,
+    );
     running.child.kill('SIGKILL');
     if (running.child.exitCode === null && running.child.signalCode === null) await once(running.child, 'exit');
-    const count = await isWhole(t, beside);
+    const count = await isWhole(t, handle);
     t.ok(count >= before, `${String(count)} are here`);
     before = count;
   }
@@ -79,19 +82,19 @@ t.test('an import that is killed resumes, and ends with the same packages as at 
     .ended;
   t.equal(code, 0, err);
   t.equal((JSON.parse(out) as { revisions: unknown[] }).revisions.length, snaps);
-  t.equal(await isWhole(t, beside), snaps);
+  t.equal(await isWhole(t, handle), snaps);
   t.match(await json('status snap/p-00000x'), { channels: [{ channel: 'latest/edge', revision: 30 }] });
   await serve(t, data);
   t.same(halfReceived(data), [], 'the next start takes away what was half received');
   t.match(await json('verify'), { good: true });
   const again = await json(`package import ${stick} --release edge`);
-  t.ok((again.revisions as { 'is-here': boolean }[]).every((one) => one['is-here']));
+  t.ok((again.revisions as { 'is-here': boolean }[]).every((revision) => revision['is-here']));
   t.same(again.released, [], 'and what is released is not released again');
 
-  const [name] = (await json('package list --limit 1')).packages.map((one: { id: string }) => one.id) as string[];
-  const { assertion } = (await beside.records.revisions.numbered(name!, 30))!;
-  const kept = (await beside.records.assertions.find(assertion!))!;
-  const chain = await withPrerequisites(parseAssertion(kept.text), (of) => beside.records.assertions.listOf(of));
+  const [name] = (await json('package list --limit 1')).packages.map((entry: { id: string }) => entry.id) as string[];
+  const { assertion } = (await handle.records.revisions.numbered(name!, 30))!;
+  const stored = (await handle.records.assertions.find(assertion!))!;
+  const chain = await withPrerequisites(parseAssertion(stored.text), (of) => handle.records.assertions.listOf(of));
   const text = stream(chain);
   if (judge !== undefined) {
     const { status, stderr } = judge(text, '-trusted', roots);

@@ -128,13 +128,13 @@ t.test('a missing permission of a narrowed login is named, and the login stays v
 t.test('in on-prem mode, names, promote and metrics use this store too', async (t) => {
   const store = await startStore(t);
   const { token } = await store.as('ada');
-  const asked = { authorization: `macaroon ${token}` };
+  const headers = { authorization: `macaroon ${token}` };
   const call = async (path: string, body?: unknown): Promise<Reply['body']> => {
-    const { status, body: told } = await (body === undefined
-      ? store.anyone.get(`/publishergw${path}`, asked)
-      : store.anyone.post(`/publishergw${path}`, body, asked));
-    t.ok(status < 300, `${path}: ${status} ${JSON.stringify(told)}`);
-    return told;
+    const { status, body: reply } = await (body === undefined
+      ? store.anyone.get(`/publishergw${path}`, headers)
+      : store.anyone.post(`/publishergw${path}`, body, headers));
+    t.ok(status < 300, `${path}: ${status} ${JSON.stringify(reply)}`);
+    return reply;
   };
   await call('/dev/api/register-name/', { snap_name: 'hello', is_private: false, series: '16' });
   const id = (await call('/dev/api/account')).snaps['16'].hello['snap-id'] as string;
@@ -168,7 +168,7 @@ t.test('a snap is described, sets and schemas are edited and a build is signed, 
   await tool.register('tiny-app');
   const id = await tool.idOf('tiny-app');
   await tool.upload('tiny-app', await snapFixture('app-xz'));
-  const said = async () => (await (await store.as('ada')).get('/v1/snap/tiny-app')).body.metadata;
+  const readMetadata = async () => (await (await store.as('ada')).get('/v1/snap/tiny-app')).body.metadata;
 
   // register-key, and the assertion from the online store.
   const keyId = world.keys.device.id;
@@ -207,7 +207,7 @@ t.test('a snap is described, sets and schemas are edited and a build is signed, 
       const acc = 'GET /dev/api/account';
       const dryRun = mode.onPrem ? [] : ['POST /dev/api/snap-push/'];
       t.same(await sent(() => ada.setDefaultTrack('tiny-app', 'latest')), [acc, 'PUT /dev/api/snaps/ID/metadata']);
-      t.match(await said(), { 'default-track': 'latest' });
+      t.match(await readMetadata(), { 'default-track': 'latest' });
       await t.rejects(ada.setDefaultTrack('tiny-app', '9'), { message: /'9' is not a track of 'tiny-app'/ });
       await t.rejects(ada.setDefaultTrack('other', '9'), { message: "Snap 'other' was not found." });
 
@@ -218,7 +218,7 @@ t.test('a snap is described, sets and schemas are edited and a build is signed, 
         `${method} /dev/api/snaps/ID/binary-metadata`,
       ];
       t.same(await sent(() => ada.uploadMetadata('tiny-app', { ...file, icon })), describes('POST'));
-      t.match(await said(), { summary: `Sums up ${name}`, title: 'Tiny', media: [{ type: 'icon' }] });
+      t.match(await readMetadata(), { summary: `Sums up ${name}`, title: 'Tiny', media: [{ type: 'icon' }] });
       t.same(await sent(() => ada.uploadMetadata('tiny-app', { ...file, icon })), describes('POST').slice(0, -1));
       await (await store.as('ada')).patch('/v1/snap/tiny-app', { summary: 'Ours', description: 'Our own' });
       await t.rejects(ada.uploadMetadata('tiny-app', { ...file, icon }), {
@@ -232,13 +232,13 @@ t.test('a snap is described, sets and schemas are edited and a build is signed, 
         message: /^Metadata not uploaded!\nConflict in 'icon' field: undefined \/ [0-9a-f]{96}\.svg$/,
       });
       t.same(await sent(() => ada.uploadMetadata('tiny-app', file, true)), describes('PUT'));
-      t.match(await said(), { summary: `Sums up ${name}`, media: [] });
+      t.match(await readMetadata(), { summary: `Sums up ${name}`, media: [] });
 
       const set = `${name}-set`;
       t.same(await ada.validationSets(set), []);
       const path = `/api/v2/validation-sets`;
-      const edits = async (from: number, wanted: object): Promise<string> =>
-        ada.editValidationSet(store.ids.ada, set, from, () => wanted);
+      const edits = async (from: number, fields: object): Promise<string> =>
+        ada.editValidationSet(store.ids.ada, set, from, () => fields);
       const snaps = [{ name: 'tiny-app', revision: 1 }];
       t.same(
         await sent(async () =>
@@ -277,7 +277,7 @@ t.test('a snap is described, sets and schemas are edited and a build is signed, 
       const file2 = await snapFixture(mode.onPrem ? 'app-gzip' : 'app-xz');
       const revision = mode.onPrem ? await tool.upload('tiny-app', file2) : 1;
       const { sha3_384, size } = (await store.beside.records.revisions.list(id, 9)).find(
-        (one) => one.revision === revision,
+        (candidate) => candidate.revision === revision,
       )!;
       const moment = '2026-11-20T12:30:00Z';
       t.same(await sent(() => ada.signBuild('tiny-app', { sha3_384, size }, moment)), [

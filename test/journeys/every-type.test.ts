@@ -67,7 +67,7 @@ for (const namespace of namespaces) {
       ]);
       t.same(
         ((await ada.get(`${at}/revisions?limit=1`)).body.revisions as { revision: number }[]).map(
-          (one) => one.revision,
+          (entry) => entry.revision,
         ),
         [2],
       );

@@ -55,9 +55,9 @@ async function site(
   };
   writeFileSync(join(folder, 'larder.pem'), certificate);
   settings.auth.token['rootcertbundle'] = join(folder, 'larder.pem');
-  const here = (address = ''): string => address.replace('http://127.0.0.1:8080', store.url);
-  settings.auth.token['realm'] = here(settings.auth.token['realm']);
-  for (const endpoint of settings.notifications?.endpoints ?? []) endpoint.url = here(endpoint.url);
+  const localize = (address = ''): string => address.replace('http://127.0.0.1:8080', store.url);
+  settings.auth.token['realm'] = localize(settings.auth.token['realm']);
+  for (const endpoint of settings.notifications?.endpoints ?? []) endpoint.url = localize(endpoint.url);
   const config = {
     version: '0.1',
     log: { level: 'error' },
@@ -216,11 +216,11 @@ const tokenText = async (store: TestAppliance, login: Login, service: string, sc
   ).text();
 
 /** The store's own key, as its records keep it. */
-async function keyOf({ beside }: TestAppliance): Promise<string> {
+async function keyOf({ beside: writableStore }: TestAppliance): Promise<string> {
   const { unseal } = await import('#macaroons/sealing.ts');
-  const sealed = (await beside.records.appliance.find('registry-signing-key')) ?? '';
-  const kept = unseal(beside.siteKey, sealed, 'key of the tokens for the registry of images').toString();
-  return (JSON.parse(kept) as { key: string }).key;
+  const sealed = (await writableStore.records.appliance.find('registry-signing-key')) ?? '';
+  const unsealed = unseal(writableStore.siteKey, sealed, 'key of the tokens for the registry of images').toString();
+  return (JSON.parse(unsealed) as { key: string }).key;
 }
 
 t.test('credentials outlast a long upload that this store does not see', { skip }, async (t) => {

@@ -99,7 +99,7 @@ t.test('skopeo goes there, and no byte of a layer passes the store', { skip }, a
   const { folder, store, login } = await storeOfAda(t);
   const run = promisify(execFile);
   const digest = writeLayout(join(folder, 'in'));
-  const here = `docker://${login.image}`;
+  const imageAddress = `docker://${login.image}`;
   const copy = ['--insecure-policy', 'copy', '--all', '--preserve-digests'];
   const credentials = `${login.username}:${login.password}`;
   await run('skopeo', [
@@ -108,7 +108,7 @@ t.test('skopeo goes there, and no byte of a layer passes the store', { skip }, a
     '--dest-creds',
     credentials,
     `oci:${join(folder, 'in')}:v1`,
-    here,
+    imageAddress,
   ]);
   const read = async (): Promise<number> => {
     const { body } = await store.anyone.get('/metrics');
@@ -120,7 +120,7 @@ t.test('skopeo goes there, and no byte of a layer passes the store', { skip }, a
     '--src-tls-verify=false',
     '--src-creds',
     credentials,
-    here,
+    imageAddress,
     `oci:${join(folder, 'out')}:v1`,
   ]);
   const [sent, got] = ['in', 'out'].map((way) =>

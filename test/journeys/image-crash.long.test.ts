@@ -29,7 +29,7 @@ t.test('an acknowledged push survives kill -9, and an unfinished push leaves not
   const made = await larder('init', '--data', data);
   const credential = readFileSync(made['admin-macaroon-file'] ?? '', 'utf8');
   /** The acknowledged contents, by their paths. */
-  const told = new Map<string, Buffer>();
+  const acknowledged = new Map<string, Buffer>();
   let repository = '';
 
   for (let round = 0; round <= kills; round++) {
@@ -44,39 +44,42 @@ t.test('an acknowledged push survives kill -9, and an unfinished push leaves not
     repository = (login['image-name'] ?? '').replace(/^[^/]*\//, '');
     const call = await pusherOf(served.url, repository, login);
     const lost: string[] = [];
-    for (const [path, content] of told) {
+    for (const [path, content] of acknowledged) {
       const reply = await call('GET', path);
       if (reply.status !== 200 || !Buffer.from(await reply.arrayBuffer()).equals(content)) lost.push(path);
     }
-    t.same(lost, [], `of ${told.size} acknowledged blobs and manifests none is lost`);
+    t.same(lost, [], `of ${acknowledged.size} acknowledged blobs and manifests none is lost`);
     if (round === kills) {
       t.equal(await served.stop(), 0);
       break;
     }
     const over = (): boolean => served.process.killed;
-    const work = Array.from({ length: pushers }, () => pushUntilCutOff(call, told, over));
+    const work = Array.from({ length: pushers }, () => pushUntilCutOff(call, acknowledged, over));
     // However slow the machine is, something was acknowledged when it ends; in the last round, more than one for each kill.
-    const before = told.size;
-    const wanted = round + 1 < kills ? before : Math.max(before, kills);
-    await until(() => told.size > wanted, Promise.all(work));
+    const before = acknowledged.size;
+    const threshold = round + 1 < kills ? before : Math.max(before, kills);
+    await until(() => acknowledged.size > threshold, Promise.all(work));
     await sleep(randomInt(0, 600));
     await kill(served.process);
     await Promise.all(work);
   }
-  t.ok(told.size > kills, `${told.size} blobs and manifests were acknowledged`);
+  t.ok(acknowledged.size > kills, `${acknowledged.size} blobs and manifests were acknowledged`);
 
   // The sweep leaves what the records know, and nothing else.
   const store = await openStore({ directory: data });
   await withBlobs(store, ({ blobs }) => sweepBlobs(store.records, blobs, () => after(new Date(), hours(2))).run());
   for (const file of contentsOf(data)) t.ok(await store.records.neededContents.has(file), 'a record needs it');
   await store.close();
-  const digests = contentsOf(data).map((one) => createHash('sha256').update(readContent(data, one)).digest('hex'));
-  for (const path of told.keys()) t.ok(digests.includes(path.slice(-64)), 'what was acknowledged outlives the sweep');
+  const digests = contentsOf(data).map((content) =>
+    createHash('sha256').update(readContent(data, content)).digest('hex'),
+  );
+  for (const path of acknowledged.keys())
+    t.ok(digests.includes(path.slice(-64)), 'what was acknowledged outlives the sweep');
   t.same(readdirSync(join(data, 'blobs/tmp')), []);
 });
 
 /** Pushes images of blobs of all sizes, and records the acknowledged ones, until there is no response. */
-async function pushUntilCutOff(call: Call, told: Map<string, Buffer>, isOver: () => boolean): Promise<void> {
+async function pushUntilCutOff(call: Call, acknowledged: Map<string, Buffer>, isOver: () => boolean): Promise<void> {
   try {
     for (;;) {
       const [config, layer] = [randomBytes(100), randomBytes(randomInt(1, 3_000_000))];
@@ -90,7 +93,7 @@ async function pushUntilCutOff(call: Call, told: Map<string, Buffer>, isOver: ()
         }
         const done = await call('PUT', `${location}&digest=${digestOf(blob)}`);
         if (done.status !== 201) throw new Error(`cannot go on: ${done.status} ${await done.text()}`);
-        told.set(`blobs/${digestOf(blob)}`, blob);
+        acknowledged.set(`blobs/${digestOf(blob)}`, blob);
       }
       const manifest = JSON.stringify({
         schemaVersion: 2,
@@ -100,7 +103,7 @@ async function pushUntilCutOff(call: Call, told: Map<string, Buffer>, isOver: ()
       });
       const put = await call('PUT', `manifests/${digestOf(manifest)}`, manifest, mediaTypes.manifest);
       if (put.status !== 201) throw new Error(`cannot go on: ${put.status} ${await put.text()}`);
-      told.set(`manifests/${digestOf(manifest)}`, Buffer.from(manifest));
+      acknowledged.set(`manifests/${digestOf(manifest)}`, Buffer.from(manifest));
     }
   } catch (error) {
     // fetch throws a TypeError when the connection ends.

@@ -72,7 +72,12 @@ t.test('a charm that needs a file and an image goes from registration to a relea
     { name: 'latest/edge/fix', fallback: 'latest/edge' },
   ]);
   t.same(
-    status['channel-map'].map((one) => [one.channel, one.base?.architecture, one.revision, one['expiration-date']]),
+    status['channel-map'].map((release) => [
+      release.channel,
+      release.base?.architecture,
+      release.revision,
+      release['expiration-date'],
+    ]),
     [
       ['latest/edge', 'amd64', 2, null],
       ['latest/edge', 'arm64', 2, null],

@@ -32,8 +32,8 @@ t.test('a rock goes from registration to stable', async (t) => {
   const { revisions } = (await me.get('/v1/rock/hello/revisions')).body;
   t.match(revisions, [{ revision: 2 }, { revision: 1, status: 'approved', 'created-by': store.ids.ada }]);
   t.equal(revisions[1].sha256, createHash('sha256').update(first).digest('hex'));
-  for (const one of revisions) {
-    t.same(Object.keys(one).sort(), ['created-at', 'created-by', 'revision', 'sha256', 'status']);
+  for (const revision of revisions) {
+    t.same(Object.keys(revision).sort(), ['created-at', 'created-by', 'revision', 'sha256', 'status']);
   }
 
   // It is released to edge, then to stable; a rock has one slot a channel, and no resources.

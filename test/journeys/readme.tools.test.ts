@@ -35,15 +35,15 @@ t.test(
       { stdio: ['ignore', 'pipe', 'ignore'] },
     );
     t.teardown(() => kill(server));
-    let said = '';
+    let output = '';
     await new Promise<void>((resolve, reject) => {
-      server.once('exit', () => reject(new Error(`npm start ended: ${said}`)));
+      server.once('exit', () => reject(new Error(`npm start ended: ${output}`)));
       server.stdout.setEncoding('utf8').on('data', (text: string) => {
-        said += text;
-        if (said.includes('Ctrl-C')) resolve();
+        output += text;
+        if (output.includes('Ctrl-C')) resolve();
       });
     });
-    t.match(said, `Its documents, for people: http://${listen}/docs/`);
+    t.match(output, `Its documents, for people: http://${listen}/docs/`);
 
     const journey = readFileSync(join(root, 'docs/journey.md'), 'utf8');
     const blocks = [...journey.matchAll(/^```sh\n([^]*?)^```/gm)].map(([, lines]) => lines);

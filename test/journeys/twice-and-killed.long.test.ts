@@ -35,7 +35,7 @@ import { makePackage, send, type WriteRequest, type WriteWorld } from '#test/ope
 t.setTimeout(1_800_000);
 const root = t;
 /** The operations that are asked twice; those without `killed` are also under way when the process is killed. */
-const asked = Array.from(operationTable).flatMap(([name, { writes }]) =>
+const cases = Array.from(operationTable).flatMap(([name, { writes }]) =>
   typeof writes === 'object' ? [{ name, ...writes }] : [],
 );
 const rounds = process.env['LARDER_LONG'] === '1' ? 30 : 1;
@@ -89,7 +89,7 @@ const actsIn = (change: Record<string, number>): number =>
 
 const sum = (changes: Record<string, number>[]): Record<string, number> => {
   const all: Record<string, number> = {};
-  for (const [name, count] of changes.flatMap((one) => Object.entries(one))) all[name] = (all[name] ?? 0) + count;
+  for (const [name, count] of changes.flatMap((change) => Object.entries(change))) all[name] = (all[name] ?? 0) + count;
   return all;
 };
 
@@ -111,22 +111,22 @@ t.test('every writing operation has its row', (t) => {
 const alone = new Map<string, Record<string, number>>();
 
 t.test('twice at once', async (t) => {
-  const here = await world(t);
-  const { directory } = here.store;
-  for (const [at, { name, takes, ask }] of asked.entries()) {
+  const testWorld = await world(t);
+  const { directory } = testWorld.store;
+  for (const [at, { name, takes, ask }] of cases.entries()) {
     const changes: Record<string, number>[] = [];
     const replies: { status: number; body: string }[][] = [];
     for (const times of [1, 2]) {
-      const request = await ask(here, 2 * at + times);
+      const request = await ask(testWorld, 2 * at + times);
       const before = held(directory);
-      replies.push(await Promise.all(Array.from({ length: times }, () => send(here.store.url, request))));
-      await here.store.appliance.reviewed();
+      replies.push(await Promise.all(Array.from({ length: times }, () => send(testWorld.store.url, request))));
+      await testWorld.store.appliance.reviewed();
       changes.push(difference(before, held(directory)));
     }
-    const [one, two] = changes as [Record<string, number>, Record<string, number>];
-    alone.set(name, one);
+    const [single, two] = changes as [Record<string, number>, Record<string, number>];
+    alone.set(name, single);
     t.match(replies[0]![0]!.status, /^20/, `${name} is done`);
-    t.ok(actsIn(one) > 0, `${name} is in the audit log`);
+    t.ok(actsIn(single) > 0, `${name} is in the audit log`);
     const statuses = replies[1]!.map(({ status }) => status);
     t.ok(
       statuses.some((status) => status < 300),
@@ -136,10 +136,10 @@ t.test('twice at once', async (t) => {
       statuses.every((status) => status < 500),
       `${name}: ${statuses.join()}`,
     );
-    if (takes === 'once') t.same(two, one, `${name}: two come to what one does`);
-    else t.same(rowsOf(two), rowsOf(one), `${name}: two leave what one does`);
+    if (takes === 'once') t.same(two, single, `${name}: two come to what one does`);
+    else t.same(rowsOf(two), rowsOf(single), `${name}: two leave what one does`);
   }
-  await here.store.appliance.stop();
+  await testWorld.store.appliance.stop();
   // Rows that no operation has left are made up in a file alone, and move from there to a server and back.
   if ('file' in placeOf(directory)) fillTables(databaseFile(directory));
   await thereAndBack(t, directory);
@@ -149,17 +149,17 @@ const rowsOf = (change: Record<string, number>): Record<string, number> =>
   Object.fromEntries(Object.entries(change).filter(([name, count]) => !name.startsWith('act ') && count !== 0));
 
 t.test('killed in the middle', async (t) => {
-  const here = await world(t);
-  const { store } = here;
+  const testWorld = await world(t);
+  const { store } = testWorld;
   await store.appliance.stop();
   for (let round = 0; round < rounds; round++) {
     let served = await serve(store.directory);
     t.teardown(() => kill(served.process));
     store.url = served.url;
     const requests: (WriteRequest & { name: string; takes: 'once' | 'each' })[] = [];
-    for (const [at, { name, takes, ask, killed }] of asked.entries()) {
+    for (const [at, { name, takes, ask, killed }] of cases.entries()) {
       if (killed !== undefined) continue;
-      requests.push({ name, takes, ...(await ask(here, 1000 * (round + 1) + at)) });
+      requests.push({ name, takes, ...(await ask(testWorld, 1000 * (round + 1) + at)) });
     }
     const before = held(store.directory);
     let answered = 0;
@@ -168,8 +168,8 @@ t.test('killed in the middle', async (t) => {
         .finally(() => answered++)
         .catch(() => undefined),
     );
-    const enough = randomInt(requests.length);
-    await until(() => answered >= enough);
+    const threshold = randomInt(requests.length);
+    await until(() => answered >= threshold);
     await kill(served.process);
     const done = (await Promise.all(answers)).map((answer) => (answer?.status ?? 500) < 300);
 
@@ -187,7 +187,7 @@ t.test('killed in the middle', async (t) => {
     const expected = sum(requests.map(({ name }) => alone.get(name) ?? {}));
     t.same(rowsOf(after), rowsOf(expected), 'each is done whole, once');
     for (const { name, takes } of requests) {
-      const acts = Object.keys(alone.get(name) ?? {}).filter((what) => takes === 'once' && what.startsWith('act '));
+      const acts = Object.keys(alone.get(name) ?? {}).filter((key) => takes === 'once' && key.startsWith('act '));
       for (const act of acts) t.equal(after[act], expected[act], `${name}: ${act} is in the log once`);
     }
   }
@@ -196,10 +196,10 @@ t.test('killed in the middle', async (t) => {
   // Its rows have their digests, and its tables are those of every store.
   const { there: place, back } = await thereAndBack(t, store.directory);
   const siteKey = readSiteKey({ directory: store.directory, credentials: undefined, masterKeyFile: undefined });
-  const there = await openRecords(store.directory, { place, siteKey });
-  const { problems } = await verifyAudit(there.records, { siteKey, file: there.sealing.file });
+  const opened = await openRecords(store.directory, { place, siteKey });
+  const { problems } = await verifyAudit(opened.records, { siteKey, file: opened.sealing.file });
   t.same(problems, [], 'and its log is whole there');
-  await there.close();
+  await opened.close();
   if ('file' in back) {
     renameSync(back.file, databaseFile(store.directory));
     for (const end of ['-wal', '-shm']) rmSync(`${databaseFile(store.directory)}${end}`, { force: true });
@@ -218,12 +218,12 @@ async function thereAndBack(t: Test, directory: string): Promise<{ there: Databa
   const from = placeOf(directory);
   const server = { postgres: await (await sharedPostgres(root)).newSchema() };
   const file = { file: join(directory, 'copy.db') };
-  const [there, back] = 'file' in from ? [server, file] : [file, server];
+  const [target, back] = 'file' in from ? [server, file] : [file, server];
   const rows = await rowsAt(from);
-  await copyRecords({ from, to: there, attempt: 'there' });
-  t.strictSame(await rowsAt(there), rows, 'the same there');
-  await copyRecords({ from: there, to: back, attempt: 'back' });
+  await copyRecords({ from, to: target, attempt: 'there' });
+  t.strictSame(await rowsAt(target), rows, 'the same there');
+  await copyRecords({ from: target, to: back, attempt: 'back' });
   t.strictSame(await rowsAt(back), rows, 'and back');
   t.same(await inspectDatabase(back, {}), { pages: [], rows: [] });
-  return { there, back };
+  return { there: target, back };
 }

@@ -15,9 +15,15 @@ import { journeysInTurn, namesSite } from '#test/fixtures/processes/in-turn.ts';
 import { startTwoProcesses } from '#test/fixtures/processes/two-processes.ts';
 import { until } from '#test/fixtures/until.ts';
 
-const { store, urls, given, turnTo, advance, kill, again } = await startTwoProcesses(t, (text) =>
-  namesSite(text).replace(/^# max_size = .*$/m, 'max_size = "900 TiB"'),
-);
+const {
+  store,
+  urls,
+  given: turns,
+  turnTo,
+  advance,
+  kill,
+  again,
+} = await startTwoProcesses(t, (text) => namesSite(text).replace(/^# max_size = .*$/m, 'max_size = "900 TiB"'));
 const { records } = store.beside;
 const front = store.url;
 /** Begins to send a file of so many bytes to one of the processes, from an address; whether it is refused shows at once. */
@@ -42,10 +48,10 @@ function beginUpload(url: string, size: number, localAddress = '127.0.0.1') {
 async function fromBoth(journey: (first: number) => Promise<void>): Promise<void> {
   for (const first of [0, 1]) {
     turnTo(first);
-    const from = given.length;
+    const from = turns.length;
     await journey(first);
-    const inTurn = given.slice(from).map((_, at) => (first + at) % 2);
-    t.same(given.slice(from), inTurn, 'the processes take turns');
+    const inTurn = turns.slice(from).map((_, at) => (first + at) % 2);
+    t.same(turns.slice(from), inTurn, 'the processes take turns');
   }
 }
 
@@ -76,18 +82,18 @@ t.test(
   'two processes reserve only existing disk space, and the reservation of a dead process is released',
   async (t) => {
     const { bavail, bsize } = statfsSync(store.directory);
-    const most = Math.floor(bavail * bsize * 0.6);
-    const first = beginUpload(urls[1]!, most);
+    const uploadBytes = Math.floor(bavail * bsize * 0.6);
+    const first = beginUpload(urls[1]!, uploadBytes);
     const promised = async () => (await records.shares.of('space')).reduce((sum, { amount }) => sum + amount, 0);
-    await until(async () => (await promised()) >= most);
-    t.match(await beginUpload(urls[0]!, most).answered, { status: 507, retryAfter: '300' });
+    await until(async () => (await promised()) >= uploadBytes);
+    t.match(await beginUpload(urls[0]!, uploadBytes).answered, { status: 507, retryAfter: '300' });
     const small = beginUpload(urls[0]!, 1000);
     await until(async () => (await records.shares.of('space')).length === 2);
 
     await kill();
     await t.rejects(first.answered);
-    const second = beginUpload(urls[0]!, most);
-    await until(async () => (await promised()) >= most && (await records.shares.of('space')).length === 1);
+    const second = beginUpload(urls[0]!, uploadBytes);
+    await until(async () => (await promised()) >= uploadBytes && (await records.shares.of('space')).length === 1);
     for (const upload of [second, small]) upload.stop();
     await again();
   },
@@ -101,9 +107,9 @@ t.test('the places of a sender count at both processes, and a dead process holds
   t.match(await begin(0).answered, { status: 429, retryAfter: '10' });
   await kill();
   await t.rejects(uploads[0]!.answered);
-  const one = begin(0);
+  const firstUpload = begin(0);
   await until(async () => (await taken()).join() === '1');
-  one.stop();
+  firstUpload.stop();
   await again();
 });
 
@@ -119,7 +125,7 @@ t.test('the process that holds the store restarts: uploads at the other one cont
   t.match(sent, { status: 202 });
 
   const temporary = (): string[] => readdirSync(join(store.directory, 'blobs/tmp'));
-  const there = temporary().length;
+  const countBefore = temporary().length;
   const rest = Promise.withResolvers<undefined>();
   const form = ['--form\r\n', 'content-disposition: form-data; name="binary"; filename="a.snap"\r\n\r\n', 'half'];
   async function* halves() {
@@ -134,7 +140,7 @@ t.test('the process that holds the store restarts: uploads at the other one cont
     duplex: 'half',
     body: Readable.from(halves()),
   } as unknown as RequestInit);
-  while (temporary().length === there) await new Promise(setImmediate);
+  while (temporary().length === countBefore) await new Promise(setImmediate);
 
   const serving = (await records.leases.holders()).filter((holder) => !holder.includes(' '));
   const process = serving.find((holder) => holder !== processName())!;

@@ -6,7 +6,11 @@ import { snapFixture, type Client, type Reply } from '#test/fixtures/appliance.t
 import { logIn, startIdentity } from '../identity/world.ts';
 
 const edge = { name: 'latest/edge', track: 'latest', risk: 'edge', branch: null };
-const platforms = ['amd64', 'arm64'].map((one) => ({ name: 'ubuntu', channel: '24.04', architectures: [one] }));
+const platforms = ['amd64', 'arm64'].map((architecture) => ({
+  name: 'ubuntu',
+  channel: '24.04',
+  architectures: [architecture],
+}));
 const [amd64, arm64] = platforms;
 
 t.test('a build is watched from waiting to succeeded', async (t) => {

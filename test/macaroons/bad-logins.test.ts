@@ -24,11 +24,11 @@ const forms: Record<string, (list: DecodedMacaroon[]) => string[]> = {
   'one text, binary 2': ([first]) => [writeBinary(first!, 2).toString('base64url')],
   'one text, binary 1': ([first]) => [writeBinary(first!, 1).toString('base64')],
   'one text, JSON': ([first]) => [JSON.stringify(toJson2(first!))],
-  'texts, binary 1': (list) => list.map((one) => writeBinary(one, 1).toString('base64url')),
-  'texts, binary 2': (list) => list.map((one) => writeBinary(one, 2).toString('base64')),
+  'texts, binary 1': (list) => list.map((macaroon) => writeBinary(macaroon, 1).toString('base64url')),
+  'texts, binary 2': (list) => list.map((macaroon) => writeBinary(macaroon, 2).toString('base64')),
   'a list of JSON': (list) => [Buffer.from(JSON.stringify(list.map(toJson2))).toString('base64url')],
   'a list of JSON, plain': (list) => [JSON.stringify(list.map(toJson2))],
-  'a list of texts': (list) => [JSON.stringify(list.map((one) => writeBinary(one, 2).toString('base64url')))],
+  'a list of texts': (list) => [JSON.stringify(list.map((macaroon) => writeBinary(macaroon, 2).toString('base64url')))],
 };
 
 interface Outcome {
@@ -60,12 +60,12 @@ t.test(`of ${runs} touched tokens and logins none is accepted`, async (t) => {
   const store = await startIdentity(t);
   await store.setPassword('bob');
   const { authority } = store.beside;
-  const one = await begin(store, { permissions: ['package-view'], packages: [{ type: 'snap', name: 'hello' }] });
+  const begun = await begin(store, { permissions: ['package-view'], packages: [{ type: 'snap', name: 'hello' }] });
   const other = await begin(store);
-  const dm = await dischargeInBrowser(store, one.caveatId);
+  const dm = await dischargeInBrowser(store, begun.caveatId);
   const others = await dischargeInBrowser(store, other.caveatId, { username: 'bob', password: 'four words of ada' });
   const token = readToken(await logIn(store, { permissions: ['package-view'] }))!;
-  const login = [one.root, bindForRequest(one.root, dm)];
+  const login = [begun.root, bindForRequest(begun.root, dm)];
   const subjects = [[token], login];
   for (const subject of subjects) {
     for (const [name, write] of Object.entries(forms)) {
@@ -76,15 +76,15 @@ t.test(`of ${runs} touched tokens and logins none is accepted`, async (t) => {
 
   const strangers = [
     token,
-    one.root,
+    begun.root,
     other.root,
     dm,
     others,
     bindForRequest(other.root, others),
-    bindForRequest(one.root, others),
+    bindForRequest(begun.root, others),
     bindForRequest(other.root, dm),
     mint(Buffer.alloc(32), token.identifier, token.location),
-    withFirstPartyCaveat(mint(Buffer.alloc(24), one.caveatId, ''), 'declared username ada'),
+    withFirstPartyCaveat(mint(Buffer.alloc(24), begun.caveatId, ''), 'declared username ada'),
   ];
   const caveats = [...strangers.flatMap((macaroon) => macaroon.caveats)];
   for (const text of ['declared username bob', 'permissions []', 'time-before 2099-01-01T00:00:00Z', 'is-admin'])
@@ -254,7 +254,7 @@ function readAll(texts: string[]): DecodedMacaroon[] | undefined {
     return single ? [single] : readTokenList(texts[0]!);
   }
   const list = texts.map(readToken);
-  return list.every((one) => one !== undefined) ? list : undefined;
+  return list.every((macaroon) => macaroon !== undefined) ? list : undefined;
 }
 
 t.test('one token in its several forms is one session', async (t) => {
@@ -287,7 +287,7 @@ t.test('thousands of caveats, endless headers and heaps of discharges are refuse
   const deep = '['.repeat(30_000) + ']'.repeat(30_000);
   const heaps = JSON.stringify([root, ...Array.from({ length: 200 }, () => dm)].map(toJson2));
   const base64 = (text: string): string => Buffer.from(text).toString('base64url');
-  for (const [what, headers] of [
+  for (const [label, headers] of [
     ['5,000 caveats', { macaroons: base64(many(5000)) }],
     ['1,500 caveats', { macaroons: base64(many(1500)) }],
     ['65 caveats', { macaroons: base64(many(61)) }],
@@ -312,12 +312,12 @@ t.test('thousands of caveats, endless headers and heaps of discharges are refuse
     }
     t.ok(
       statuses.every((status) => allowed.includes(status)),
-      `${what}: ${statuses.join(' ')}`,
+      `${label}: ${statuses.join(' ')}`,
     );
-    t.ok(cpu() < 2000, `${what}: ${Math.round(cpu())} ms of CPU`);
+    t.ok(cpu() < 2000, `${label}: ${Math.round(cpu())} ms of CPU`);
   }
   const post = (macaroon: unknown) => store.anyone.post('/v1/tokens/exchange', { macaroon });
-  for (const [what, macaroon] of [
+  for (const [label, macaroon] of [
     ['5,000 caveats', many(5000)],
     ['5,000 caveats as JSON', JSON.parse(many(5000)) as unknown],
     ['200 discharges', heaps],
@@ -328,8 +328,8 @@ t.test('thousands of caveats, endless headers and heaps of discharges are refuse
     ['a prototype', JSON.parse('[{"__proto__": {"i": "x"}}]') as unknown],
   ] as const) {
     const { status, body } = await post(macaroon);
-    t.equal(status, 400, what);
-    t.match(body, { 'error-list': [{ code: 'api-error', message: 'Invalid macaroon' }] }, what);
+    t.equal(status, 400, label);
+    t.match(body, { 'error-list': [{ code: 'api-error', message: 'Invalid macaroon' }] }, label);
   }
   t.notMatch(store.log.join(''), '"level":"error"');
   t.notMatch(store.log.join(''), dm.signature.toString('base64url'), 'and nothing of it is in the log');

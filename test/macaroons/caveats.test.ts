@@ -89,13 +89,13 @@ t.test('of several lists of permissions only what all of them grant is left', as
 
 t.test('no caveat that is added lets a token do more', (t) => {
   const some = fc.subarray([...permissions]);
-  const grants = (held: readonly string[], one: string): boolean =>
-    held.includes(one) ||
-    ['package-manage', 'package-view'].some((all) => held.includes(all) && one.startsWith(`${all}-`));
+  const grants = (held: readonly string[], permission: string): boolean =>
+    held.includes(permission) ||
+    ['package-manage', 'package-view'].some((all) => held.includes(all) && permission.startsWith(`${all}-`));
   fc.assert(
     fc.property(fc.array(some, { minLength: 1, maxLength: 4 }), (lists) => {
       const left = read(...lists.map((list) => `permissions ${JSON.stringify(list)}`))?.permissions ?? [...permissions];
-      for (const one of permissions) t.equal(grants(left, one), lists.every((list) => grants(list, one)), { diagnostic: false }); // prettier-ignore
+      for (const permission of permissions) t.equal(grants(left, permission), lists.every((list) => grants(list, permission)), { diagnostic: false }); // prettier-ignore
     }),
   );
   t.end();

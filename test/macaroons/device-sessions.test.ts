@@ -28,10 +28,10 @@ const session = fc.record({
 
 t.test('a session is written as a text that needs no quotes, and is read back', async (t) => {
   fc.assert(
-    fc.property(session, (one) => {
-      const text = sessions.write(one);
+    fc.property(session, (original) => {
+      const text = sessions.write(original);
       t.match(text, /^[\w-]+$/);
-      t.same(sessions.read(text), one);
+      t.same(sessions.read(text), original);
     }),
     { numRuns: 100 },
   );
@@ -56,9 +56,9 @@ t.test('a text of another store, or a changed or extended one, is no session', a
   t.notOk(sessions.read(writeToken({ ...macaroon, caveats: macaroon.caveats.slice(1) })), 'with one less');
   const bytes = Buffer.from(text, 'base64url');
   fc.assert(
-    fc.property(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), (at, by) => {
+    fc.property(fc.nat(bytes.length - 1), fc.integer({ min: 1, max: 255 }), (at, mask) => {
       const changed = Buffer.from(bytes);
-      changed[at] = (changed[at] ?? 0) ^ by;
+      changed[at] = (changed[at] ?? 0) ^ mask;
       t.notOk(sessions.read(changed.toString('base64url')));
     }),
     { numRuns: 300 },

@@ -7,8 +7,10 @@ import { seal, unseal } from '#macaroons/sealing.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 
 const whoami = '/v1/tokens/whoami';
-const newestKey = async ({ beside }: TestAppliance) => (await beside.records.rootKeys.newest())?.id;
-const retire = ({ beside }: TestAppliance) => retireKeys(beside.records, beside.acts, beside.latestTime).run();
+const newestKey = async ({ beside: writableStore }: TestAppliance) =>
+  (await writableStore.records.rootKeys.newest())?.id;
+const retire = ({ beside: writableStore }: TestAppliance) =>
+  retireKeys(writableStore.records, writableStore.acts, writableStore.latestTime).run();
 
 t.test('new tokens are signed with a new root key every seven days, and the old ones stay good', async (t) => {
   const store = await startStore(t);
@@ -82,8 +84,8 @@ t.test('a root key that is deleted takes its tokens with it at once', async (t) 
 t.test('a manual rotation takes effect for the next token, even right after another', async (t) => {
   const store = await startStore(t);
   const before = await store.as('ada');
-  const by = { actor: 'cli:test' };
-  const made = [await store.beside.rootKeys.rotate(by), await store.beside.rootKeys.rotate(by)];
+  const actor = { actor: 'cli:test' };
+  const made = [await store.beside.rootKeys.rotate(actor), await store.beside.rootKeys.rotate(actor)];
   t.equal(await newestKey(store), made[1]?.id);
   await store.as('bob');
   const { macaroons } = (await (await store.as('bob')).get('/v1/tokens')).body;
@@ -103,9 +105,9 @@ t.test('root keys are sealed at rest, and open under the site key alone', async 
   const store = await startStore(t);
   await store.as('ada');
   const { id, key } = await store.beside.rootKeys.current();
-  const kept = await store.beside.records.rootKeys.find(id);
-  t.notMatch(kept?.sealed, key.toString('base64url'));
-  t.notMatch(kept?.sealed, key.toString('hex'));
+  const storedKey = await store.beside.records.rootKeys.find(id);
+  t.notMatch(storedKey?.sealed, key.toString('base64url'));
+  t.notMatch(storedKey?.sealed, key.toString('hex'));
   const { records, acts, newId } = store.beside;
   const options = { records, acts, newId, clock: () => store.clock.now, life: () => 7 };
   const stranger = createRootKeys({ ...options, siteKey: Buffer.alloc(32, 1) });

@@ -21,8 +21,8 @@ export const assertionsRows: OperationRows = {
         ]);
       // The next revision takes the row of the one before.
       must(await ada.post(at, await revision(2 * n), type));
-      const asked = request(ada, 'POST', at);
-      return { ...asked, headers: { ...asked.headers, ...type }, body: await revision(2 * n + 1) };
+      const writeRequest = request(ada, 'POST', at);
+      return { ...writeRequest, headers: { ...writeRequest.headers, ...type }, body: await revision(2 * n + 1) };
     }),
   },
   read_assertion: {

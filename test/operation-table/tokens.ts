@@ -48,7 +48,7 @@ export const tokensRows: OperationRows = {
       const text = Buffer.from(token, 'base64url').toString('latin1');
       const { tokens } = must(await root.get('/internal/v1/tokens?limit=500'));
       const session = tokens
-        .map((one: { 'session-id': string }) => one['session-id'])
+        .map((macaroon: { 'session-id': string }) => macaroon['session-id'])
         .find((id: string) => text.includes(id));
       return request(root, 'POST', '/internal/v1/tokens/revoke', { 'session-id': session });
     }),

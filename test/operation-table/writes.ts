@@ -60,8 +60,8 @@ export function must({ status, body }: Reply): any {
   throw new Error(`cannot prepare: ${status} ${JSON.stringify(body)}`);
 }
 
-export async function makeAccount({ store }: WriteWorld, number: number, what: string): Promise<string> {
-  const username = `${what}${number}`;
+export async function makeAccount({ store }: WriteWorld, number: number, prefix: string): Promise<string> {
+  const username = `${prefix}${number}`;
   const id = createHash('sha256').update(username).digest('base64url').replace(/[-_]/g, 'x').slice(0, 32);
   store.ids[username] = id;
   const at = store.clock.now.toISOString();
@@ -72,8 +72,8 @@ export async function makeAccount({ store }: WriteWorld, number: number, what: s
 }
 
 /** A package of ada's with this number and two revisions; with `withBob`, bob is a collaborator. */
-export async function makePackage({ store, ada }: WriteWorld, number: number, what: string, withBob = false) {
-  const name = `${what}-${number}`;
+export async function makePackage({ store, ada }: WriteWorld, number: number, prefix: string, withBob = false) {
+  const name = `${prefix}-${number}`;
   const { id } = must(await ada.post('/v1/bin', { name }));
   for (const revision of [1, 2]) {
     const upload = await ada.upload(`${name} ${revision}`);
@@ -84,8 +84,8 @@ export async function makePackage({ store, ada }: WriteWorld, number: number, wh
   return { name, id, at: `/internal/v1/packages/bin/${name}` };
 }
 
-export async function makeTrackedPackage(world: WriteWorld, number: number, what: string) {
-  const made = await makePackage(world, number, what);
+export async function makeTrackedPackage(world: WriteWorld, number: number, prefix: string) {
+  const made = await makePackage(world, number, prefix);
   must(await world.root.post(`${made.at}/guardrails`, { pattern: '^[0-9]+$' }));
   must(await world.ada.post(`/v1/bin/${made.name}/tracks`, [{ name: '2' }]));
   return made;
@@ -104,8 +104,8 @@ export async function makeRollout({ ada }: WriteWorld, number: number, kind: 'pa
 }
 
 /** An upload with this number that waits for a person's review. */
-export async function makeScannedUpload({ store, ada }: WriteWorld, number: number, what: string): Promise<string> {
-  const name = `${what}-${number}`;
+export async function makeScannedUpload({ store, ada }: WriteWorld, number: number, prefix: string): Promise<string> {
+  const name = `${prefix}-${number}`;
   const { id } = must(await ada.post('/v1/bin', { name }));
   const at = store.clock.now.toISOString();
   await store.beside.records.change({ at, actor: 'test', action: 'test', object: `bin/${name}` }, (tx) =>
@@ -117,23 +117,23 @@ export async function makeScannedUpload({ store, ada }: WriteWorld, number: numb
   return upload;
 }
 
-export async function makeOfferedPackage(world: WriteWorld, number: number, what: string): Promise<string> {
-  const { at } = await makePackage(world, number, what);
+export async function makeOfferedPackage(world: WriteWorld, number: number, prefix: string): Promise<string> {
+  const { at } = await makePackage(world, number, prefix);
   must(await world.ada.post(`${at}/offer`, { email: 'bob@example.com' }));
   return at;
 }
 
 /** The path of the device grants of a new private snap of ada's. */
-export async function makeGrantsPath({ ada }: WriteWorld, number: number, what: string): Promise<string> {
-  must(await ada.post('/v1/snap', { name: `${what}-${number}`, private: true }));
-  return `/internal/v1/packages/snap/${what}-${number}/device-grants`;
+export async function makeGrantsPath({ ada }: WriteWorld, number: number, prefix: string): Promise<string> {
+  must(await ada.post('/v1/snap', { name: `${prefix}-${number}`, private: true }));
+  return `/internal/v1/packages/snap/${prefix}-${number}/device-grants`;
 }
 
 /** A fleet, and the path of a released snap of ada's for it. */
-export async function makeFleet({ ada, root }: WriteWorld, number: number, what: string) {
-  const fleet = `${what}-${number}`;
+export async function makeFleet({ ada, root }: WriteWorld, number: number, prefix: string) {
+  const fleet = `${prefix}-${number}`;
   must(await root.post('/internal/v1/fleets', { name: fleet, kind: 'serial', devices: [`acme/pump/${fleet}`] }));
-  const snap = what.slice(0, 2) + String(number).padStart(6, '0');
+  const snap = prefix.slice(0, 2) + String(number).padStart(6, '0');
   must(await ada.post('/v1/snap', { name: snap }));
   must(await ada.push('snap', snap, snapOf(offered(snap, 1))));
   await until(async () => must(await ada.get(`/v1/snap/${snap}/revisions`)).revisions.length === 1);
@@ -141,9 +141,9 @@ export async function makeFleet({ ada, root }: WriteWorld, number: number, what:
   return { at: `/internal/v1/fleets/${fleet}`, channels: `/internal/v1/packages/snap/${snap}/fleets/${fleet}` };
 }
 
-export async function makeRepository({ store, ada }: WriteWorld, number: number, what: string) {
-  const id = await declare(store, 'ada', `${what}-${number}`);
-  const client = await logIn(store, await uploadLogin(ada, `${what}-${number}`));
+export async function makeRepository({ store, ada }: WriteWorld, number: number, prefix: string) {
+  const id = await declare(store, 'ada', `${prefix}-${number}`);
+  const client = await logIn(store, await uploadLogin(ada, `${prefix}-${number}`));
   const headers = { authorization: `Bearer ${client.token}` };
   return { client, headers, at: `/v2/images/${id}/image` };
 }

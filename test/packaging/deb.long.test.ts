@@ -39,7 +39,7 @@ function built(name: string, environment: Record<string, string>, umask: number,
   } finally {
     process.umask(before);
   }
-  const file = readdirSync(join(folder, 'dist')).find((one) => one.endsWith('.deb'));
+  const file = readdirSync(join(folder, 'dist')).find((entry) => entry.endsWith('.deb'));
   return join(folder, 'dist', file ?? '');
 }
 
@@ -70,12 +70,12 @@ t.test('the same sources give the same package, wherever it is built', needsDpkg
   const elsewhere = { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8', HOME: '/nonexistent' };
   const other = built('elsewhere/other', elsewhere, 0o077, '--compression', 'none');
   for (const archive of ['--ctrl-tarfile', '--fsys-tarfile']) {
-    const [one, two] = [deb, other].map((file) =>
+    const [first, two] = [deb, other].map((file) =>
       createHash('sha256')
         .update(execFileSync('dpkg-deb', [archive, file], { maxBuffer: 1e9 }))
         .digest('hex'),
     );
-    t.equal(two, one, archive);
+    t.equal(two, first, archive);
   }
   rmSync(join(base, 'elsewhere'), { recursive: true });
   const size = statSync(deb).size;
@@ -166,9 +166,9 @@ t.test('it is installed, runs, is upgraded, goes back, and leaves the store behi
     run('runuser', '-u', 'larder', '--', 'larder', 'init', '--base-url', url),
     /'systemctl start larder' serves it/,
   );
-  const servesAtOnce = async (what: string): Promise<void> => {
+  const servesAtOnce = async (message: string): Promise<void> => {
     await noticeClosedConnections();
-    t.equal((await fetch(`${url}/readyz`)).status, 200, what);
+    t.equal((await fetch(`${url}/readyz`)).status, 200, message);
   };
   run('systemctl', 'start', 'larder');
   await servesAtOnce('a start returns when it serves');
@@ -245,10 +245,10 @@ t.test('it is installed, runs, is upgraded, goes back, and leaves the store behi
   t.equal(container.try('systemctl', 'is-active', 'larder').out, 'inactive\n');
   t.match(container.try('dpkg', '--purge', 'larder'), { code: 0, err: /the store in \/var\/lib\/larder is kept/ });
   const left = [...container.paths()].filter((path) => !before.has(path));
-  const known =
+  const expected =
     /^\/(?:var\/lib\/larder(?:-backups)?(?:\/.*)?|home\/ada(?:\/.*)?|etc\/sudoers\.d\/ada|var\/lib\/systemd\/timers|etc\/sub[gu]id-?|etc\/credstore\.encrypted(?:\/.*)?|etc\/(?:passwd|group|shadow|gshadow)-|var\/lib\/systemd\/credential\.secret)$/;
   t.same(
-    left.filter((path) => !known.test(path)),
+    left.filter((path) => !expected.test(path)),
     [],
   );
   t.ok(left.includes('/var/lib/larder/larder.db'));
@@ -327,8 +327,8 @@ async function answers(url: string): Promise<void> {
 /** The output, when it matches. */
 async function eventually(say: () => string, pattern: RegExp): Promise<string> {
   for (;;) {
-    const said = say();
-    if (pattern.test(said)) return said;
+    const output = say();
+    if (pattern.test(output)) return output;
     await sleep(200);
   }
 }

@@ -28,13 +28,13 @@ function built(directory: string, environment: Record<string, string>, umask: nu
 t.test('the same sources give the same executable, wherever it is built', { skip: !long, timeout: 600_000 }, (t) => {
   const other = mkdtempSync(join(tmpdir(), 'larder-built-elsewhere-'));
   t.teardown(() => rmSync(other, { recursive: true }));
-  const one = t.testdir();
-  copySources(one);
-  copySources(other, one);
+  const first = t.testdir();
+  copySources(first);
+  copySources(other, first);
   const commit = { LARDER_COMMIT: '6f'.repeat(20) };
-  const digest = built(one, { TZ: 'UTC', LC_ALL: 'C', ...commit }, 0o022);
+  const digest = built(first, { TZ: 'UTC', LC_ALL: 'C', ...commit }, 0o022);
   t.equal(built(other, { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8', ...commit }, 0o077), digest);
-  const said = execFileSync(join(one, 'dist/larder'), ['version', '--json'], { encoding: 'utf8' });
-  t.match(JSON.parse(said), { commit: commit.LARDER_COMMIT });
+  const output = execFileSync(join(first, 'dist/larder'), ['version', '--json'], { encoding: 'utf8' });
+  t.match(JSON.parse(output), { commit: commit.LARDER_COMMIT });
   t.end();
 });

@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 const program = join(import.meta.dirname, '../../.ci/failures.mjs');
 
 /** The summary of steps with these exit codes and this output. */
-function said(t: Test, steps: Record<string, [code: number, output: string]>): string {
+function summarize(t: Test, steps: Record<string, [code: number, output: string]>): string {
   const folder = t.testdir();
   const list = Object.entries(steps).map(([title, [code, output]], at) => {
     const log = join(folder, `${at}.log`);
@@ -74,7 +74,7 @@ not ok 2 - test/gone.test.ts # time=10.476ms
 
 t.test('a failure is reported once, with its tests, place and reason', (t) => {
   t.equal(
-    said(t, { tests: [1, oneOfTwo] }),
+    summarize(t, { tests: [1, oneOfTwo] }),
     `== tests: failed, exit code 1
 not ok: test/names.test.ts > a name is claimed > by ada > they are alike (test/names.test.ts:4)
   diff: |
@@ -90,7 +90,7 @@ not ok: test/gone.test.ts # time=10.476ms
 
 t.test('a step without a test, or an ended step, shows the end of its output', (t) => {
   const lines = Array.from({ length: 40 }, (_, at) => `line ${at + 1}`).join('\n');
-  const text = said(t, { lint: [2, lines], 'the long one': [124, oneOfTwo], silent: [1, ''] });
+  const text = summarize(t, { lint: [2, lines], 'the long one': [124, oneOfTwo], silent: [1, ''] });
   t.match(text, '== lint: failed, exit code 2\nits last lines:\n  line 11\n');
   t.match(text, '  line 40\n== the long one: failed, because it took too long, exit code 124\nnot ok: ');
   t.match(text, '  exitCode: 3\nits last lines:\n');
@@ -100,7 +100,7 @@ t.test('a step without a test, or an ended step, shows the end of its output', (
 
 t.test('the summary is as long as the end of a log that people read', (t) => {
   const failure = (at: number) => `not ok ${at} - wrong\n  ---\n  found: |\n${'    more\n'.repeat(90)}  ...\n`;
-  const lines = said(t, { tests: [1, Array.from({ length: 20 }, (_, at) => failure(at)).join('')] }).split('\n');
+  const lines = summarize(t, { tests: [1, Array.from({ length: 20 }, (_, at) => failure(at)).join('')] }).split('\n');
   t.equal(lines.length, 202);
   t.match(lines.slice(26, 29), ['    more', 'not ok: wrong', '  found: |']);
   t.match(lines[200], /^… and \d+ lines more, above\.$/);

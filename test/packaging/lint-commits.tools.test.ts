@@ -48,7 +48,7 @@ function repository(t: { teardown(work: () => void): void }, commits: readonly W
 const since = new Date('2026-06-01T00:00:00Z');
 const old = '2026-05-01T00:00:00Z';
 const late = '2026-07-01T00:00:00Z';
-const named = (folder: string): string[] =>
+const findUnexplained = (folder: string): string[] =>
   commitsSince(folder, since).flatMap((commit) => (missingBody(commit) === undefined ? [] : [commit.subject]));
 
 t.test('only large commits since the rule exists are named', needsGit, async (t) => {
@@ -59,8 +59,8 @@ t.test('only large commits since the rule exists are named', needsGit, async (t)
     { subject: 'explained', body: 'It was slow: 3 s.', lines: 500, at: late },
     { subject: 'small', lines: 5, at: late },
   ]);
-  t.strictSame(named(whole), ['large'], 'the time of the author counts, also after a rebase');
-  t.strictSame(named(clone('fresh')), ['large']);
+  t.strictSame(findUnexplained(whole), ['large'], 'the time of the author counts, also after a rebase');
+  t.strictSame(findUnexplained(clone('fresh')), ['large']);
 });
 
 t.test('a shallow clone is checked as far as it has commits', needsGit, async (t) => {
@@ -69,8 +69,12 @@ t.test('a shallow clone is checked as far as it has commits', needsGit, async (t
     { subject: 'boundary', lines: 5, at: late },
     { subject: 'large', lines: 500, at: late },
   ]);
-  t.strictSame(named(clone('shallow', '--depth', '2')), ['large'], 'the oldest one has no parent to compare with');
-  t.strictSame(named(clone('shallowest', '--depth', '1')), []);
+  t.strictSame(
+    findUnexplained(clone('shallow', '--depth', '2')),
+    ['large'],
+    'the oldest one has no parent to compare with',
+  );
+  t.strictSame(findUnexplained(clone('shallowest', '--depth', '1')), []);
 });
 
 t.test('a moved file and a merge need no body', needsGit, async (t) => {
@@ -80,10 +84,10 @@ t.test('a moved file and a merge need no body', needsGit, async (t) => {
   ]);
   git(['mv', '0.txt', 'moved.txt']);
   git(['commit', '--quiet', '-m', 'move'], late);
-  t.strictSame(named(whole), []);
+  t.strictSame(findUnexplained(whole), []);
 });
 
 t.test('a folder that is no repository has nothing to check', needsGit, async (t) => {
   const { folder } = repository(t, []);
-  t.strictSame(named(folder), []);
+  t.strictSame(findUnexplained(folder), []);
 });

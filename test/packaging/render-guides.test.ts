@@ -95,11 +95,11 @@ t.test('every address that a heading of a guide has had still leads somewhere', 
     Object.keys(guides).map((name) => [name, readFileSync(join(guideFolder, `${name}.md`), 'utf8')]),
   );
   const rendered = renderGuides(texts);
-  const given = readFileSync(join(import.meta.dirname, '../fixtures/guide-addresses.txt'), 'utf8')
+  const addresses = readFileSync(join(import.meta.dirname, '../fixtures/guide-addresses.txt'), 'utf8')
     .trim()
     .split('\n');
-  t.ok(given.length > 100);
-  for (const address of given) {
+  t.ok(addresses.length > 100);
+  for (const address of addresses) {
     const [name = '', id = ''] = address.split('#');
     t.ok(rendered.get(name)?.includes(` id="${id}"`), address);
   }

@@ -58,7 +58,7 @@ t.test('the bill is CycloneDX, and the same each time', (t) => {
 });
 
 t.test('its components are the bundled packages, as in package-lock.json', (t) => {
-  const known = new Map(
+  const locked = new Map(
     Object.entries(lock.packages).map(([folder, entry]) => [
       `${folder.replace(/^.*node_modules\//, '')}@${entry.version}`,
       entry,
@@ -68,7 +68,7 @@ t.test('its components are the bundled packages, as in package-lock.json', (t) =
     const ref = `${fullName(component)}@${component.version}`;
     t.equal(component['bom-ref'], ref);
     if (['node', 'sqlite'].includes(component.name)) continue;
-    const entry = known.get(ref);
+    const entry = locked.get(ref);
     t.ok(entry && entry.dev !== true, `${ref} is locked, and no development dependency`);
     const sha512 = component.hashes?.find(({ alg }) => alg === 'SHA-512')?.content ?? '';
     t.equal(`sha512-${Buffer.from(sha512, 'hex').toString('base64')}`, entry?.integrity, ref);
@@ -96,7 +96,10 @@ t.test('the dependency graph leads from larder to each component', (t) => {
     for (const next of uses.get(ref) ?? []) visit(next);
   };
   visit(`larder@${about.version}`);
-  t.same([...reached].sort(), [`larder@${about.version}`, ...bill.components.map((one) => one['bom-ref'])].sort());
+  t.same(
+    [...reached].sort(),
+    [`larder@${about.version}`, ...bill.components.map((component) => component['bom-ref'])].sort(),
+  );
   t.end();
 });
 

@@ -17,13 +17,13 @@ function start(data: string, listen: string) {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   t.teardown(() => kill(child));
-  const said = { stdout: '', stderr: '' };
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.stderr += text));
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...said }));
+  const output = { stdout: '', stderr: '' };
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.stderr += text));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...output }));
   const ready = new Promise<string>((resolve) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      said.stdout += text;
-      if (said.stdout.includes('Ctrl-C')) resolve(said.stdout);
+      output.stdout += text;
+      if (output.stdout.includes('Ctrl-C')) resolve(output.stdout);
     });
   });
   return { child, ended, ready: Promise.race([ready, ended.then((end) => JSON.stringify(end))]) };
@@ -34,9 +34,9 @@ t.test('npm start makes a store, serves it and shows how to publish; a second st
   const listen = `127.0.0.1:${await freePort()}`;
 
   const first = start(data, listen);
-  const said = await first.ready;
-  t.match(said, `larder is ready at http://${listen}\n`);
-  const lines = said.split('\n').filter((line) => /^ {2}(?:export|larder) /.test(line));
+  const output = await first.ready;
+  t.match(output, `larder is ready at http://${listen}\n`);
+  const lines = output.split('\n').filter((line) => /^ {2}(?:export|larder) /.test(line));
   const [path = '', letIn = '', command = '', ...others] = lines;
   t.match(letIn, /^ {2}larder account password larder-admin$/);
   t.match(others, [/ account create /]);
@@ -47,7 +47,7 @@ t.test('npm start makes a store, serves it and shows how to publish; a second st
   const { stdout } = await promisify(execFile)('sh', ['-c', `${path.trim()}; ${command.trim()}`]);
   t.match(stdout, "export SNAPCRAFT_STORE_AUTH='onprem'\n");
   t.match(stdout, `export STORE_DASHBOARD_URL='http://${listen}/publishergw'\n`);
-  const file = /^The store administrator's credential is in (.+)$/m.exec(said)?.[1] ?? '';
+  const file = /^The store administrator's credential is in (.+)$/m.exec(output)?.[1] ?? '';
   t.ok(existsSync(file), 'the credential is where it says');
   const credential = readFileSync(file, 'utf8');
   t.equal((await fetch(`http://${listen}/readyz`)).status, 200);

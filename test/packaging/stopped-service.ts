@@ -69,7 +69,7 @@ function cannotStart(t: Test, container: Container, { change, undo, because }: O
 /** Every command says it; the fault as `larder status --json` has it. */
 function saidByAll(t: Test, container: Container, words: RegExp) {
   const { out } = container.try('larder', 'status', '--json');
-  const fault = faultsIn(out).find((one) => one.code === code);
+  const fault = faultsIn(out).find((candidate) => candidate.code === code);
   t.match(fault?.says, words, out);
   if (fault === undefined) throw new Error(`status does not show '${code}'`);
   // Each attempt of the unit to start has another state; the text of the reason stays.

@@ -10,8 +10,8 @@ const texts = async (health: Health): Promise<string[]> => (await health.look())
 
 function logged() {
   const lines: unknown[] = [];
-  const line = (...said: unknown[]): void => {
-    lines.push(said[1]);
+  const line = (...args: unknown[]): void => {
+    lines.push(args[1]);
   };
   return { lines, health: createHealth({ error: line, info: line } as never) };
 }
@@ -48,11 +48,11 @@ t.test('a failed lookup is a problem, and is logged once', async (t) => {
   t.same(await texts(health), [problem]);
   isGone = false;
   t.same(await texts(health), []);
-  const told = ['cannot check the state of the store', problem, 'this is well again'];
-  t.same(lines, told);
+  const messages = ['cannot check the state of the store', problem, 'this is well again'];
+  t.same(lines, messages);
   isGone = true;
   t.same(await texts(health), [problem]);
-  t.same(lines, [...told, ...told.slice(0, 2)], 'the same failure after a look that succeeded is a new one');
+  t.same(lines, [...messages, ...messages.slice(0, 2)], 'the same failure after a look that succeeded is a new one');
 });
 
 t.test('a check that begins after a change sees it, with any number of concurrent checks', async (t) => {
@@ -62,9 +62,9 @@ t.test('a check that begins after a change sees it, with any number of concurren
   const held = Promise.withResolvers<undefined>();
   health.watch('disk-full', async () => {
     looks++;
-    const found = isFull;
+    const wasFull = isFull;
     if (looks === 1) await held.promise;
-    return found ? {} : undefined;
+    return wasFull ? {} : undefined;
   });
   const early = health.look();
   await Promise.resolve();
@@ -72,7 +72,7 @@ t.test('a check that begins after a change sees it, with any number of concurren
   const late = [health.look(), health.look(), health.look()];
   held.resolve(undefined);
   t.same(await early, []);
-  for (const found of await Promise.all(late)) t.match(found, [{ code: 'disk-full' }]);
+  for (const faults of await Promise.all(late)) t.match(faults, [{ code: 'disk-full' }]);
   t.equal(looks, 2, 'those who ask together share a look');
 });
 

@@ -188,14 +188,14 @@ t.test('a log without space ends no process, and reports the number of lost line
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as { nth?: number; msg: string; lines?: number });
-  const kept = lines.flatMap(({ nth }) => nth ?? []);
-  t.ok(kept.length > 1000, 'some waited');
+  const numbers = lines.flatMap(({ nth }) => nth ?? []);
+  t.ok(numbers.length > 1000, 'some waited');
   t.same(
-    kept,
-    [...new Set(kept)].sort((a, b) => a - b),
+    numbers,
+    [...new Set(numbers)].sort((a, b) => a - b),
     'whole and in order',
   );
-  const rest = lines.slice(kept.length);
+  const rest = lines.slice(numbers.length);
   t.match(rest, [{ msg: 'there is room' }, { msg: 'lines of the log are lost, because its disk was full' }]);
-  t.equal(rest[1]?.lines, 20_000 - kept.length);
+  t.equal(rest[1]?.lines, 20_000 - numbers.length);
 });

@@ -27,14 +27,14 @@ async function open(
   const file = join(directory, 'test.db');
   const address = await emptyPlace();
   const opened: Database[] = [];
-  const beside = async (): Promise<Database> => {
+  const openAnother = async (): Promise<Database> => {
     const db = address === undefined ? openSqlite(file, options) : await openPostgres(address);
     opened.push(db);
     return db;
   };
-  const db = await beside();
+  const db = await openAnother();
   t.teardown(async () => {
-    for (const one of opened) await one.close();
+    for (const database of opened) await database.close();
     rmSync(directory, { recursive: true, force: true });
   });
   await db.transaction(async (tx) => {
@@ -43,7 +43,7 @@ async function open(
       CREATE TABLE parts (owner TEXT NOT NULL REFERENCES accounts (name));`);
     await tx.run(sql`INSERT INTO accounts (name, balance) VALUES ('ada', 100), ('bob', 0)`);
   });
-  return { db, file, beside };
+  return { db, file, beside: openAnother };
 }
 
 const balances = async (from: Pick<Queries, 'all'>): Promise<Record<string, number>> =>
@@ -206,17 +206,17 @@ t.test('outside a transaction nothing is written', async (t) => {
 
 t.test('a transaction that has ended takes nothing more', async (t) => {
   const { db } = await open(t);
-  let kept: Queries | undefined;
+  let queries: Queries | undefined;
   await db.transaction(async (tx) => {
-    kept = tx;
+    queries = tx;
   });
-  if (kept === undefined) throw new Error('cannot be');
+  if (queries === undefined) throw new Error('cannot be');
   const ended = /a transaction that has ended/;
-  await t.rejects(add(kept, 'ada', 1), ended);
-  await t.rejects(balances(kept), ended);
-  await t.rejects(kept.get(sql`SELECT 1`), ended);
-  await t.rejects(kept.script('DELETE FROM accounts'), ended);
-  const tx = kept;
+  await t.rejects(add(queries, 'ada', 1), ended);
+  await t.rejects(balances(queries), ended);
+  await t.rejects(queries.get(sql`SELECT 1`), ended);
+  await t.rejects(queries.script('DELETE FROM accounts'), ended);
+  const tx = queries;
   await db.transaction(async () => {
     await t.rejects(add(tx, 'ada', 1), ended, 'not even while another runs');
   });
@@ -229,9 +229,9 @@ t.test('values are unchanged, with any characters', async (t) => {
     fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 40 }), async (name) => {
       fc.pre(!name.includes('\0') && name.isWellFormed() && name !== 'ada' && name !== 'bob');
       await db.transaction((tx) => tx.run(sql`INSERT INTO accounts (name, balance) VALUES (${name}, 1)`));
-      const found = await db.get<Account>(sql`SELECT name, balance FROM accounts WHERE name = ${name}`);
+      const account = await db.get<Account>(sql`SELECT name, balance FROM accounts WHERE name = ${name}`);
       await db.transaction((tx) => tx.run(sql`DELETE FROM accounts WHERE name = ${name}`));
-      return found?.name === name;
+      return account?.name === name;
     }),
     { numRuns: 60 },
   );
@@ -261,19 +261,19 @@ t.test('a list of values has any length, and columns are named once', async (t) 
 
 t.test('two processes at one file wait for each other and see each other at once', async (t) => {
   const { db, beside: openBeside } = await open(t);
-  const beside = await openBeside();
-  await beside.transaction((tx) => add(tx, 'bob', 3));
+  const other = await openBeside();
+  await other.transaction((tx) => add(tx, 'bob', 3));
   t.same(await balances(db), { ada: 100, bob: 3 });
   await Promise.all(
-    [...Array(20).keys()].map((at) => (at % 2 === 0 ? db : beside).transaction((tx) => add(tx, 'ada', 1))),
+    [...Array(20).keys()].map((at) => (at % 2 === 0 ? db : other).transaction((tx) => add(tx, 'ada', 1))),
   );
   t.same(await balances(db), { ada: 120, bob: 3 });
-  t.same(await balances(beside), { ada: 120, bob: 3 });
+  t.same(await balances(other), { ada: 120, bob: 3 });
 });
 
 t.test('rows that a change has read are unchanged when it writes, also with other processes', async (t) => {
-  const { db, beside } = await open(t);
-  const both = [db, await beside()];
+  const { db, beside: openAnother } = await open(t);
+  const both = [db, await openAnother()];
   await Promise.all(
     [...Array(10).keys()].map((at) =>
       both[at % 2]!.transaction(async (tx) => {
@@ -288,10 +288,10 @@ t.test('rows that a change has read are unchanged when it writes, also with othe
 
 t.test('waiting for another process delays no transaction here', async (t) => {
   const { db, beside: openBeside } = await open(t);
-  const beside = await openBeside();
+  const other = await openBeside();
   const began = Promise.withResolvers<undefined>();
   const goOn = Promise.withResolvers<undefined>();
-  const slow = beside.transaction(async (tx) => {
+  const slow = other.transaction(async (tx) => {
     await add(tx, 'bob', 1);
     began.resolve(undefined);
     await goOn.promise;
@@ -310,8 +310,8 @@ t.test('waiting for another process delays no transaction here', async (t) => {
 });
 
 t.test('a closed database reports it', async (t) => {
-  const { db, beside } = await open(t);
-  const other = await beside();
+  const { db, beside: openAnother } = await open(t);
+  const other = await openAnother();
   const last = other.transaction((tx) => add(tx, 'ada', 1));
   await other.close();
   await last;
@@ -338,8 +338,8 @@ t.test('a damaged file is reported once it is met, and nothing is acknowledged',
   for (let at = 4096; at < size; at += 4096) writeSync(handle, Buffer.alloc(2048, 0xff), 0, 2048, at);
   closeSync(handle);
 
-  const told: Error[] = [];
-  const damaged = openSqlite(file, { fatal: (error) => told.push(error) });
+  const errors: Error[] = [];
+  const damaged = openSqlite(file, { fatal: (error) => errors.push(error) });
   t.teardown(() => damaged.close());
   await t.rejects(
     damaged.transaction(async (tx) => {
@@ -347,12 +347,12 @@ t.test('a damaged file is reported once it is met, and nothing is acknowledged',
     }),
     /malformed|corrupt/i,
   );
-  t.equal(told.length, 1);
+  t.equal(errors.length, 1);
 });
 
 t.test('the version is another one after every commit, also within one turn and of another process', async (t) => {
-  const { db, beside } = await open(t);
-  const others = await beside();
+  const { db, beside: openAnother } = await open(t);
+  const others = await openAnother();
   const pay = sql`UPDATE accounts SET balance = balance + 1 WHERE name = 'bob'`;
   const seen = [await db.version()];
   t.equal(await db.version(), seen[0], 'without a commit it stays');
@@ -362,8 +362,8 @@ t.test('the version is another one after every commit, also within one turn and 
   });
   seen.push(await db.version());
   // Asked again in the same turn as the commit that it has to show.
-  const asked = await db.transaction((tx) => tx.run(pay)).then(() => ({ version: db.version() }));
-  seen.push(await asked.version);
+  const result = await db.transaction((tx) => tx.run(pay)).then(() => ({ version: db.version() }));
+  seen.push(await result.version);
   await others.transaction((tx) => tx.run(pay));
   await sleep(0);
   seen.push(await db.version());
@@ -380,10 +380,10 @@ t.test(
     other.exec('BEGIN IMMEDIATE');
     let moment = 0;
     t.intercept(performance, 'now', { value: () => moment });
-    const asked = [1, 2, 3, 4].map((amount) => db.transaction((tx) => add(tx, 'ada', amount)));
+    const changes = [1, 2, 3, 4].map((amount) => db.transaction((tx) => add(tx, 'ada', amount)));
     // The full timeout. A transaction that began to wait only now would wait without end, since the clock stands still.
     moment = 5001;
-    for (const change of asked)
+    for (const change of changes)
       await t.rejects(change, { name: 'Refusal', status: 503, retryAfter: 5, message: /Another process has held/ });
     other.exec('ROLLBACK');
     await db.transaction((tx) => add(tx, 'ada', 1));
@@ -392,10 +392,10 @@ t.test(
 );
 
 t.test('a full disk refuses the change with the remedy, and leaves nothing of it', onSqlite, async (t) => {
-  const asked: string[] = [];
+  const calls: string[] = [];
   const { db } = await open(t, {
-    fatal: () => void asked.push('fatal'),
-    makeRoom: () => Promise.resolve(asked.push('room') > 1e9),
+    fatal: () => void calls.push('fatal'),
+    makeRoom: () => Promise.resolve(calls.push('room') > 1e9),
   });
   const refused = db.transaction(async (tx) => {
     await add(tx, 'ada', 1);
@@ -408,7 +408,7 @@ t.test('a full disk refuses the change with the remedy, and leaves nothing of it
     message: /is full, so nothing was changed/,
     cause: { code: 'SQLITE_FULL' },
   });
-  t.same(asked, ['room'], 'it is no failure of the disk');
+  t.same(calls, ['room'], 'it is no failure of the disk');
   t.same(await balances(db), { ada: 100, bob: 0 });
   await db.transaction((tx) => tx.script('PRAGMA max_page_count = 1000000'));
   await db.transaction((tx) => add(tx, 'ada', 1));
@@ -416,14 +416,14 @@ t.test('a full disk refuses the change with the remedy, and leaves nothing of it
 });
 
 t.test('so does a transaction that cannot extend the index of the log', onSqlite, async (t) => {
-  const asked: string[] = [];
-  const { db } = await open(t, { fatal: () => void asked.push('fatal') });
+  const calls: string[] = [];
+  const { db } = await open(t, { fatal: () => void calls.push('fatal') });
   const refused = db.transaction(async (tx) => {
     await add(tx, 'ada', 1);
     throw new SQLite.SqliteError('disk I/O error', 'SQLITE_IOERR_SHMSIZE');
   });
   await t.rejects(refused, { code: 'insufficient-storage', cause: { code: 'SQLITE_IOERR_SHMSIZE' } });
-  t.same(asked, []);
+  t.same(calls, []);
   t.same(await balances(db), { ada: 100, bob: 0 });
 });
 

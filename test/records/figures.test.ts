@@ -174,7 +174,7 @@ const steps = fc.array(
 t.test('after every change the figures equal the counts', async (t) => {
   const db = await empty(t);
   const compared = Object.entries(figures).map(
-    ([name, [kept, counted]]) => [name, statement(kept), statement(counted)] as const,
+    ([name, [stored, counted]]) => [name, statement(stored), statement(counted)] as const,
   );
   const done = new Map<string, number>();
   const takenBack = new Error('nothing of it stays');
@@ -183,8 +183,8 @@ t.test('after every change the figures equal the counts', async (t) => {
       const tried = db.transaction(async (tx) => {
         for (const [name, step] of all) {
           if ((await tx.run(bound(changes[name]!, held(step)))) > 0) done.set(name, (done.get(name) ?? 0) + 1);
-          for (const [figure, kept, counted] of compared) {
-            const [is, should] = [JSON.stringify(await tx.all(kept)), JSON.stringify(await tx.all(counted))];
+          for (const [figure, stored, counted] of compared) {
+            const [is, should] = [JSON.stringify(await tx.all(stored)), JSON.stringify(await tx.all(counted))];
             if (is !== should) throw new Error(`${figure} after '${name}': ${is} instead of ${should}`);
           }
         }
@@ -199,15 +199,15 @@ t.test('after every change the figures equal the counts', async (t) => {
   t.same([...done.keys()].sort(), Object.keys(changes).sort(), 'each change was made');
 });
 
-const known = new Map<string, { text: string[]; names: string[] }>();
+const cache = new Map<string, { text: string[]; names: string[] }>();
 
 /** A statement with the values that it names; the text is the same array each time, so that it is prepared once. */
 function bound(text: string, values: Record<string, string | number>): SqlStatement {
   const parts = text.split(/:(\w+)/);
-  const split = known.get(text) ?? {
+  const split = cache.get(text) ?? {
     text: parts.filter((_, at) => at % 2 === 0),
     names: parts.filter((_, at) => at % 2 === 1),
   };
-  known.set(text, split);
+  cache.set(text, split);
   return { text: split.text, values: split.names.map((name) => values[name]!) };
 }

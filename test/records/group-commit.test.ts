@@ -48,17 +48,17 @@ const numbered = (count: number): string[] =>
 t.test('waiting changes are committed together, at most 64, in the order of the calls', async (t) => {
   const { db, file, ids } = await open(t);
   const ran: string[] = [];
-  const wanted = numbered(150);
+  const expected = numbered(150);
   await Promise.all(
-    wanted.map((id) =>
+    expected.map((id) =>
       db.transaction(async (tx) => {
         ran.push(id);
         await insert(tx, id);
       }),
     ),
   );
-  t.same(ran, wanted);
-  t.same(ids(), wanted);
+  t.same(ran, expected);
+  t.same(ids(), expected);
   t.equal(logFrames(file).commits, 3, '64, 64 and 22');
   await db.transaction((tx) => insert(tx, 'alone'));
   t.equal(logFrames(file).commits, 4, 'one that is alone waits for nobody');
@@ -106,7 +106,7 @@ t.test('a change that fails affects none of the others, and leaves nothing', asy
     ),
   );
   t.same(
-    outcomes.map((one) => (one.status === 'fulfilled' ? one.value : (one.reason as Error).message)),
+    outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : (outcome.reason as Error).message)),
     numbered(9).map((id, at) => (at % 3 === 1 ? `not ${id}` : id)),
   );
   t.same(
@@ -185,10 +185,10 @@ async function fillAtTheFifth(db: Database, times: number): Promise<{ runs: numb
 }
 
 t.test('the fifth of ten fills the disk: it alone is refused, and the others are done', async (t) => {
-  const asked: string[] = [];
+  const calls: string[] = [];
   const { db, ids } = await open(t, {
-    fatal: () => void asked.push('fatal'),
-    makeRoom: async () => asked.push('room') > 9,
+    fatal: () => void calls.push('fatal'),
+    makeRoom: async () => calls.push('room') > 9,
   });
   const { runs, outcomes } = await fillAtTheFifth(db, Infinity);
   t.same(
@@ -200,7 +200,7 @@ t.test('the fifth of ten fills the disk: it alone is refused, and the others are
     numbered(10).filter((_, at) => at !== 4),
   );
   t.same(runs, [2, 2, 2, 2, 1, 1, 1, 1, 1, 1], 'those before it were run again, once');
-  t.same(asked, ['room']);
+  t.same(calls, ['room']);
 });
 
 t.test('if space is freed, the change is done as well', async (t) => {
@@ -252,33 +252,33 @@ t.test('an error of the disk at a commit: no change of the group is acknowledged
   const { file, ids } = await open(t);
   // Each batch of 16 writes more than 1 MiB into the log, which takes 4.
   const { child, lines } = startWriting(t, [file, 'ada', '16', '65536'], 4096);
-  const told: string[] = [];
-  for await (const line of lines) told.push(line);
+  const received: string[] = [];
+  for await (const line of lines) received.push(line);
   if (child.exitCode === null) await once(child, 'exit');
   t.same(
-    told.filter((line) => line.startsWith('fatal')),
+    received.filter((line) => line.startsWith('fatal')),
     ['fatal ada SQLITE_IOERR_WRITE'],
   );
-  const after = told.slice(told.indexOf('fatal ada SQLITE_IOERR_WRITE') + 1);
+  const after = received.slice(received.indexOf('fatal ada SQLITE_IOERR_WRITE') + 1);
   t.equal(after.length, 16);
   for (const line of after) t.match(line, /^failed ada-\d+-\d+ SQLITE_IOERR_WRITE$/);
-  t.ok(doneIn(told).length > 0, 'others were done before');
-  t.same(ids(), doneIn(told).sort(), 'what was answered for is there, and nothing else');
+  t.ok(doneIn(received).length > 0, 'others were done before');
+  t.same(ids(), doneIn(received).sort(), 'what was answered for is there, and nothing else');
 });
 
 largeTest('killed while it commits, a process has lost nothing that it answered for', async (t) => {
   const { file, ids } = await open(t);
   for (let round = 0; round < 5; round++) {
     const { child, lines } = startWriting(t, [file, `ada${round}`, '16', '100']);
-    const told: string[] = [];
+    const received: string[] = [];
     for await (const line of lines) {
-      told.push(line);
-      if (told.length === 100 + 37 * round) child.kill('SIGKILL');
+      received.push(line);
+      if (received.length === 100 + 37 * round) child.kill('SIGKILL');
     }
-    const there = new Set(ids());
-    t.ok(doneIn(told).length > 50);
+    const stored = new Set(ids());
+    t.ok(doneIn(received).length > 50);
     t.same(
-      doneIn(told).filter((id) => !there.has(id)),
+      doneIn(received).filter((id) => !stored.has(id)),
       [],
     );
   }
@@ -287,7 +287,7 @@ largeTest('killed while it commits, a process has lost nothing that it answered 
 t.test('of two processes that both have 16 changes at a time, neither keeps the other waiting', async (t) => {
   const { file, ids } = await open(t);
   const done = { ada: 0, bob: 0 };
-  const enough = Promise.withResolvers<undefined>();
+  const finished = Promise.withResolvers<undefined>();
   const children = (['ada', 'bob'] as const).map((name) => {
     const { child, lines } = startWriting(t, [file, name, '16', '100']);
     const read = (async () => {
@@ -296,12 +296,12 @@ t.test('of two processes that both have 16 changes at a time, neither keeps the 
           t.match(line, /^done /);
           done[name]++;
         }
-        if (done.ada >= 200 && done.bob >= 200) enough.resolve(undefined);
+        if (done.ada >= 200 && done.bob >= 200) finished.resolve(undefined);
       }
     })();
     return { child, read };
   });
-  await enough.promise;
+  await finished.promise;
   for (const { child } of children) child.stdin!.end();
   for (const { read } of children) await read;
   t.equal(ids().length, done.ada + done.bob);

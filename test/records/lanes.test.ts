@@ -7,31 +7,31 @@ import { databaseOf, statement } from '#test/fixtures/records/engines.ts';
 import { openStore } from '#test/fixtures/records/writable.ts';
 
 t.test('notes are gathered, written a moment later, and the last of them when the store closes', async (t) => {
-  const { directory, clock, beside } = await startStore(t);
+  const { directory, clock, beside: hostStore } = await startStore(t);
   const [first, last] = [clock.now.toISOString(), new Date(clock.now.getTime() + 5).toISOString()];
   const { records, close } = await openStore({ directory, now: () => clock.now });
-  const entries = (await beside.records.audit.head())?.seq;
+  const entries = (await hostStore.records.audit.head())?.seq;
 
   for (let times = 0; times < 100; times++) records.countEvent('download', 'hello', times === 50 ? last : first);
   records.countEvent('token', 'hello', first);
   t.equal(await records.counters.find('download', 'hello'), undefined, 'nothing is written at once');
-  await until(async () => (await beside.records.counters.find('download', 'hello')) !== undefined);
-  t.same(await beside.records.counters.find('download', 'hello'), { count: 100, lastAt: last });
-  t.same(await beside.records.counters.find('token', 'hello'), { count: 1, lastAt: first }, 'kinds are apart');
+  await until(async () => (await hostStore.records.counters.find('download', 'hello')) !== undefined);
+  t.same(await hostStore.records.counters.find('download', 'hello'), { count: 100, lastAt: last });
+  t.same(await hostStore.records.counters.find('token', 'hello'), { count: 1, lastAt: first }, 'kinds are apart');
 
   records.countEvent('download', 'hello', first);
   await close();
   t.same(
-    await beside.records.counters.find('download', 'hello'),
+    await hostStore.records.counters.find('download', 'hello'),
     { count: 101, lastAt: last },
     'the latest time stays',
   );
-  t.equal((await beside.records.audit.head())?.seq, entries, 'no audit log tells of it');
+  t.equal((await hostStore.records.audit.head())?.seq, entries, 'no audit log tells of it');
 });
 
 t.test('the number of waiting counters is bounded', async (t) => {
-  const { beside, clock } = await startStore(t);
-  const { records } = beside;
+  const { beside: hostStore, clock } = await startStore(t);
+  const { records } = hostStore;
   const at = clock.now.toISOString();
   for (let nth = 0; nth < 10_001; nth++) records.countEvent('download', String(nth), at);
   await records.writeCounters();

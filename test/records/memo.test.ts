@@ -21,15 +21,15 @@ import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 
 /** Versions that a test raises by hand. */
 const byHand = (nouns: Record<string, number> = { a: 1 }) => {
-  let asked = 0;
+  let count = 0;
   let last = { generation: 0, numbers: new Map(Object.entries(nouns)) };
   return {
     raise: (noun: string) => {
       last = { generation: 0, numbers: new Map(last.numbers).set(noun, (last.numbers.get(noun) ?? 0) + 1) };
     },
-    asked: () => asked,
+    asked: () => count,
     current: () => {
-      asked++;
+      count++;
       return Promise.resolve(last);
     },
   };
@@ -37,9 +37,9 @@ const byHand = (nouns: Record<string, number> = { a: 1 }) => {
 
 t.test('a cached row is returned without a query, until one of its tables has changed', async (t) => {
   const versions = byHand();
-  const asked: string[] = [];
-  const find = memo({ versions, nouns: ['a', 'b'] }, (one: string, other: string) =>
-    Promise.resolve(asked.push(`${one} ${other}`)),
+  const queries: string[] = [];
+  const find = memo({ versions, nouns: ['a', 'b'] }, (first: string, other: string) =>
+    Promise.resolve(queries.push(`${first} ${other}`)),
   );
   t.same([await find('a', 'b'), await find('a', 'b'), await find('ab', '')], [1, 1, 2]);
   versions.raise('c');
@@ -53,8 +53,10 @@ t.test('a cached row is returned without a query, until one of its tables has ch
 t.test('a cached value is returned at once, without a promise', async (t) => {
   const versions = { current: () => snapshot };
   let snapshot = { generation: 0, numbers: new Map([['a', 1]]) };
-  const find = memo({ versions, nouns: ['a'] }, (one: string) => Promise.resolve(one === 'nobody' ? undefined : one));
-  const each = memoOfEach({ versions, nouns: ['a'] }, (one: string) => Promise.resolve(one));
+  const find = memo({ versions, nouns: ['a'] }, (name: string) =>
+    Promise.resolve(name === 'nobody' ? undefined : name),
+  );
+  const each = memoOfEach({ versions, nouns: ['a'] }, (name: string) => Promise.resolve(name));
   t.ok(find('ada', '') instanceof Promise);
   t.ok(each(['ada', 'bob'], '') instanceof Promise);
   t.equal(await find('nobody', ''), undefined);
@@ -73,14 +75,14 @@ t.test('a cached value is returned at once, without a promise', async (t) => {
 
 t.test('several are found with one look at the versions, and only the new ones looked for', async (t) => {
   const versions = byHand();
-  const asked: string[] = [];
-  const find = memoOfEach({ versions, nouns: ['a'] }, (one, common) => {
-    asked.push(one);
-    return Promise.resolve(`${one}/${common}`);
+  const queries: string[] = [];
+  const find = memoOfEach({ versions, nouns: ['a'] }, (key, common) => {
+    queries.push(key);
+    return Promise.resolve(`${key}/${common}`);
   });
   t.same(await find(['a', 'b'], 'x'), ['a/x', 'b/x']);
   t.same(await find(['b', 'c'], 'x'), ['b/x', 'c/x']);
-  t.same([asked, versions.asked()], [['a', 'b', 'c'], 2]);
+  t.same([queries, versions.asked()], [['a', 'b', 'c'], 2]);
 });
 
 t.test('a failure is not remembered', async (t) => {
@@ -94,18 +96,18 @@ t.test('a failure is not remembered', async (t) => {
 
 t.test('the cache stays within its size', async (t) => {
   let calls = 0;
-  const find = memo({ versions: byHand(), nouns: ['a'], maxResults: 2 }, (one: string) =>
-    Promise.resolve(one === '' ? 0 : ++calls),
+  const find = memo({ versions: byHand(), nouns: ['a'], maxResults: 2 }, (key: string) =>
+    Promise.resolve(key === '' ? 0 : ++calls),
   );
-  for (const one of ['a', 'b', 'c', 'a']) await find(one, 'of it');
+  for (const key of ['a', 'b', 'c', 'a']) await find(key, 'of it');
   t.equal(calls, 4);
 });
 
 t.test('of ten thousand different keys, existing or not, the cache keeps its size', async (t) => {
   const values: WeakRef<object>[] = [];
-  const find = memoOfEach({ versions: byHand(), nouns: ['a'], maxResults: 1000 }, async (one) => {
-    if (one.startsWith('unknown')) return undefined;
-    const value = { one };
+  const find = memoOfEach({ versions: byHand(), nouns: ['a'], maxResults: 1000 }, async (key) => {
+    if (key.startsWith('unknown')) return undefined;
+    const value = { one: key };
     values.push(new WeakRef(value));
     return value;
   });
@@ -113,10 +115,10 @@ t.test('of ten thousand different keys, existing or not, the cache keeps its siz
   setFlagsFromString('--expose-gc');
   await setImmediate();
   (runInNewContext('gc') as () => void)();
-  const kept = values.filter((value) => value.deref() !== undefined).length;
+  const remaining = values.filter((value) => value.deref() !== undefined).length;
   await find(['known 9998'], 'of it');
   t.equal(values.length, 9999, 'the last is among them');
-  t.ok(kept > 0 && kept <= 500, `${kept} of them, and as many that are not there`);
+  t.ok(remaining > 0 && remaining <= 500, `${remaining} of them, and as many that are not there`);
 });
 
 t.test('the versions are read after a commit and never else; a failure is read again', async (t) => {
@@ -145,19 +147,19 @@ t.test('the versions are read after a commit and never else; a failure is read a
 async function watched(t: Parameters<typeof startStore>[0]) {
   const store = await startStore(t);
   const db = await databaseOf(t, store.directory);
-  const asked: string[] = [];
+  const statements: string[] = [];
   const see =
     <Answer>(ask: (statement: SqlStatement) => Answer) =>
     (statement: SqlStatement): Answer => {
-      asked.push(statement.text.join('?').replace(/\s+/g, ' ').trim());
+      statements.push(statement.text.join('?').replace(/\s+/g, ' ').trim());
       return ask(statement);
     };
   const watching: Database = { ...db, get: see(db.get) as Database['get'], all: see(db.all) as Database['all'] };
-  return { store, asked, records: records(watching) };
+  return { store, asked: statements, records: records(watching) };
 }
 
 t.test('ephemeral rows and batched counters evict nothing, however often', async (t) => {
-  const { store, asked, records } = await watched(t);
+  const { store, asked: statements, records } = await watched(t);
   const at = store.clock.now.toISOString();
   const ask = () =>
     Promise.all([
@@ -166,21 +168,21 @@ t.test('ephemeral rows and batched counters evict nothing, however often', async
       records.counts.all(),
     ]);
   await ask();
-  asked.length = 0;
+  statements.length = 0;
   for (let times = 0; times < 10; times++) {
     store.beside.records.countEvent('download', 'x', at);
     await store.beside.records.writeCounters();
     await store.beside.records.ephemeral(({ failures }) => failures.set('login', 'x', { count: 1, endsAt: at }));
     await ask();
   }
-  const others = asked.filter((text) => text !== 'SELECT noun, version FROM noun_versions');
+  const others = statements.filter((text) => text !== 'SELECT noun, version FROM noun_versions');
   t.same(others, [], 'nothing was looked for again');
-  t.ok(asked.length <= 20, 'and the versions once a commit');
+  t.ok(statements.length <= 20, 'and the versions once a commit');
   const db = await databaseOf(t, store.directory);
   t.same(await db.all(statement("SELECT noun FROM noun_versions WHERE noun LIKE 'passing%' OR noun = 'notes'")), []);
   records.forgetRemembered();
   await ask();
-  t.equal(asked.filter((text) => text !== 'SELECT noun, version FROM noun_versions').length, 4, 'all of it');
+  t.equal(statements.filter((text) => text !== 'SELECT noun, version FROM noun_versions').length, 4, 'all of it');
 });
 
 /** The audit log is added to, and nothing else; with it comes every new account. */
@@ -196,7 +198,7 @@ const columnsOf = (db: SQLite.Database, table: string): string[] =>
     .map(({ name }) => name);
 
 t.test('a cached value names its tables', onSqlite, async (t) => {
-  const { store, asked, records } = await watched(t);
+  const { store, asked: statements, records } = await watched(t);
   const askings = {
     counts: () => records.counts.all(),
     session: () => records.macaroons.session('s', 'r'),
@@ -210,10 +212,10 @@ t.test('a cached value names its tables', onSqlite, async (t) => {
   const db = new SQLite(join(store.directory, 'larder.db'), { readonly: true });
   t.teardown(() => db.close());
   for (const [name, ask] of Object.entries(askings)) {
-    asked.length = 0;
+    statements.length = 0;
     await ask();
     // A figure of a table stands in the row of its noun.
-    const tables = asked.flatMap((text) =>
+    const tables = statements.flatMap((text) =>
       [...text.matchAll(/\bFROM noun_versions WHERE noun = '(\w+)'|\b(?:FROM|JOIN) (\w+)/g)].map(
         ([, noun, table = '']) => noun ?? table,
       ),
@@ -227,9 +229,9 @@ t.test('a cached value names its tables', onSqlite, async (t) => {
         .map((trigger) => trigger.sql);
       for (const event of eventsOf[noun] ?? ['INSERT', 'UPDATE', 'DELETE']) {
         const raises = new RegExp(`AFTER ${event}(?: OF ([\\w, ]+))? ON ${noun} .* noun_versions .* noun = '${noun}'`);
-        const [found] = triggers.flatMap((text) => [...text.matchAll(new RegExp(raises, 'g'))]);
-        t.ok(found, `${name}: ${event} on ${noun}`);
-        const heard = found?.[1]?.split(', ') ?? columnsOf(db, noun);
+        const [match] = triggers.flatMap((text) => [...text.matchAll(new RegExp(raises, 'g'))]);
+        t.ok(match, `${name}: ${event} on ${noun}`);
+        const heard = match?.[1]?.split(', ') ?? columnsOf(db, noun);
         t.same(
           columnsOf(db, noun).filter((column) => !heard.includes(column)),
           event === 'UPDATE' ? (unheard[noun] ?? []) : [],

@@ -100,10 +100,10 @@ t.test('the users of a content, and its pushers, are named in order', async (t) 
       await fill.revision({ packageId, revision: 1, sha3_384, createdBy: store.ids[people[at % 3]!]! });
     }
   });
-  const named = (names: string[]): string[] => names.map((name) => `snap/${name} revision 1`);
+  const revisionsOf = (names: string[]): string[] => names.map((name) => `snap/${name} revision 1`);
   const { neededContents } = records;
-  t.same(await neededContents.neededBy(sha3_384, 10), named(['apple', 'date', 'fig', 'lime', 'pear', 'plum']));
-  t.same(await neededContents.neededBy(sha3_384, 3), named(['apple', 'date', 'fig']));
+  t.same(await neededContents.neededBy(sha3_384, 10), revisionsOf(['apple', 'date', 'fig', 'lime', 'pear', 'plum']));
+  t.same(await neededContents.neededBy(sha3_384, 3), revisionsOf(['apple', 'date', 'fig']));
   t.same(await neededContents.pushersOf(sha3_384, 2), ['carl', 'dora']);
 });
 
@@ -126,7 +126,7 @@ t.test('the needed contents come page by page in order, each once', async (t) =>
 t.test('an upload is claimed by one package, once', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
-  const [one, two] = [
+  const [first, two] = [
     (await ada.post('/v1/bin', { name: 'one' })).body.id,
     (await ada.post('/v1/bin', { name: 'two' })).body.id,
   ];
@@ -137,14 +137,14 @@ t.test('an upload is claimed by one package, once', async (t) => {
     pushedAt: store.clock.now.toISOString(),
   });
   const results = await store.beside.records.change(entry(store), async (tx) => [
-    await tx.uploads.claim(upload, claim(one)),
+    await tx.uploads.claim(upload, claim(first)),
     await tx.uploads.claim(upload, claim(two)),
-    await tx.uploads.claim(upload, claim(one)),
-    await tx.uploads.claim('nothing', claim(one)),
+    await tx.uploads.claim(upload, claim(first)),
+    await tx.uploads.claim('nothing', claim(first)),
     await tx.uploads.forget(upload),
   ]);
   t.same(results, [true, false, false, false, false]);
-  t.match(await store.beside.records.uploads.find(upload), { packageId: one });
+  t.match(await store.beside.records.uploads.find(upload), { packageId: first });
 });
 
 t.test('an upload that a package has claimed counts as unclaimed nowhere', async (t) => {
@@ -207,7 +207,7 @@ t.test('the database refuses what must never be', async (t) => {
   const revision = (number: number, digest: string, status = 'approved'): string =>
     `INSERT INTO revisions (package_id, revision, sha3_384, sha256, size, version, status, created_at, created_by, details)
      VALUES ('${id}', ${number}, '${digest}', 'x', 1, '1', '${status}', 'x', '${store.ids.ada}', '{}')`;
-  for (const [what, text] of [
+  for (const [label, text] of [
     ['a revision number twice', revision(1, 'other')],
     ['the same content twice in one package', revision(2, '1'.padStart(96, '0'))],
     ['a revision number below one', revision(0, 'other')],
@@ -238,7 +238,7 @@ t.test('the database refuses what must never be', async (t) => {
     await t.rejects(
       db.transaction((tx) => tx.script(text)),
       /constraint/,
-      what,
+      label,
     );
   }
 });

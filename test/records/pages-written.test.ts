@@ -51,7 +51,7 @@ t.test('rows that are written together are stored together', async (t) => {
     }
     return Math.min(...rounds);
   };
-  const by = { actor: accountId };
+  const actor = { actor: accountId };
   const defaultQuota = { bytes: unlimited, packages: unlimited };
   const name = {
     namespace: 'snap',
@@ -62,7 +62,7 @@ t.test('rows that are written together are stored together', async (t) => {
     defaultQuota,
   } as const;
   const registered = await pagesOf((number) =>
-    store.acts.do(registerName, by, { ...name, name: `new-${number}`, freshId: store.newId.id() }),
+    store.acts.do(registerName, actor, { ...name, name: `new-${number}`, freshId: store.newId.id() }),
   );
   // 8.6 to 9.1. The number of packages of its publisher is in a row that the change writes anyway, so it is not
   // counted.
@@ -71,7 +71,7 @@ t.test('rows that are written together are stored together', async (t) => {
   const release = async (number: number, revision: number): Promise<void> => {
     const subject = (await store.records.packages.byId(packageIds[number]!))!;
     const stable = { channel: channel('latest', 'stable'), progressive: { paused: null, percentage: null } };
-    await store.acts.do(pushReleases, by, { package: subject, releases: [{ ...stable, revision, resources: [] }] });
+    await store.acts.do(pushReleases, actor, { package: subject, releases: [{ ...stable, revision, resources: [] }] });
   };
   for (let number = 0; number < 2 * changes; number++) await release(number, 1);
   const released = await pagesOf((number) => release(number, 2));

@@ -14,7 +14,7 @@ import { begin, discharge, logInAt, password, startIdentity, waysIn } from '#tes
 /** How many rows each of the tables has that hold what passes. */
 async function rowsIn(db: Database): Promise<Record<string, number>> {
   const rows: Record<string, number> = {};
-  for (const name of (await tablesOf(db)).filter((one) => one.startsWith('passing_'))) {
+  for (const name of (await tablesOf(db)).filter((table) => table.startsWith('passing_'))) {
     rows[name] = (await db.get<{ count: number }>(statement(`SELECT COUNT(*) AS count FROM ${name}`)))!.count;
   }
   return rows;

@@ -14,8 +14,8 @@ export function postgresSchema(sqlite: string): string {
     ...of(/^INSERT INTO/).map(row),
     ...of(/^CREATE TRIGGER/).map(trigger),
   ];
-  const known = /^CREATE (?:TABLE|(?:UNIQUE )?INDEX|VIEW|TRIGGER)|^INSERT INTO/;
-  const strange = statements.find((text) => !known.test(text));
+  const translatable = /^CREATE (?:TABLE|(?:UNIQUE )?INDEX|VIEW|TRIGGER)|^INSERT INTO/;
+  const strange = statements.find((text) => !translatable.test(text));
   if (strange !== undefined) throw new Error(`cannot translate ${strange}`);
   return [
     '-- The tables of a new store as PostgreSQL reads them; made of new-store.sql, and never edited.',
@@ -42,19 +42,19 @@ const engineOwn = /^CREATE TABLE row_digest/;
 
 /** The statements of a text, without comments; a trigger ends at its `END`. */
 function split(text: string): string[] {
-  const found: string[] = [];
+  const statements: string[] = [];
   let lines: string[] = [];
   for (const line of text.split('\n')) {
     if (lines.length === 0 && (line === '' || line.startsWith('--'))) continue;
     lines.push(line);
     const isTrigger = lines[0]!.startsWith('CREATE TRIGGER');
     if (isTrigger ? /\bEND;$/.test(line) : line.endsWith(';')) {
-      found.push(lines.join('\n'));
+      statements.push(lines.join('\n'));
       lines = [];
     }
   }
   if (lines.length > 0) throw new Error(`cannot find the end of ${lines[0]!}`);
-  return found;
+  return statements;
 }
 
 /**
@@ -105,16 +105,16 @@ const row = (text: string): string =>
 
 /** A trigger: its event, and a function with its body. */
 function trigger(text: string): string {
-  const [, name, when, , what, on, condition, body] =
+  const [, name, when, , event, on, condition, body] =
     /^CREATE TRIGGER (\w+) ((BEFORE|AFTER|INSTEAD OF) (INSERT|DELETE|UPDATE(?: OF [\w, ]+)?)) ON (\w+)\s+(?:WHEN ([^]+?)\s+)?BEGIN\s+([^]+?)\s*END;$/.exec(
       text,
     ) ?? [];
   if (name === undefined) throw new Error(`cannot translate ${text}`);
   const does = inFunction(body!);
-  const given = what === 'DELETE' ? 'OLD' : 'NEW';
+  const returned = event === 'DELETE' ? 'OLD' : 'NEW';
   const whole = condition === undefined ? does : `IF ${inFunction(condition)} THEN ${does} END IF;`;
   return (
-    `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${whole} RETURN ${given}; END $$;\n` +
+    `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${whole} RETURN ${returned}; END $$;\n` +
     `CREATE TRIGGER ${name} ${when!} ON ${on!} FOR EACH ROW EXECUTE FUNCTION ${name}();`
   );
 }

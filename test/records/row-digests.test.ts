@@ -113,15 +113,17 @@ largeTest('the digest of a long text is that of all of it at once, as it always 
   const { records, close } = await openRecords(join(file, '..'), { siteKey });
   const at = '2026-03-01T12:00:00.000Z';
   // Pieces of 64 Ki units end within some of these characters.
-  const texts = ['😀', 'ü', 'abc', 'a😀'].map((one) => one.repeat(300_000 / one.length));
+  const texts = ['😀', 'ü', 'abc', 'a😀'].map((character) => character.repeat(300_000 / character.length));
   const digests: unknown[] = [];
   for (const text of texts) {
     await records.change({ at, actor: 'test', action: 'change', object: 'all' }, (tx) =>
       tx.appliance.set('latest-time', text),
     );
     const db = new SQLite(file, { readonly: true });
-    const kept = db.prepare("SELECT digest FROM row_digests WHERE of_table = 'appliance' AND row LIKE '%latest-time%'");
-    digests.push((kept.pluck().get() as Buffer).toString('hex'));
+    const query = db.prepare(
+      "SELECT digest FROM row_digests WHERE of_table = 'appliance' AND row LIKE '%latest-time%'",
+    );
+    digests.push((query.pluck().get() as Buffer).toString('hex'));
     db.close();
   }
   await close();

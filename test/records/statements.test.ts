@@ -128,13 +128,13 @@ t.test('every reference to another table can be followed backwards by an index',
     for (const parts of columns.values()) {
       // Rows of these are never removed, so rows that refer to them are never looked up.
       if (parts[0]?.table === 'accounts') continue;
-      const named = parts.sort((a, b) => a.seq - b.seq).map(({ from }) => from);
+      const columnNames = parts.sort((a, b) => a.seq - b.seq).map(({ from }) => from);
       const plan = db
         .prepare<unknown[], Step>(
-          `EXPLAIN QUERY PLAN SELECT 1 FROM ${name} WHERE ${named.map((one) => `${one} = ?`).join(' AND ')}`,
+          `EXPLAIN QUERY PLAN SELECT 1 FROM ${name} WHERE ${columnNames.map((column) => `${column} = ?`).join(' AND ')}`,
         )
-        .all(...named.map(() => null));
-      t.match(plan[0]?.detail, /^SEARCH/, `${name} (${named.join(', ')})`);
+        .all(...columnNames.map(() => null));
+      t.match(plan[0]?.detail, /^SEARCH/, `${name} (${columnNames.join(', ')})`);
     }
   }
 });

@@ -101,12 +101,12 @@ t.test('an upload is known to the account that started it, in its own repository
 
 t.test('while a request sends to an upload at one process, none does at another', async (t) => {
   const both = await openRecords(t, 2);
-  const [here, there] = both.map((records) => {
+  const [first, second] = both.map((records) => {
     const { receive } = taker();
     return createBlobUploads({ records, receive, free, newId: () => 'one', now: () => new Date() });
   }) as [BlobUploads, BlobUploads];
   const last = Promise.withResolvers<undefined>();
-  const sending = (await here.begin(sender)).append(
+  const sending = (await first.begin(sender)).append(
     (async function* () {
       yield [Buffer.from('chunk')];
       await last.promise;
@@ -116,16 +116,16 @@ t.test('while a request sends to an upload at one process, none does at another'
   );
   const at = new Date().toISOString();
   while (typeof (await both[0].registryUploads.find('one', at))?.sender !== 'string') await sleep(1);
-  const other = (await there.find(sender, 'one'))!;
+  const other = (await second.find(sender, 'one'))!;
   const busy = { code: 'conflict' };
   await t.rejects(other.append(chunks(0), { limit: 100 }), busy);
   await t.rejects(other.append(chunks(), { limit: 100 }), busy);
   await t.rejects(other.finish({ algorithm: 'sha256', digits: '5' }, 100), busy);
   last.resolve(undefined);
   await sending;
-  t.match(await there.find(sender, 'one'), { size: 10 }, 'and then it knows how much has come');
-  await here.close();
-  t.equal(await there.find(sender, 'one'), undefined, 'what nobody goes on with ends with the process that has it');
+  t.match(await second.find(sender, 'one'), { size: 10 }, 'and then it knows how much has come');
+  await first.close();
+  t.equal(await second.find(sender, 'one'), undefined, 'what nobody goes on with ends with the process that has it');
 });
 
 /** The result of a body from this sender. */

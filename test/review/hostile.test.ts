@@ -44,7 +44,11 @@ const readme: ZipEntry = { name: 'README.md', content: '# hello' };
 
 /** Archives with hostile entries, beside a file that makes them a charm or a bundle. */
 function* archives(type: 'charm' | 'bundle', sound: ZipEntry): Generator<Hostile> {
-  const bad = (what: string, ...entries: ZipEntry[]): Hostile => ({ type, what, content: zip([sound, ...entries]) });
+  const bad = (label: string, ...entries: ZipEntry[]): Hostile => ({
+    type,
+    what: label,
+    content: zip([sound, ...entries]),
+  });
   for (const name of [
     '../evil',
     'a/../../evil',
@@ -93,7 +97,7 @@ function* zips(): Generator<Hostile> {
   yield* archives('charm', { name: 'metadata.yaml', content: metadata });
   yield* archives('bundle', { name: 'bundle.yaml', content: bundle });
   yield* againstJujusRules();
-  const bad = (what: string, content: Buffer): Hostile => ({ type: 'charm', what, content });
+  const bad = (label: string, content: Buffer): Hostile => ({ type: 'charm', what: label, content });
   for (const file of [
     'metadata.yaml',
     'manifest.yaml',
@@ -120,10 +124,10 @@ function* zips(): Generator<Hostile> {
       `${file} as a file and a directory`,
       zip([...others, { name: file, content: metadata }, { name: `${file}/x`, content: 'x' }]),
     );
-    for (const [what, content, either = false] of hostileYaml()) {
+    for (const [label, content, either = false] of hostileYaml()) {
       // charmcraft.yaml is kept as it is.
       const isKept = file === 'charmcraft.yaml';
-      yield { ...bad(`${file}: ${what}`, zip([...others, { name: file, content }])), either: either || isKept };
+      yield { ...bad(`${file}: ${label}`, zip([...others, { name: file, content }])), either: either || isKept };
     }
     const size = 3 << 20;
     yield bad(`${file} of 3 MiB`, zip([...others, { name: file, content: `a: ${'x'.repeat(size)}` }]));
@@ -155,14 +159,14 @@ function* zips(): Generator<Hostile> {
   for (const head of ['hsqs', '\x1f\x8b', 'PK\x05\x06', '<html>', 'name: hello\n', '\x7fELF', 'BZh', ' '.repeat(600)])
     yield bad(`begins with ${JSON.stringify(head.slice(0, 12))}`, Buffer.from(head, 'latin1'));
   yield bad('no UTF-8', zip({ 'metadata.yaml': Buffer.from([0x6e, 0xff, 0xfe]) }));
-  for (const [what, resources] of [
+  for (const [label, resources] of [
     ['a list', 'resources: [a]'],
     ['a name', 'resources: {"../x": {type: file}}'],
     ['a type', 'resources: {x: {type: virus}}'],
     ['no type', 'resources: {x: {}}'],
     ['too many', `resources: {${Array.from({ length: 300 }, (_, at) => `r${at}: {type: file}`).join(', ')}}`],
   ] as const) {
-    yield bad(`resources: ${what}`, charm('hello', {}, `${resources}\n`));
+    yield bad(`resources: ${label}`, charm('hello', {}, `${resources}\n`));
   }
   for (const bases of [
     'bases: x',
@@ -235,8 +239,8 @@ function* againstJujusRules(): Generator<Hostile> {
     ]),
   ];
   for (const [file, content] of charms) {
-    const what = `${file}: ${content.replace(metadata, '').slice(0, 50)}`;
-    yield { type: 'charm', what, content: charm('hello', { [file]: content }), either: true };
+    const label = `${file}: ${content.replace(metadata, '').slice(0, 50)}`;
+    yield { type: 'charm', what: label, content: charm('hello', { [file]: content }), either: true };
   }
   const two = 'applications: {a: {charm: a, num_units: 50000}, b: {charm: b}}\n';
   for (const content of [
@@ -253,8 +257,8 @@ function* againstJujusRules(): Generator<Hostile> {
       `bundle: kubernetes\napplications: {a: {charm: a, placement: "${text}"}}`,
     ]),
   ]) {
-    const what = `bundle.yaml: ${content.slice(0, 90)}`;
-    yield { type: 'bundle', what, content: zip([{ name: 'bundle.yaml', content }, readme]), either: true };
+    const label = `bundle.yaml: ${content.slice(0, 90)}`;
+    yield { type: 'bundle', what: label, content: zip([{ name: 'bundle.yaml', content }, readme]), either: true };
   }
 }
 
@@ -289,9 +293,9 @@ function* hostileYaml(): Generator<[what: string, content: string, either?: bool
 }
 
 function* rocks(): Generator<Hostile> {
-  const bad = (what: string, content: Buffer): Hostile => ({ type: 'rock', what, content });
-  const changed = (what: string, change: (entries: TarEntry[]) => TarEntry[]): Hostile =>
-    bad(what, rock('hello', { change }));
+  const bad = (label: string, content: Buffer): Hostile => ({ type: 'rock', what: label, content });
+  const changed = (label: string, change: (entries: TarEntry[]) => TarEntry[]): Hostile =>
+    bad(label, rock('hello', { change }));
   for (const name of ['../evil', '/etc/passwd', 'a/../../b', '..'])
     yield changed(`the name ${name}`, (entries) => [...entries, { name, content: 'x' }]);
   for (const type of ['1', '2', '3', '4', '6', '7', 'S', 'L', 'Z'])
@@ -314,7 +318,7 @@ function* rocks(): Generator<Hostile> {
         entries.map((entry, index) => (index === at ? { ...entry, size: 2 ** 32 } : entry)),
       );
   }
-  for (const [what, content] of [
+  for (const [label, content] of [
     ['nothing', ''],
     ['no JSON', '{'],
     ['a list', '[]'],
@@ -334,7 +338,7 @@ function* rocks(): Generator<Hostile> {
     ['no UTF-8', '\xff'],
   ] as const) {
     for (const file of ['index.json', 'oci-layout']) {
-      yield changed(`${file}: ${what}`, (entries) =>
+      yield changed(`${file}: ${label}`, (entries) =>
         entries.map((entry) => (entry.name === file ? { ...entry, content } : entry)),
       );
     }
@@ -359,8 +363,8 @@ function* rocks(): Generator<Hostile> {
   yield bad('nothing', Buffer.alloc(0));
   // Layers are looked through for the rock's name, packed small as they are.
   const header = tar([{ name: 'x' }]).subarray(0, 512);
-  const layer = (what: string, content: Buffer): Hostile => ({
-    ...bad(what, rock('hello', { layers: [gzipSync(content, { level: 1 })] })),
+  const layer = (label: string, content: Buffer): Hostile => ({
+    ...bad(label, rock('hello', { layers: [gzipSync(content, { level: 1 })] })),
     either: true,
   });
   yield layer('a layer of 200,000 entries', Buffer.alloc(200_000 * 512, header));
@@ -374,15 +378,19 @@ function* rocks(): Generator<Hostile> {
 
 function* components(): Generator<Hostile> {
   const sound = 'component: hello+words\ntype: standard\n';
-  const bad = (what: string, files: FileTree): Hostile => ({ type: 'component', what, content: squashfsImage(files) });
-  const yaml = (what: string, text: string): Hostile => bad(what, { 'meta/component.yaml': text });
-  for (const [what, text] of hostileYaml()) {
-    yield yaml(`component.yaml: ${what}`, text);
-    yield yaml(`component.yaml: ${what} below its name`, `${sound}${text}`);
+  const bad = (label: string, files: FileTree): Hostile => ({
+    type: 'component',
+    what: label,
+    content: squashfsImage(files),
+  });
+  const yaml = (label: string, text: string): Hostile => bad(label, { 'meta/component.yaml': text });
+  for (const [label, text] of hostileYaml()) {
+    yield yaml(`component.yaml: ${label}`, text);
+    yield yaml(`component.yaml: ${label} below its name`, `${sound}${text}`);
     const indented = text.split('\n').map((line) => `  ${line}`);
     yield {
-      ...yaml(`component.yaml: ${what} as its description`, `${sound}description:\n${indented.join('\n')}`),
-      either: what === 'a text',
+      ...yaml(`component.yaml: ${label} as its description`, `${sound}description:\n${indented.join('\n')}`),
+      either: label === 'a text',
     };
   }
   for (const text of ['a+'.repeat(200_000), '+', `hello+words\0`, 'hello+words/../x', '"hello+words\\n"'])
@@ -404,8 +412,8 @@ function* components(): Generator<Hostile> {
 /** Snaps with icons that would cost much to look at, or that lead elsewhere; a snap is taken without them. */
 function* icons(): Generator<Hostile> {
   const files = { 'meta/snap.yaml': "name: hello\nversion: '1'\n" };
-  const taken = (what: string, more: FileTree): Hostile => {
-    return { type: 'snap', what, content: squashfsImage({ ...files, ...more }), either: true };
+  const taken = (label: string, more: FileTree): Hostile => {
+    return { type: 'snap', what: label, content: squashfsImage({ ...files, ...more }), either: true };
   };
   const svg = (inner: string): string => `<svg>${inner}</svg>`;
   for (const text of ['<', '<svg ', '<!--', '<s:', 'svg', '&#', 'a="', '<a x="url(', '<style>'])
@@ -460,7 +468,7 @@ function* unread(): Generator<Hostile> {
     ['a script', Buffer.from('#!/bin/sh\nrm -rf /\n')],
   ] as const;
   for (const type of ['bin', 'sdk', 'rockcraft', 'snapcraft', 'charmcraft', 'sourcecraft'] as const) {
-    for (const [what, content] of harmful) yield { type, what, content, either: true };
+    for (const [label, content] of harmful) yield { type, what: label, content, either: true };
   }
 }
 
@@ -523,7 +531,7 @@ t.test('hostile packages are refused, none in more than 2 s or 64 MB', async (t)
 
   const worst = new Map<PushedAs, { count: number; took: number; memory: number }>();
   let number = 0;
-  for await (const { type, what, content, either } of all()) {
+  for await (const { type, what: label, content, either } of all()) {
     if (number++ % step !== 0) continue;
     // The measurement does not include writing the file.
     writeFileSync(path, content);
@@ -531,9 +539,9 @@ t.test('hostile packages are refused, none in more than 2 s or 64 MB', async (t)
     const cpu = cpuWatch();
     const verdict = await reviewer.review(uploadOf(type));
     const [took, memory] = [cpu(), memoryUsed()];
-    const { count, ...most } = worst.get(type) ?? { count: 0, took: 0, memory: 0 };
-    worst.set(type, { count: count + 1, took: Math.max(most.took, took), memory: Math.max(most.memory, memory) });
-    const about = `${type}: ${what}`;
+    const { count, ...maxima } = worst.get(type) ?? { count: 0, took: 0, memory: 0 };
+    worst.set(type, { count: count + 1, took: Math.max(maxima.took, took), memory: Math.max(maxima.memory, memory) });
+    const about = `${type}: ${label}`;
     if (took > slowest) t.fail(`${about} took ${took.toFixed(0)} ms`);
     if (memory > largest) t.fail(`${about} took ${(memory / 2 ** 20).toFixed(0)} MB`);
     if (verdict.approved) {
@@ -549,7 +557,7 @@ t.test('hostile packages are refused, none in more than 2 s or 64 MB', async (t)
   for (const [type, { count, took, memory }] of worst) {
     t.pass(`${count} of type ${type}: at most ${took.toFixed(0)} ms and ${(memory / 2 ** 20).toFixed(0)} MB each`);
   }
-  const count = [...worst.values()].reduce((sum, one) => sum + one.count, 0);
+  const count = [...worst.values()].reduce((sum, entry) => sum + entry.count, 0);
   t.ok(count >= leastCount, `${count} packages`);
   t.equal(heaps.length, 1, 'one thread read them all: none broke its bounds');
 });

@@ -27,7 +27,7 @@ function judged(value: TypedYaml): unknown {
   if (Array.isArray(value)) return value.map(judged);
   if (!(value instanceof Map)) return { text: value.text, type: value.type };
   const members = new Map([...value].map(([key, member]) => [keyText(key), judged(member)]));
-  const pairs = [...members].sort(([one], [other]) => (String(one) < String(other) ? -1 : 1));
+  const pairs = [...members].sort(([first], [other]) => (String(first) < String(other) ? -1 : 1));
   return { mapping: pairs };
 }
 
@@ -40,7 +40,7 @@ function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null || !('mapping' in value)) return value;
   const pairs = (value.mapping as [string | null, unknown][]).map(([key, member]) => [key, sorted(member)] as const);
-  return { mapping: pairs.sort(([one], [other]) => (String(one) < String(other) ? -1 : 1)) };
+  return { mapping: pairs.sort(([first], [other]) => (String(first) < String(other) ? -1 : 1)) };
 }
 
 /** The permitted differences of the two. */

@@ -7,7 +7,7 @@ import { zip } from '#test/fixtures/packages/archives.ts';
 import { filesOf, jujuVectors } from './juju-vectors.ts';
 
 /** The result for a charm or a bundle; undefined if it is accepted. */
-function told(kind: 'charm' | 'bundle', files: Record<string, string>): string | undefined {
+function findError(kind: 'charm' | 'bundle', files: Record<string, string>): string | undefined {
   const bytes = zip(files);
   const read = (position: number, length: number) => new Uint8Array(bytes.subarray(position, position + length));
   try {
@@ -21,10 +21,10 @@ function told(kind: 'charm' | 'bundle', files: Record<string, string>): string |
 
 for (const vectors of jujuVectors) {
   t.test(`${vectors.file} is read as juju reads it (${vectors.source})`, async (t) => {
-    for (const text of vectors.accepted) t.equal(told(vectors.kind, filesOf(vectors, text)), undefined, text);
-    for (const [text, why] of vectors.refused) {
-      const sentence = told(vectors.kind, filesOf(vectors, text)) ?? 'nothing';
-      t.match(sentence, why, text);
+    for (const text of vectors.accepted) t.equal(findError(vectors.kind, filesOf(vectors, text)), undefined, text);
+    for (const [text, pattern] of vectors.refused) {
+      const sentence = findError(vectors.kind, filesOf(vectors, text)) ?? 'nothing';
+      t.match(sentence, pattern, text);
       t.match(sentence, /^(?:juju cannot read \S+: .*\. [A-Z].*\.$|\S+ has no 'name')/, text);
     }
   });
@@ -32,8 +32,8 @@ for (const vectors of jujuVectors) {
 
 t.test('a bundle needs a README.md, and a charm its metadata.yaml', async (t) => {
   t.match(
-    told('bundle', { 'bundle.yaml': 'applications: {a: {charm: a}}' }),
+    findError('bundle', { 'bundle.yaml': 'applications: {a: {charm: a}}' }),
     /^Missing required file: README\.md\. juju/,
   );
-  t.equal(told('charm', { 'charmcraft.yaml': 'name: hello\n' }), 'Missing required file: metadata.yaml');
+  t.equal(findError('charm', { 'charmcraft.yaml': 'name: hello\n' }), 'Missing required file: metadata.yaml');
 });

@@ -207,7 +207,7 @@ const metadata: JujuVectors[] = [
       ['assumes: juju\n', /'assumes' must be a list/],
       ['assumes: [5]\n', /is the number '5'/],
       ...['a', 'Juju', '"juju >"', '"juju => 3"', '"juju >= x"', '"juju >= 3.1.2.3.4"', '"a-"'].map(
-        (one): [string, RegExp] => [`assumes: [${one}]\n`, /under 'assumes' is none/],
+        (assumption): [string, RegExp] => [`assumes: [${assumption}]\n`, /under 'assumes' is none/],
       ),
       ['assumes: [{one-of: [ab]}]\n', /must have one key, any-of or all-of/],
       ['assumes: [{any-of: [ab], all-of: [cd]}]\n', /must have one key/],
@@ -504,7 +504,10 @@ const charmFiles = { 'metadata.yaml': minimal, 'manifest.yaml': base('') };
 const bundleFiles = { 'bundle.yaml': applications, 'README.md': '# hello\n' };
 
 /** The files of the archive of one vector. */
-export function filesOf({ kind, file, form, beside = {} }: JujuVectors, text: string): Record<string, string> {
-  const files: Record<string, string> = { ...(kind === 'charm' ? charmFiles : bundleFiles), ...beside };
+export function filesOf(
+  { kind, file, form, beside: additionalFiles = {} }: JujuVectors,
+  text: string,
+): Record<string, string> {
+  const files: Record<string, string> = { ...(kind === 'charm' ? charmFiles : bundleFiles), ...additionalFiles };
   return { ...files, [file]: form === 'more' ? `${files[file] ?? ''}${text}` : text };
 }

@@ -126,7 +126,7 @@ t.test('a meta/snap.yaml made to fill the memory is rejected', async (t) => {
 });
 
 t.test('a worker that breaks is an internal error: the review can be requested again', async (t) => {
-  for (const [code, why] of [
+  for (const [code, pattern] of [
     [`parentPort.on('message', () => { throw new Error('a bug'); });`, /a bug/],
     [`parentPort.on('message', () => { process.exit(3); });`, /ended with 3/],
     [`throw new Error('does not start');`, /does not start/],
@@ -137,7 +137,10 @@ t.test('a worker that breaks is an internal error: the review can be requested a
     ],
   ] as const) {
     const { review } = reviewer(t, { startWorker: firstWith(code) });
-    await t.rejects(review(snap('app-xz')), { message: "cannot review the snap 'tiny-app'", cause: { message: why } });
+    await t.rejects(review(snap('app-xz')), {
+      message: "cannot review the snap 'tiny-app'",
+      cause: { message: pattern },
+    });
     if (!code.includes('fault')) t.match(await review(snap('app-xz')), { approved: true });
   }
 });
@@ -184,10 +187,10 @@ t.test('an idle worker is ended, and another one is started when needed', async 
 
 t.test('closing rejects current and waiting reviews', async (t) => {
   const { review, close } = reviewer(t, { startWorker: firstWith(`parentPort.on('message', () => { for (;;); });`) });
-  const asked = Promise.allSettled([review(snap('app-xz')), review(snap('app-xz'))]);
+  const reviews = Promise.allSettled([review(snap('app-xz')), review(snap('app-xz'))]);
   await new Promise((resolve) => setTimeout(resolve, 50));
   await close();
-  for (const result of await asked) t.match(result, { status: 'rejected', reason: { message: /^cannot review/ } });
+  for (const result of await reviews) t.match(result, { status: 'rejected', reason: { message: /^cannot review/ } });
   await t.rejects(review(snap('app-xz')), { cause: { message: 'the reviewer is closed' } });
   await close();
 });

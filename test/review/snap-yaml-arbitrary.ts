@@ -275,9 +275,9 @@ const snap = fc.record(
 /** Few fields at a time, so that about half of the texts are of snaps that a device accepts. */
 const fewFields = fc.tuple(snap, fc.array(fc.nat(20), { minLength: 2, maxLength: 5 })).map(([all, chosen]) => {
   const optional = Object.entries(all).filter(([key]) => key !== 'name' && key !== 'version');
-  const kept = new Set(chosen.map((at) => optional[at % Math.max(optional.length, 1)]?.[0]));
+  const selected = new Set(chosen.map((at) => optional[at % Math.max(optional.length, 1)]?.[0]));
   return Object.fromEntries(
-    Object.entries(all).filter(([key]) => kept.has(key) || key === 'name' || key === 'version'),
+    Object.entries(all).filter(([key]) => selected.has(key) || key === 'name' || key === 'version'),
   );
 });
 

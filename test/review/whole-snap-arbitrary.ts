@@ -96,9 +96,9 @@ const otherKind: fc.Arbitrary<Oddity> = fc
   )
   .map(([path, entry]) => {
     const used = entry.kind === 'pipe' && isRead(path) ? { ...entry, kind: 'socket' as const } : entry;
-    const said = `${path} is a ${used.kind} ${used.kind === 'link' ? JSON.stringify(used.content) : ''}`;
+    const sentence = `${path} is a ${used.kind} ${used.kind === 'link' ? JSON.stringify(used.content) : ''}`;
     return [
-      said,
+      sentence,
       (files) => {
         put(files, path, used);
       },
@@ -194,8 +194,8 @@ const encodings: [string, (yaml: Uint8Array) => Uint8Array][] = [
   ['has a name twice', (yaml) => bytes([...yaml], 'name: harbour\n')],
   ['is in UTF-16', (yaml) => Buffer.from(`\ufeff${Buffer.from(yaml).toString()}`, 'utf16le')],
 ];
-const encoding: fc.Arbitrary<Oddity> = fc.constantFrom(...encodings).map(([said, change]) => [
-  `meta/snap.yaml ${said}`,
+const encoding: fc.Arbitrary<Oddity> = fc.constantFrom(...encodings).map(([sentence, change]) => [
+  `meta/snap.yaml ${sentence}`,
   (files) => {
     const yaml = files.get('meta/snap.yaml');
     if (yaml?.kind === 'file')
@@ -301,7 +301,7 @@ const snap: fc.Arbitrary<GeneratedSnap> = fc
   .map(({ yaml, hooks: hookNames, oddities }) => {
     const files = soundFiles(yaml, hookNames);
     for (const [, apply] of oddities) apply(files);
-    return { tree: Object.fromEntries(files), oddities: oddities.map(([said]) => said) };
+    return { tree: Object.fromEntries(files), oddities: oddities.map(([sentence]) => sentence) };
   });
 
 /** `count` snaps, the same for the same `seed`. */

@@ -71,8 +71,8 @@ function exceptionsFor(
   verdict: ReviewVerdict,
   { error = '' }: SnapAnswer,
 ): SnapdException[] | undefined {
-  const said = verdict.approved ? [error] : verdict.errors.map(({ message }) => message);
-  const explained = said.map((text) =>
+  const messages = verdict.approved ? [error] : verdict.errors.map(({ message }) => message);
+  const explained = messages.map((text) =>
     [...newerRules, ...fileRules].find(({ shows, applies = () => true }) => shows.test(text) && applies(snap)),
   );
   return explained.every((exception) => exception !== undefined) ? explained : undefined;
@@ -115,10 +115,10 @@ async function compareSnaps(t: Test, snaps: readonly GeneratedSnap[]): Promise<v
     const exceptions = exceptionsFor(snap, verdict, answer);
     if (exceptions === undefined)
       t.fail(`${problem}\n${JSON.stringify([at, snap.oddities, snap.tree['meta/snap.yaml']])}`);
-    for (const { why } of exceptions ?? []) excepted.set(why, (excepted.get(why) ?? 0) + 1);
+    for (const { why: reason } of exceptions ?? []) excepted.set(reason, (excepted.get(reason) ?? 0) + 1);
   }
   t.comment(`${String(accepted)} of ${String(snaps.length)} snaps are taken by a device; exceptions:`);
-  for (const [why, count] of excepted) t.comment(`${String(count)}: ${why}`);
+  for (const [reason, count] of excepted) t.comment(`${String(count)}: ${reason}`);
   t.ok(accepted > snaps.length / 4 && accepted < (snaps.length * 3) / 4, `${String(accepted)} are taken by a device`);
   const sum = [...excepted.values()].reduce((all, count) => all + count, 0);
   t.ok(sum < snaps.length / 15, `${String(sum)} exceptions`);

@@ -25,23 +25,25 @@ function toPath(from: string, specifier: string): string | undefined {
   return specifier.startsWith('#') ? `src/${specifier.slice(1)}` : undefined;
 }
 
-function usesOf(path: string, text: string, known: ReadonlySet<string>): string[] {
-  const imported = Array.from(text.matchAll(importLine), ([, one = '', other = '']) => toPath(path, one || other));
-  const named = Array.from(text.matchAll(pathText), ([, name = '']) =>
-    [name, normalize(join(dirname(path), name))].find((place) => known.has(place)),
+function usesOf(path: string, text: string, knownPaths: ReadonlySet<string>): string[] {
+  const imported = Array.from(text.matchAll(importLine), ([, first = '', other = '']) => toPath(path, first || other));
+  const mentionedPaths = Array.from(text.matchAll(pathText), ([, name = '']) =>
+    [name, normalize(join(dirname(path), name))].find((place) => knownPaths.has(place)),
   );
-  return [...new Set([...imported, ...named])].filter((place) => place !== undefined && known.has(place)) as string[];
+  return [...new Set([...imported, ...mentionedPaths])].filter(
+    (place) => place !== undefined && knownPaths.has(place),
+  ) as string[];
 }
 
 /** Every source file by its path, and every other file of these folders without its text. */
 export function readImportGraph(): Map<string, SourceFile> {
   const paths = globSync('{src,test,packaging,schemas,config,docs}/**/*.*', { cwd: root });
-  const known = new Set(paths);
+  const knownPaths = new Set(paths);
   return new Map(
     paths.map((path) => {
       if (!/\.(?:ts|mjs)$/.test(path) || path === 'src/contract/wire.ts') return [path, { path, text: '', uses: [] }];
       const text = readFileSync(join(root, path), 'utf8');
-      return [path, { path, text, uses: usesOf(path, text, known) }];
+      return [path, { path, text, uses: usesOf(path, text, knownPaths) }];
     }),
   );
 }

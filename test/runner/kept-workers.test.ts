@@ -16,8 +16,8 @@ const beginning = { job: 1, order: 'follow', path: import.meta.filename, algorit
 async function answer(thread: ReturnType<typeof startWorker>, message: unknown): Promise<unknown> {
   const heard = once(thread, 'message');
   thread.postMessage(message);
-  const [told] = (await heard) as [unknown];
-  return told;
+  const [reply] = (await heard) as [unknown];
+  return reply;
 }
 
 t.test('an idle thread serves the next caller', async (t) => {

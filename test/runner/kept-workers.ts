@@ -65,18 +65,18 @@ class LentWorker extends EventEmitter {
     super();
     this.#kind = kind;
     this.#progress = progress;
-    const kept = waiting.get(kind)?.pop();
-    const thread = (this.#thread = kept ?? start());
-    if (kept !== undefined) {
-      for (const event of ['error', 'exit']) kept.off(event, leaving.get(kept)!);
-      kept.ref();
+    const idle = waiting.get(kind)?.pop();
+    const thread = (this.#thread = idle ?? start());
+    if (idle !== undefined) {
+      for (const event of ['error', 'exit']) idle.off(event, leaving.get(idle)!);
+      idle.ref();
       setImmediate(() => this.emit('online'));
     }
     for (const event of events) {
-      const hear = (...told: unknown[]): void => {
-        if (event === 'message') progress.heard(told[0]);
+      const hear = (...args: unknown[]): void => {
+        if (event === 'message') progress.heard(args[0]);
         if (event === 'error' || event === 'exit' || event === 'messageerror') this.#hasFailed = true;
-        this.emit(event, ...told);
+        this.emit(event, ...args);
       };
       this.#heard.set(event, hear);
       thread.on(event, hear);
@@ -120,7 +120,7 @@ function keepWaiting(kind: string, thread: Worker): void {
   const others = waiting.get(kind) ?? [];
   waiting.set(kind, [...others, thread]);
   const leave = (): void => {
-    waiting.set(kind, waiting.get(kind)?.filter((one) => one !== thread) ?? []);
+    waiting.set(kind, waiting.get(kind)?.filter((worker) => worker !== thread) ?? []);
   };
   leaving.set(thread, leave);
   thread.on('error', leave).on('exit', leave);

@@ -18,53 +18,53 @@ async function world(t: Test, life = leaseLifeMs) {
     clock.elapsed += milliseconds;
   };
   const both = await openRecords(t, 2);
-  const [here, there] = both.map((records) =>
+  const [first, second] = both.map((records) =>
     createExclusiveRemoval({ records, now: () => clock.now, elapsed: () => clock.elapsed, life }),
   );
-  return { here: here!, there: there!, advance, records: both[0] };
+  return { here: first!, there: second!, advance, records: both[0] };
 }
 
 t.test('one process at a time removes a content, and a concurrent upload of it waits for the end', async (t) => {
-  const { here, there } = await world(t);
+  const { here: first, there: second } = await world(t);
   const done = Promise.withResolvers<string>();
   const began = Promise.withResolvers<void>();
-  const removing = here.alone('x', async (certain) => {
+  const removing = first.alone('x', async (certain) => {
     await certain(async () => {
       began.resolve();
     });
     return done.promise;
   });
   await began.promise;
-  t.equal(await there.alone('x', async () => 'too'), undefined);
-  t.same(await there.alone('y', async () => 'another'), { result: 'another' });
+  t.equal(await second.alone('x', async () => 'too'), undefined);
+  t.same(await second.alone('y', async () => 'another'), { result: 'another' });
   let isFree = false;
-  const waiting = there.none('x').then(() => (isFree = true));
-  await there.none('y');
+  const waiting = second.none('x').then(() => (isFree = true));
+  await second.none('y');
   t.equal(isFree, false);
   done.resolve('done');
   t.same(await removing, { result: 'done' });
   await waiting;
-  t.same(await there.alone('x', async () => 'free'), { result: 'free' });
+  t.same(await second.alone('x', async () => 'free'), { result: 'free' });
 });
 
 t.test('if a removal may still happen, others wait until it cannot', async (t) => {
-  const { here, there, advance, records } = await world(t);
+  const { here: first, there: second, advance, records } = await world(t);
   await t.rejects(
-    here.alone('x', () => Promise.reject(new Error('no answer'))),
+    first.alone('x', () => Promise.reject(new Error('no answer'))),
     { message: 'no answer' },
   );
   advance(leaseLifeMs - 1);
   // The end or restart of the process does not end requests in progress.
   t.same(await endDeadProcesses(records, () => new Date()), { isAlone: true });
-  t.equal(await there.alone('x', async () => 'too'), undefined);
+  t.equal(await second.alone('x', async () => 'too'), undefined);
   advance(1);
-  await there.none('x');
-  t.same(await there.alone('x', async () => 'free'), { result: 'free' });
+  await second.none('x');
+  t.same(await second.alone('x', async () => 'free'), { result: 'free' });
 });
 
 t.test('a process that was delayed too long between check and removal does not remove', async (t) => {
-  const { here, there, advance } = await world(t);
-  const removed = here.alone('x', (certain) =>
+  const { here: first, there: second, advance } = await world(t);
+  const removed = first.alone('x', (certain) =>
     certain(() => {
       advance(leaseLifeMs - seconds(29));
       return Promise.resolve('old');
@@ -72,9 +72,9 @@ t.test('a process that was delayed too long between check and removal does not r
   );
   await t.rejects(removed, { message: /another process may have started/ });
 
-  const afterLong = here.alone('y', async (certain) => {
+  const afterLong = first.alone('y', async (certain) => {
     advance(leaseLifeMs + seconds(1));
-    t.same(await there.alone('y', async () => 'mine'), { result: 'mine' }, 'somebody else has had it meanwhile');
+    t.same(await second.alone('y', async () => 'mine'), { result: 'mine' }, 'somebody else has had it meanwhile');
     return certain(() => Promise.resolve('look'));
   });
   t.same(await afterLong, { result: 'look' }, 'it is taken anew before the look');
@@ -83,9 +83,9 @@ t.test('a process that was delayed too long between check and removal does not r
 t.test('a removal that takes long renews its lease before it ends', async (t) => {
   // The renewal is a timer of a quarter of the life, so it is due long before a timer of the whole life.
   const life = 8000;
-  const { here, there, advance, records } = await world(t, life);
+  const { here: first, there: second, advance, records } = await world(t, life);
   const [began, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const removing = here.alone('x', () => {
+  const removing = first.alone('x', () => {
     began.resolve();
     return done.promise;
   });
@@ -98,7 +98,7 @@ t.test('a removal that takes long renews its lease before it ends', async (t) =>
   while ((await endOf()) === before && !timer.isOver) await sleep(20);
   t.not(await endOf(), before);
   advance(1);
-  t.equal(await there.alone('x', async () => 'too'), undefined, 'the first lease would have ended');
+  t.equal(await second.alone('x', async () => 'too'), undefined, 'the first lease would have ended');
   done.resolve();
   await Promise.all([removing, wholeLife]);
 });

@@ -117,14 +117,14 @@ t.test('a process with its records on a server renews its registration', async (
 t.test('a process that was taken for dead checks before it renews its registration', async (t) => {
   const [{ ephemeral, leases }] = await openRecords(t);
   let moment = now();
-  const asked: string[][] = [];
+  const calls: string[][] = [];
   let answer = true;
   const mayReturn = (others: string[]): boolean => {
-    asked.push(others);
+    calls.push(others);
     return answer;
   };
   const name = `process ${processName()}`;
-  const said = (): Promise<void> => {
+  const waitForRenewal = (): Promise<void> => {
     const endsAt = new Date(moment.getTime() + 60_000).toISOString();
     return until(async () => (await leases.find(name))?.endsAt === endsAt);
   };
@@ -135,19 +135,19 @@ t.test('a process that was taken for dead checks before it renews its registrati
   const other = `${number}@store-2~${'0'.repeat(12)}`;
   await ephemeral((tx) => tx.leases.take(`process ${other}`, other, ends));
   moment = new Date('2026-03-01T12:00:59Z');
-  await said();
-  t.same(asked, [], 'it was never away for a minute');
+  await waitForRenewal();
+  t.same(calls, [], 'it was never away for a minute');
 
   moment = new Date('2026-03-01T12:02:00Z');
-  await said();
-  t.same(asked, [['store-2']]);
+  await waitForRenewal();
+  t.same(calls, [['store-2']]);
   await ephemeral((tx) => tx.leases.releaseAll(processName()));
-  await said();
-  t.same(asked, [['store-2'], ['store-2']], 'also where somebody has cleared away what it held');
+  await waitForRenewal();
+  t.same(calls, [['store-2'], ['store-2']], 'also where somebody has cleared away what it held');
 
   answer = false;
   await ephemeral((tx) => tx.leases.releaseAll(processName()));
-  await until(() => asked.length === 3);
+  await until(() => calls.length === 3);
   await setImmediate();
   t.equal(await leases.find(name), undefined);
 });

@@ -15,9 +15,9 @@ t.test('openssl finds nothing wrong with the chain', { skip: withoutPrograms('op
   const folder = t.testdir();
   writeFileSync(join(folder, 'ca.pem'), authority.certificate);
   writeFileSync(join(folder, 'server.pem'), server.certificate);
-  const said = execFileSync('openssl', [
+  const output = execFileSync('openssl', [
     ...['verify', '-x509_strict', '-attime', String(now.getTime() / 1000), '-purpose', 'sslserver'],
     ...['-verify_hostname', 'store.example.internal', '-CAfile', join(folder, 'ca.pem'), join(folder, 'server.pem')],
   ]);
-  t.match(said.toString(), /: OK/);
+  t.match(output.toString(), /: OK/);
 });

@@ -129,10 +129,10 @@ t.test("the site's own certificate is served, and a wrong one is refused with a 
     404,
   );
   writeFileSync(join(folder, 'ca.pem'), authority.certificate);
-  const named = await startStore(t, (text) =>
+  const configuredStore = await startStore(t, (text) =>
     files('server.key')(text).replace(/# authority_file = "\/etc\/larder\/ca.*/, `authority_file = "${folder}/ca.pem"`),
   );
-  const fetched = await fetchPage(named, '/ca.pem', {
+  const fetched = await fetchPage(configuredStore, '/ca.pem', {
     ca: authority.certificate,
     checkServerIdentity: () => undefined,
   });
@@ -142,13 +142,13 @@ t.test("the site's own certificate is served, and a wrong one is refused with a 
 
 t.test('a certificate that is made or renewed at a start is in the log and in the audit log', async (t) => {
   const store = await startStore(t, overTls, present);
-  const told = async (): Promise<number> =>
+  const countEntries = async (): Promise<number> =>
     (await store.beside.records.audit.list(0, 1000)).filter(({ action }) => action === 'renew_certificate').length;
   const logged = (): number => store.log.filter((line) => line.includes('the server has a new certificate')).length;
-  t.same([await told(), logged()], [1, 1]);
+  t.same([await countEntries(), logged()], [1, 1]);
   await store.restart();
-  t.same([await told(), logged()], [1, 1], 'one that is still good is not new');
+  t.same([await countEntries(), logged()], [1, 1], 'one that is still good is not new');
   store.clock.advance(days(80));
   await store.restart();
-  t.same([await told(), logged()], [2, 2]);
+  t.same([await countEntries(), logged()], [2, 2]);
 });

@@ -22,22 +22,22 @@ async function former(t: Parameters<typeof folder>[0], name = 'hello-on'): Promi
 }
 
 t.test('an empty store adopts a folder, and no source and no key of it is left', async (t) => {
-  const here = await site(t, 'site-a');
-  const adopted = await here.done(`transfer adopt ${await former(t)} --release stable --yes`);
+  const siteA = await site(t, 'site-a');
+  const adopted = await siteA.done(`transfer adopt ${await former(t)} --release stable --yes`);
   t.match(adopted, { lines: [{ package: 'snap/hello-on' }] });
-  t.same((await here.done('site show')).sources, []);
-  t.notOk(existsSync(join(here.data, 'adopting')));
-  t.notOk(existsSync(join(here.data, 'transfers/unpacked')));
-  t.match((await here.done('transfer list')).transfers, [{ source: 'nobody', status: 'accepted' }]);
+  t.same((await siteA.done('site show')).sources, []);
+  t.notOk(existsSync(join(siteA.data, 'adopting')));
+  t.notOk(existsSync(join(siteA.data, 'transfers/unpacked')));
+  t.match((await siteA.done('transfer list')).transfers, [{ source: 'nobody', status: 'accepted' }]);
 });
 
 t.test('a store that has packages adopts a folder only if the policy names people who approve it', async (t) => {
-  const here = await site(t, 'site-a');
-  await here.done(`transfer adopt ${await former(t)} --release stable --yes`);
+  const siteA = await site(t, 'site-a');
+  await siteA.done(`transfer adopt ${await former(t)} --release stable --yes`);
   const refused = { code: 1, err: /This store has packages already.*unsigned_folders = "2"/ };
-  t.match(await here.larder(`transfer adopt ${await former(t, 'other-on')} --release stable --yes`), refused);
-  t.match(await here.larder(`transfer adopt ${await former(t, 'other-on')} --dry-run`), { code: 0 });
-  t.equal((await here.done('transfer list')).transfers.length, 1, 'nothing was received');
+  t.match(await siteA.larder(`transfer adopt ${await former(t, 'other-on')} --release stable --yes`), refused);
+  t.match(await siteA.larder(`transfer adopt ${await former(t, 'other-on')} --dry-run`), { code: 0 });
+  t.equal((await siteA.done('transfer list')).transfers.length, 1, 'nothing was received');
 });
 
 t.test('the policy for unsigned folders applies to an adoption too', async (t) => {
@@ -54,20 +54,20 @@ t.test('the policy for unsigned folders applies to an adoption too', async (t) =
 });
 
 t.test('the rest of an adoption by an earlier release is reported, and removed by the next one', async (t) => {
-  const here = await site(t, 'site-a');
+  const siteA = await site(t, 'site-a');
   const { publicKey } = seedOf(1);
-  const store = await openStore({ directory: here.data });
+  const store = await openStore({ directory: siteA.data });
   const source = { name: 'former-store', keys: [publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
   await store.acts.do(trustSource, { actor: 'cli:ada' }, source);
   await store.close();
-  mkdirSync(join(here.data, 'adopting'));
-  writeFileSync(join(here.data, 'adopting', 'collector.key'), 'secret');
-  t.match(await here.larder('doctor'), {
+  mkdirSync(join(siteA.data, 'adopting'));
+  writeFileSync(join(siteA.data, 'adopting', 'collector.key'), 'secret');
+  t.match(await siteA.larder('doctor'), {
     code: 1,
     out: /An earlier release adopted.*site distrust former-store/s,
   });
-  t.match(await here.larder(`transfer adopt ${await former(t)} --release stable --yes`), { code: 0 });
-  t.same((await here.done('site show')).sources, []);
-  t.notOk(existsSync(join(here.data, 'adopting')));
-  t.notMatch((await here.larder('doctor')).out, /earlier release adopted/);
+  t.match(await siteA.larder(`transfer adopt ${await former(t)} --release stable --yes`), { code: 0 });
+  t.same((await siteA.done('site show')).sources, []);
+  t.notOk(existsSync(join(siteA.data, 'adopting')));
+  t.notMatch((await siteA.larder('doctor')).out, /earlier release adopted/);
 });

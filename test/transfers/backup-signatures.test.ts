@@ -11,17 +11,18 @@ import { site } from './sites.ts';
 t.setTimeout(600_000);
 
 t.test('a reader with the fingerprint of a site checks its backup without the site key', async (t) => {
-  const here = await site(t, 'site-a');
+  const siteA = await site(t, 'site-a');
   const file = join(folder(t), 'backup.tar');
-  await here.done(`backup ${file}`);
-  const { site: shown } = (await here.done('site show')) as { site: { fingerprints: [string] } };
+  await siteA.done(`backup ${file}`);
+  const { site: shown } = (await siteA.done('site show')) as { site: { fingerprints: [string] } };
   const [fingerprint] = shown.fingerprints;
   const elsewhere = `--data ${join(folder(t), 'nothing')}`;
-  const check = (at: string, by: string) => larder(`backup ${at} --check --signed-by ${by} --json ${elsewhere}`);
+  const check = (at: string, signer: string) =>
+    larder(`backup ${at} --check --signed-by ${signer} --json ${elsewhere}`);
   const good = await check(file, fingerprint);
   t.equal(good.code, 0, good.err);
   t.match(JSON.parse(good.out), { good: true, 'signed-by': fingerprint });
-  t.match(await here.larder(`backup ${file} --check`), { code: 0 }, 'and by its own site key as before');
+  t.match(await siteA.larder(`backup ${file} --check`), { code: 0 }, 'and by its own site key as before');
   const stranger = await site(t, 'stranger');
   const other = ((await stranger.done('site show')) as { site: { fingerprints: [string] } }).site.fingerprints[0];
   t.match(await check(file, other), { code: 1, err: /was not signed with this key/ });

@@ -31,7 +31,7 @@ t.test('a site moves its key into a device; transfers, receipts, requests and ba
     },
   };
   const sites = await moveIntoDevice(t, device);
-  const { depot, here, stick } = sites;
+  const { depot, here: receiver, stick } = sites;
   await passesAsSite(t, sites, device);
 
   const file = join(stick, 'refused.json');
@@ -58,7 +58,7 @@ t.test('a site moves its key into a device; transfers, receipts, requests and ba
   const back = join(stick, 'back.json');
   const { fingerprint } = await depot.done(`site rotate ${back} --yes`);
   t.match((await depot.done('site show')).site, { format: 1, fingerprints: [fingerprint], 'manager-key': null });
-  t.match(await here.done(`site trust ${back}`), { rotation: 2, fingerprints: [fingerprint] });
+  t.match(await receiver.done(`site trust ${back}`), { rotation: 2, fingerprints: [fingerprint] });
   const audit = (await depot.larder('audit list --json')).out;
   t.match(audit, /"manager-key":"site"/);
 });
@@ -69,15 +69,15 @@ t.test(
     const fake = fakeManager(t, { site: p384() });
     const device: KeyDevice = { manager: fake.path, env: {}, key: 'site', pull: () => 0, insert: () => 0 };
     const depot = await site(t, 'depot');
-    const here = withDevice(
+    const receiver = withDevice(
       { ...(await newStore(t)), done: (line: string) => Promise.reject(new Error(line)) },
       device,
     );
-    t.match(await here.larder('site init site-b --in-manager site --collector'), { code: 2, err: /collector/ });
-    t.match(await here.larder('site init site-b --in-manager -k'), { code: 1, err: /does not begin with a dash/ });
-    t.match(await here.done('site init site-b --in-manager site'), { format: 2, site: 'site-b' });
+    t.match(await receiver.larder('site init site-b --in-manager site --collector'), { code: 2, err: /collector/ });
+    t.match(await receiver.larder('site init site-b --in-manager -k'), { code: 1, err: /does not begin with a dash/ });
+    t.match(await receiver.done('site init site-b --in-manager site'), { format: 2, site: 'site-b' });
     const exported = join(folder(t), 'site-b.json');
-    await trust(depot, here, exported);
+    await trust(depot, receiver, exported);
     const identity = JSON.parse(readFileSync(exported, 'utf8')) as { keys: [string] };
     const offCurve = `${identity.keys[0].slice(0, -2)}${identity.keys[0].at(-2) === 'A' ? 'B' : 'A'}A`;
     writeFileSync(exported, JSON.stringify({ ...identity, keys: [offCurve] }));

@@ -72,25 +72,25 @@ const signatureIn = /"signatures":\[\{"keyid":"[0-9a-f]{64}","sig":"[\w+/]{128}"
 
 /** Transfers, receipts, requests and backups with the key in the device; then without the device, and with it again. */
 export async function passesAsSite(t: Test, sites: DeviceSites, device: KeyDevice): Promise<void> {
-  const { depot, here, stick, fingerprint } = sites;
+  const { depot, here: receiver, stick, fingerprint } = sites;
   const part = join(stick, 'in.tar');
   const { id } = await depot.done(`transfer make ${part} --for site-a`);
   const text = readFileSync(part, 'latin1');
   t.match(text, signatureIn);
   t.match(text, /"format":2,/, 'a release without P-384 refuses the format by name');
-  await refusesTampered(t, { here, stick, text });
-  t.match(await here.done(`transfer receive ${part}`), { 'signed-with': [fingerprint] });
-  await here.done(`transfer accept ${id} --yes`);
+  await refusesTampered(t, { here: receiver, stick, text });
+  t.match(await receiver.done(`transfer receive ${part}`), { 'signed-with': [fingerprint] });
+  await receiver.done(`transfer accept ${id} --yes`);
 
   const again = join(stick, 'again.tar');
   await depot.done(`transfer make ${again} --again 1`);
-  t.match(await here.larder(`transfer receive ${again}`), { code: 0, out: /was already accepted/ });
+  t.match(await receiver.larder(`transfer receive ${again}`), { code: 0, out: /was already accepted/ });
 
   await signsReceipts(t, sites);
   const request = join(stick, 'request.tar');
   await depot.done(`transfer request ${request} --inventory none --yes`);
-  const asked = join(stick, 'asked.tar');
-  t.match(await here.larder(`transfer make ${asked} --request ${request} --packages snap/*`), {
+  const requestedPart = join(stick, 'asked.tar');
+  t.match(await receiver.larder(`transfer make ${requestedPart} --request ${request} --packages snap/*`), {
     out: new RegExp(fingerprint),
   });
   writeFileSync(
@@ -98,13 +98,14 @@ export async function passesAsSite(t: Test, sites: DeviceSites, device: KeyDevic
     readFileSync(request).toString('latin1').replace('"number":1', '"number":2'),
     'latin1',
   );
-  t.match(await here.larder(`transfer make ${asked}.2 --request ${request}.changed`), { code: 1 });
+  t.match(await receiver.larder(`transfer make ${requestedPart}.2 --request ${request}.changed`), { code: 1 });
 
   const backup = join(folder(t), 'backup.tar');
   await depot.done(`backup ${backup}`);
-  const check = (by: string) => larder(`backup ${backup} --check --signed-by ${by} --data ${join(folder(t), 'none')}`);
+  const check = (signer: string) =>
+    larder(`backup ${backup} --check --signed-by ${signer} --data ${join(folder(t), 'none')}`);
   t.match(await check(fingerprint), { code: 0, out: /It is signed with the key/ });
-  const [other] = (await here.done('site show')).site.fingerprints as [string];
+  const [other] = (await receiver.done('site show')).site.fingerprints as [string];
   t.match(await check(other), { code: 1, err: /was not signed with this key/ });
 
   device.pull();
@@ -124,9 +125,9 @@ export async function passesAsSite(t: Test, sites: DeviceSites, device: KeyDevic
 }
 
 /** A receipt of the site with the device; it knows the signature again, also in a changed file. */
-async function signsReceipts(t: Test, { depot, here, stick, fingerprint }: DeviceSites): Promise<void> {
+async function signsReceipts(t: Test, { depot, here: receiver, stick, fingerprint }: DeviceSites): Promise<void> {
   const [part, receipt] = [join(stick, 'up.tar'), join(stick, 'receipt.json')];
-  const { id } = await here.done(`transfer make ${part} --for depot`);
+  const { id } = await receiver.done(`transfer make ${part} --for depot`);
   await depot.done(`transfer receive ${part}`);
   await depot.done(`transfer accept ${id} --receipt ${receipt} --yes`);
   const text = readFileSync(receipt, 'utf8');
@@ -143,7 +144,7 @@ async function signsReceipts(t: Test, { depot, here, stick, fingerprint }: Devic
 /** Each changed byte of the statement or of the signature is refused. */
 async function refusesTampered(
   t: Test,
-  { here, stick, text }: { here: SiteUnderTest; stick: string; text: string },
+  { here: receiver, stick, text }: { here: SiteUnderTest; stick: string; text: string },
 ): Promise<void> {
   const [, sig = ''] = /"sig":"([\w+/]{128})"/.exec(text) ?? [];
   const other = sig.startsWith('A') ? 'B' : 'A';
@@ -156,6 +157,6 @@ async function refusesTampered(
   ] as const) {
     const file = join(stick, 'changed.tar');
     writeFileSync(file, change, 'latin1');
-    t.match(await here.larder(`transfer receive ${file}`), { code: 1, err: message });
+    t.match(await receiver.larder(`transfer receive ${file}`), { code: 1, err: message });
   }
 }

@@ -30,7 +30,7 @@ async function killed(data: string, line: string, after: number): Promise<void> 
 }
 
 t.test('killed anywhere, a transfer is received in the end, and is accepted as a whole or not at all', async (t) => {
-  const { depot, here, stick, carry } = await twoSites(t);
+  const { depot, here: receiver, stick, carry } = await twoSites(t);
   const names = ['kill-one', 'kill-two', 'kill-big'];
   for (const [at, name] of names.slice(0, 2).entries()) await carry(offered(name, at + 1));
   // A transfer in parts, which are joined when they are received.
@@ -49,7 +49,7 @@ t.test('killed anywhere, a transfer is received in the end, and is accepted as a
   let accepted = 0;
   for (let run = 0; run < kills; run++) {
     const data = join(copies, String(run));
-    cpSync(here.data, data, { recursive: true });
+    cpSync(receiver.data, data, { recursive: true });
     const commands = commandsOn(data);
     await killed(data, `transfer receive ${parts}`, 300 + ((run * 274) % 1700));
     t.match(await commands.json('package list'), { packages: [] }, 'nothing shows before it is let in');
@@ -57,10 +57,10 @@ t.test('killed anywhere, a transfer is received in the end, and is accepted as a
     await killed(data, `transfer accept ${id} --yes`, 300 + ((run * 422) % 1700));
     const store = await openStore({ directory: data });
     try {
-      const found = await Promise.all(names.map((name) => store.records.packages.find('snap', name)));
+      const packages = await Promise.all(names.map((name) => store.records.packages.find('snap', name)));
       const status = (await store.records.transfers.find(id))?.status;
-      const there = found.filter((one) => one?.status === 'published').length;
-      t.equal(there, status === 'accepted' ? names.length : 0, `${status ?? ''}: all or nothing`);
+      const published = packages.filter((record) => record?.status === 'published').length;
+      t.equal(published, status === 'accepted' ? names.length : 0, `${status ?? ''}: all or nothing`);
       if (status === 'accepted') accepted++;
     } finally {
       await store.close();

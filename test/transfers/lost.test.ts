@@ -14,14 +14,14 @@ t.setTimeout(600_000);
 
 async function lostOnTheWay(t: Parameters<typeof twoSites>[0]) {
   const sites = await twoSites(t);
-  const { depot, here, stick, carry } = sites;
+  const { depot, here: receiver, stick, carry } = sites;
   const make = async (name: string, more = '') => {
     const part = join(stick, `${name}.tar`);
     return { part, id: ((await depot.done(`transfer make ${part} --for site-a ${more}`)) as { id: string }).id };
   };
   const accept = async ({ part, id }: { part: string; id: string }) => {
-    await here.done(`transfer receive ${part}`);
-    return here.done(`transfer accept ${id} --yes`);
+    await receiver.done(`transfer receive ${part}`);
+    return receiver.done(`transfer accept ${id} --yes`);
   };
   await carry(offered('hello-on', 1));
   await accept(await make('one'));
@@ -30,16 +30,16 @@ async function lostOnTheWay(t: Parameters<typeof twoSites>[0]) {
   await carry(offered('hello-on', 2));
   const three = await make('three', '--since-sent');
   const names = async () =>
-    ((await here.json('package list')) as { packages: { name: string }[] }).packages.map(({ name }) => name).sort();
+    ((await receiver.json('package list')) as { packages: { name: string }[] }).packages.map(({ name }) => name).sort();
   return { ...sites, make, accept, three, names };
 }
 
 t.test(
   'the preview names the lost transfer and the remedy, and the same one made again is accepted before it',
   async (t) => {
-    const { depot, here, stick, accept, three, names } = await lostOnTheWay(t);
-    await here.done(`transfer receive ${three.part}`);
-    const { out } = await here.larder(`transfer preview ${three.id}`);
+    const { depot, here: receiver, stick, accept, three, names } = await lostOnTheWay(t);
+    await receiver.done(`transfer receive ${three.part}`);
+    const { out } = await receiver.larder(`transfer preview ${three.id}`);
     t.match(
       out.replaceAll(/\s+/g, ' '),
       /number 2 was not accepted here\. If one was lost, ask 'depot' to run 'larder transfer make FILE --again 2'/,
@@ -47,7 +47,7 @@ t.test(
     const again = join(stick, 'two-again.tar');
     const { id } = (await depot.done(`transfer make ${again} --again 2`)) as { id: string };
     await accept({ part: again, id });
-    t.notMatch((await here.larder(`transfer preview ${three.id}`)).out, /was lost/);
+    t.notMatch((await receiver.larder(`transfer preview ${three.id}`)).out, /was lost/);
     await accept(three);
     t.same(await names(), ['hello-on', 'other-on']);
   },
@@ -72,7 +72,7 @@ t.test(
 );
 
 t.test('a transfer that lacks content because an earlier one was lost is refused with the way out', async (t) => {
-  const { depot, here, stick, carry } = await twoSites(t);
+  const { depot, here: receiver, stick, carry } = await twoSites(t);
   const make = async (name: string, more: string) => {
     const part = join(stick, `${name}.tar`);
     return {
@@ -84,19 +84,22 @@ t.test('a transfer that lacks content because an earlier one was lost is refused
   await make('lost', '');
   await depot.done('release snap/hello-on 1 stable');
   const { part, id } = await make('next', '');
-  await here.done(`transfer receive ${part}`);
-  t.match(await here.larder(`transfer accept ${id} --yes`), {
+  await receiver.done(`transfer receive ${part}`);
+  t.match(await receiver.larder(`transfer accept ${id} --yes`), {
     code: 1,
     err: /If an earlier transfer of its source was lost, the preview names/,
   });
-  t.match((await here.larder(`transfer preview ${id}`)).out.replaceAll(/\s+/g, ' '), /number 1 was not accepted here/);
+  t.match(
+    (await receiver.larder(`transfer preview ${id}`)).out.replaceAll(/\s+/g, ' '),
+    /number 1 was not accepted here/,
+  );
 });
 
 largeTest('a collector sends lost content again, also with a store on the same host', async (t) => {
-  const here = await site(t, 'site-a');
+  const receiver = await site(t, 'site-a');
   const [home, fetched, stick] = [folder(t), folder(t), folder(t)];
   await download(fetched, offered('hello-on', 12));
-  const env = { LARDER_DATA: here.data, HOME: home, XDG_DATA_HOME: home };
+  const env = { LARDER_DATA: receiver.data, HOME: home, XDG_DATA_HOME: home };
   const desk = async (line: string) => {
     const { code, out, err } = await larder(`${line} --json`, { env });
     if (code !== 0) throw new Error(err);
@@ -116,8 +119,8 @@ largeTest('a collector sends lost content again, also with a store on the same h
   t.match(await gather('three.tar'), { carried: 2 });
   t.ok(readFileSync(join(collector, 'collector.json'), 'utf8').includes('"desk"'));
   await trust(
-    here,
-    { ...here, done: async (line: string) => JSON.parse((await larder(`${line} --json --data ${collector}`)).out) },
+    receiver,
+    { ...receiver, done: async (line: string) => JSON.parse((await larder(`${line} --json --data ${collector}`)).out) },
     join(stick, 'desk.json'),
   );
 });

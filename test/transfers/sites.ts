@@ -44,15 +44,15 @@ export async function site(t: Test, name: string): Promise<SiteUnderTest> {
 export async function trust(site: SiteUnderTest, other: SiteUnderTest, file: string, more = ''): Promise<void> {
   await other.done(`site show --export ${file}`);
   const { site: shown } = (await other.done('site show')) as { site: { fingerprints: string[] } };
-  const fingerprints = shown.fingerprints.map((one) => `--fingerprint ${one}`).join(' ');
+  const fingerprints = shown.fingerprints.map((fingerprint) => `--fingerprint ${fingerprint}`).join(' ');
   await site.done(`site trust ${file} ${fingerprints} ${more}`);
 }
 
 /** A depot, and a site that trusts it. */
 export async function twoSites(t: Test): Promise<Sites> {
-  const [depot, here, stick] = [await site(t, 'depot'), await site(t, 'site-a'), folder(t)];
-  await trust(here, depot, join(stick, 'depot.json'));
-  return { depot, here, stick, carry: carryTo(depot, stick) };
+  const [depot, receiver, stick] = [await site(t, 'depot'), await site(t, 'site-a'), folder(t)];
+  await trust(receiver, depot, join(stick, 'depot.json'));
+  return { depot, here: receiver, stick, carry: carryTo(depot, stick) };
 }
 
 /** Takes snaps of the made-up online store in at a depot. */

@@ -31,7 +31,7 @@ const [thief, station, otherStation] = [seedOf(4), seedOf(5), seedOf(6)];
 /** A 2-of-3 source with one scanning station; two of its keys and the station have signed the transfer. */
 const trusted = (name: string): TransferSource => ({
   name,
-  keys: [first, second, third].map((one) => one.publicKey),
+  keys: [first, second, third].map((seed) => seed.publicKey),
   threshold: 2,
   packages: ['*/*'],
   mayRelease: true,
@@ -118,10 +118,10 @@ const descriptive = ['name', 'addedAt', 'addedBy', 'keysBefore'];
 t.test('each trust setting of a source is a row of this table', async (t) => {
   const { store } = await askingSite(t, '');
   await setSource(store, trusted('depot'));
-  const [found] = await store.beside.records.transferSources.list();
+  const [source] = await store.beside.records.transferSources.list();
   const covered = new Set<string>([...descriptive, ...Object.values(rows).flatMap(({ settings }) => settings)]);
   t.same(
-    Object.keys(found ?? {}).filter((name) => !covered.has(name)),
+    Object.keys(source ?? {}).filter((name) => !covered.has(name)),
     [],
     'a setting that has no row is not tested between arrival and acceptance',
   );
@@ -131,12 +131,12 @@ type Site = Awaited<ReturnType<typeof askingSite>>;
 
 /** Writes the record of a source as it is from now on, without asking the policy. */
 const setSource = async (
-  { beside }: Pick<Site['store'], 'beside'>,
+  { beside: hostStore }: Pick<Site['store'], 'beside'>,
   { name, ...to }: TransferSource | (Partial<TransferSource> & { name: string }),
 ) => {
   const entry = { at: new Date().toISOString(), actor: 'cli:root', sessionId: null, requestId: null };
   const log = { ...entry, action: 'trust_source', object: `source/${name}`, outcome: 'done' as const };
-  await beside.records.change(log, async ({ transferSources }) => {
+  await hostStore.records.change(log, async ({ transferSources }) => {
     const before = (await transferSources.find(name)) ?? trusted(name);
     const source = { ...before, ...to, name };
     await transferSources.set(source);
@@ -148,10 +148,10 @@ const setSource = async (
   });
 };
 
-const distrust = ({ beside }: Pick<Site['store'], 'beside'>, name: string): Promise<unknown> => {
+const distrust = ({ beside: hostStore }: Pick<Site['store'], 'beside'>, name: string): Promise<unknown> => {
   const entry = { at: new Date().toISOString(), actor: 'cli:root', sessionId: null, requestId: null };
   const log = { ...entry, action: 'distrust_source', object: `source/${name}`, outcome: 'done' as const };
-  return beside.records.change(log, ({ transferSources }) => transferSources.remove(name));
+  return hostStore.records.change(log, ({ transferSources }) => transferSources.remove(name));
 };
 
 let made = 0;
@@ -170,7 +170,7 @@ async function carried(
   const transfer = example([file], { source: name, ...goodNow(), packages: [{ ...hello, channels }] });
   const into = folder(t);
   const write = async (signers: readonly Seed[], to: string): Promise<string> => {
-    const lists = signers.map((one) => [signatureOf(transfer.bytes, one)]);
+    const lists = signers.map((signer) => [signatureOf(transfer.bytes, signer)]);
     const [part = ''] = await written({ ...transfer, signatures: serializeSignatures(mergeSignatures(lists)) }, to);
     return part;
   };
@@ -198,16 +198,16 @@ async function bring({ run, store }: Site, { part, id }: { part: string; id: str
   return ` --seen ${digest}`;
 }
 
-const approve = async ({ beside, ids }: Site['store'], number: number) => {
+const approve = async ({ beside: hostStore, ids }: Site['store'], number: number) => {
   const login = { accountId: ids.bob, at: new Date().toISOString() };
-  return beside.acts.do(approveProposal, { actor: ids.bob }, { number, login });
+  return hostStore.acts.do(approveProposal, { actor: ids.bob }, { number, login });
 };
 
 largeTest('each change of a source while its transfer waits counts when the transfer is accepted', async (t) => {
   const site = await askingSite(t, 'transfers = "1 of B"');
   const { run, store } = site;
   let at = 0;
-  for (const [row, [what, { change, expected }]] of Object.entries(rows).entries()) {
+  for (const [row, [title, { change, expected }]] of Object.entries(rows).entries()) {
     // With LARDER_LONG=1 each change at each stage; otherwise a change that ends in a refusal at one of them, the stages in turn.
     for (const stage of long || expected === again ? stages : [stages[row % stages.length]!]) {
       const name = `source-${String(++at)}`;
@@ -218,12 +218,12 @@ largeTest('each change of a source while its transfer waits counts when the tran
       if (to === 'distrust') await distrust(store, name);
       else await setSource(store, { name, ...to });
       const accepted = await run(`transfer accept ${transfer.id} --yes${seen}`);
-      const label = `${what}, ${stage}`;
+      const label = `${title}, ${stage}`;
       t.equal(accepted.code, 1, label);
       // A preview that showed a release is not what would be changed now.
       t.match(
         accepted.err,
-        what === 'it may release nothing' && seen !== '' ? /other changes than the preview showed/ : expected,
+        title === 'it may release nothing' && seen !== '' ? /other changes than the preview showed/ : expected,
         label,
       );
       const { status } = (await store.beside.records.transfers.find(transfer.id)) ?? {};
@@ -289,8 +289,8 @@ t.test('the label of the site at the time of acceptance counts', async (t) => {
   changeConfig(config, { 'site.levels': ['open', 'inner'], 'site.label': 'inner' });
   await setSource(site.store, { ...trusted('depot'), keys: [first.publicKey], threshold: 1, scanners: [], scans: 0 });
   const file = snapOf(offered('hello-on', 1));
-  const said = { ...goodNow(), label: 'inner', packages: [{ ...helloWith([file]), name: 'hello-on' }] };
-  const transfer = example([file], said);
+  const statement = { ...goodNow(), label: 'inner', packages: [{ ...helloWith([file]), name: 'hello-on' }] };
+  const transfer = example([file], statement);
   const [part = ''] = await written(transfer, folder(t));
   await bring(site, { part, id: idOf(transfer.bytes) }, 'approved');
   changeConfig(config, { 'site.label': 'open' });
@@ -300,25 +300,25 @@ t.test('the label of the site at the time of acceptance counts', async (t) => {
 });
 
 largeTest('automatic acceptance that ends while content is still to come accepts nothing automatically', async (t) => {
-  const { depot, here, stick, carry } = await twoSites(t);
+  const { depot, here: receiver, stick, carry } = await twoSites(t);
   const sent = async (revision: number) => {
     await carry(offered('hello-on', revision));
     const part = join(stick, `${String(revision)}.tar`);
     return { part, id: ((await depot.done(`transfer make ${part}`)) as { id: string }).id };
   };
-  const known = await sent(1);
-  await here.done(`transfer receive ${known.part}`);
-  await here.done(`transfer accept ${known.id} --yes`);
-  await trust(here, depot, join(stick, 'automatic.json'), '--accept automatic');
-  t.match(await here.done(`transfer receive ${(await sent(2)).part}`), { automatic: /accepted automatically/ });
+  const accepted = await sent(1);
+  await receiver.done(`transfer receive ${accepted.part}`);
+  await receiver.done(`transfer accept ${accepted.id} --yes`);
+  await trust(receiver, depot, join(stick, 'automatic.json'), '--accept automatic');
+  t.match(await receiver.done(`transfer receive ${(await sent(2)).part}`), { automatic: /accepted automatically/ });
   const { part, id } = await sent(3);
   const unpacked = join(stick, 'unpacked');
-  await here.done(`transfer unpack ${part} ${unpacked}`);
+  await receiver.done(`transfer unpack ${part} ${unpacked}`);
   rmSync(join(unpacked, 'snap/hello-on_3.snap'));
-  t.match(await here.larder(`transfer receive ${unpacked}`), { code: 1, out: /Without snap\/hello-on_3\.snap/ });
-  await trust(here, depot, join(stick, 'people.json'));
-  t.notMatch(await here.done(`transfer receive ${part}`), { automatic: /./ });
-  t.match(await here.done('transfer list'), { transfers: [{ id, status: 'waiting' }] });
+  t.match(await receiver.larder(`transfer receive ${unpacked}`), { code: 1, out: /Without snap\/hello-on_3\.snap/ });
+  await trust(receiver, depot, join(stick, 'people.json'));
+  t.notMatch(await receiver.done(`transfer receive ${part}`), { automatic: /./ });
+  t.match(await receiver.done('transfer list'), { transfers: [{ id, status: 'waiting' }] });
 });
 
 t.test('a copy with the signatures that are missing now makes a waiting transfer acceptable', async (t) => {

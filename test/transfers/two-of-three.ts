@@ -20,10 +20,10 @@ export const thief = seedOf(4);
 /** The command that trusts a source with these keys, by their fingerprints. */
 export function trustCommand(t: Test, { site = 'depot', keys = [first, second, third], threshold = 2 } = {}): string {
   const file = join(folder(t), `${site}.json`);
-  const publicKeys = keys.map((one) => one.publicKey);
+  const publicKeys = keys.map((key) => key.publicKey);
   writeFileSync(file, JSON.stringify({ format: 1, site, keys: publicKeys, threshold }));
   return `site trust ${file} ${fingerprintOf(publicKeys)
-    .map((one) => `--fingerprint ${one}`)
+    .map((fingerprint) => `--fingerprint ${fingerprint}`)
     .join(' ')}`;
 }
 
@@ -34,14 +34,14 @@ export function rotateCommand(
     rotation = 1,
     keys,
     threshold = 1,
-    by,
+    by: signers,
   }: { rotation?: number; keys: SigningSeed[]; threshold?: number; by: SigningSeed[] },
 ): string {
   const file = join(folder(t), 'rotated.json');
-  const said = { format: 1, site: 'depot', rotation, keys: keys.map((one) => one.publicKey), threshold };
+  const fields = { format: 1, site: 'depot', rotation, keys: keys.map((key) => key.publicKey), threshold };
   const type = 'application/vnd.larder.rotation.v1+json';
-  const payload = Buffer.from(toCanonicalText(said));
-  const signatures = by.map((seed) => signatureOf(payload, seed, type));
+  const payload = Buffer.from(toCanonicalText(fields));
+  const signatures = signers.map((seed) => signatureOf(payload, seed, type));
   writeFileSync(file, JSON.stringify({ payloadType: type, payload: payload.toString('base64'), signatures }));
   return `site trust ${file}`;
 }
@@ -52,20 +52,20 @@ export async function sent(
   {
     sequence,
     revisions = [1],
-    by = [first, second],
+    by: signers = [first, second],
     more = {},
     source = 'depot',
   }: { sequence: number; revisions?: number[]; by?: SigningSeed[]; more?: Partial<TransferPackage>; source?: string },
 ): Promise<{ part: string; id: string }> {
-  const files = revisions.map((one) => snapOf(offered('hello-on', one)));
+  const files = revisions.map((revision) => snapOf(offered('hello-on', revision)));
   const hello = helloWith(files);
   const newest = revisions.at(-1) ?? 1;
-  const numbered = hello.revisions.map((one, at) => ({ ...one, revision: revisions[at] ?? 1 }));
+  const numbered = hello.revisions.map((revision, at) => ({ ...revision, revision: revisions[at] ?? 1 }));
   const channel = { channel: 'latest/stable', slot: 'amd64', architecture: 'amd64' as const, revision: newest };
   const channels = [{ ...channel, 'released-at': new Date().toISOString() }];
-  const said = { ...hello, name: 'hello-on', id: 'h'.repeat(32), revisions: numbered, channels, ...more };
-  const transfer = example(files, { source, ...goodNow(), sequence, packages: [said] });
-  const lists = by.map((one) => [signatureOf(transfer.bytes, one)]);
+  const packageEntry = { ...hello, name: 'hello-on', id: 'h'.repeat(32), revisions: numbered, channels, ...more };
+  const transfer = example(files, { source, ...goodNow(), sequence, packages: [packageEntry] });
+  const lists = signers.map((signer) => [signatureOf(transfer.bytes, signer)]);
   const [part = ''] = await written(
     { ...transfer, signatures: serializeSignatures(mergeSignatures(lists)) },
     folder(t),

@@ -132,14 +132,14 @@ t.test('a worker of another release than what serves refuses, and changes nothin
     env: { ...process.env, NODE_OPTIONS: '', LARDER_WORKER: '1' },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  const said: WorkerReport[] = [];
+  const reports: WorkerReport[] = [];
   child.on('message', (report: WorkerReport) => {
-    said.push(report);
+    reports.push(report);
     const role = { version: '0.0.1', number: 1, size: 2, begins: false, keeps: false };
     if (report.report === 'here') child.send({ order: 'begin', ...role });
   });
   t.same(await once(child, 'exit'), [1, null]);
-  t.match(said, [
+  t.match(reports, [
     { report: 'here' },
     { report: 'failed', problem: /^larder 0\.0\.1 serves this store, and .* start the store again$/, atOnce: false },
   ]);

@@ -34,10 +34,10 @@ async function store(t: Test) {
   return { data, workers, token: String(exchanged.body.macaroon) };
 }
 
-async function wrongFor(data: string, told: Told): Promise<string[]> {
+async function wrongFor(data: string, acknowledged: Told): Promise<string[]> {
   const { asking, close } = askingFile(data);
   try {
-    return await wrongIn(asking, told);
+    return await wrongIn(asking, acknowledged);
   } finally {
     close();
   }
@@ -55,13 +55,13 @@ async function reviewsWaiting(data: string): Promise<number> {
 
 t.test(`after ${kills} kills every acknowledged change exists, once`, async (t) => {
   const { data, workers, token } = await store(t);
-  const { told, stop } = await startClients(workers.url, token);
-  await killWorkers(workers, told, kills);
+  const { told: acknowledged, stop } = await startClients(workers.url, token);
+  await killWorkers(workers, acknowledged, kills);
   await stop();
-  t.ok(told.broken >= kills, `${told.broken} requests were cut, ${count(told)} acknowledged`);
-  t.ok(told.names.size > 0 && told.pushes.size > 0);
+  t.ok(acknowledged.broken >= kills, `${acknowledged.broken} requests were cut, ${count(acknowledged)} acknowledged`);
+  t.ok(acknowledged.names.size > 0 && acknowledged.pushes.size > 0);
   await until(async () => (await reviewsWaiting(data)) === 0 || workers.process.exitCode !== null);
-  t.same(await wrongFor(data, told), []);
+  t.same(await wrongFor(data, acknowledged), []);
   // The supervisor tells the other worker of an end when that worker has answered.
   let ended = 0;
   await until(async () => {
@@ -102,13 +102,13 @@ t.test('a store that acknowledges before it has done anything is found out', asy
     hasty.close();
   });
   const url = `http://127.0.0.1:${(hasty.address() as AddressInfo).port}`;
-  const { told, stop } = await startClients(url, token, false);
-  await killWorkers(workers, told, 1);
+  const { told: acknowledged, stop } = await startClients(url, token, false);
+  await killWorkers(workers, acknowledged, 1);
   await stop();
-  t.equal(told.broken, 0, 'its clients notice nothing');
+  t.equal(acknowledged.broken, 0, 'its clients notice nothing');
   await until(() => underWay === 0);
-  t.ok(cut > 0 && done + cut === told.names.size, `${done} were done, ${cut} cut`);
-  const lost = (await wrongFor(data, told)).filter((what) => what.startsWith('lost: the name '));
+  t.ok(cut > 0 && done + cut === acknowledged.names.size, `${done} were done, ${cut} cut`);
+  const lost = (await wrongFor(data, acknowledged)).filter((problem) => problem.startsWith('lost: the name '));
   t.ok(lost.length > 0 && lost.length <= cut, `${lost.length} names are lost`);
   t.equal(await workers.stop(), 0);
 });

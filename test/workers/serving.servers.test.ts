@@ -29,8 +29,8 @@ const lines = (pattern: RegExp): number => (store.log().match(new RegExp(pattern
 /** A figure of the page, as each worker says; one where they agree. */
 const figures = async (name: string): Promise<number[]> => {
   const line = new RegExp(`^${RegExp.escape(name)} (\\S+)$`, 'm');
-  const found = (await askEach('/metrics')).map(({ text }) => Number(line.exec(text)?.[1] ?? NaN));
-  return [...new Set(found)];
+  const values = (await askEach('/metrics')).map(({ text }) => Number(line.exec(text)?.[1] ?? NaN));
+  return [...new Set(values)];
 };
 const healthz = 'larder_requests_total{operation="healthz",status="200"}';
 
@@ -107,14 +107,14 @@ t.test('all of them are sealed, and all are given the key again', async (t) => {
 t.test('a hanging worker gets at most one connection', async (t) => {
   const [, pid] = [...store.pids()][0]!;
   process.kill(pid, 'SIGSTOP');
-  const asked = Array.from({ length: 8 }, () => ask('/healthz'));
+  const requests = Array.from({ length: 8 }, () => ask('/healthz'));
   let answered = 0;
-  for (const one of asked) void one.then(() => answered++);
+  for (const request of requests) void request.then(() => answered++);
   await until(() => answered >= 7);
   t.equal(answered, 7);
   process.kill(pid, 'SIGCONT');
   t.same(
-    (await Promise.all(asked)).map(({ status }) => status),
+    (await Promise.all(requests)).map(({ status }) => status),
     Array(8).fill(200),
   );
 });

@@ -44,9 +44,9 @@ t.test('an operation and a command do the same to an account and to its tokens',
       `token revoke --account ${store.ids.ada} --issued-before 2026-01-01T00:00:00Z --yes`,
     ],
   ] as const) {
-    const [one, other] = [await after(byOperation), await after(() => command(store, byCommand))];
-    t.same(other, one, name);
-    t.match(one.entry, { object: `account/${store.ids.ada}`, outcome: 'done' }, name);
+    const [first, other] = [await after(byOperation), await after(() => command(store, byCommand))];
+    t.same(other, first, name);
+    t.match(first.entry, { object: `account/${store.ids.ada}`, outcome: 'done' }, name);
   }
 
   const revoked: object[] = [];
@@ -92,48 +92,52 @@ t.test('and refuse the same in the same words', async (t) => {
 });
 
 t.test('an act repeats the checks of its callers', async (t) => {
-  const { beside, ids } = await startStore(t);
-  const { acts, records, newId } = beside;
-  const [by, moment] = [{ actor: 'test' }, '2026-03-01T12:00:00.000Z'];
+  const { beside: writableStore, ids } = await startStore(t);
+  const { acts, records, newId } = writableStore;
+  const [actor, moment] = [{ actor: 'test' }, '2026-03-01T12:00:00.000Z'];
   const eve = { id: newId.id(), username: 'eve', displayName: 'Eve', email: 'eve@example.org', idMadeHere: true };
   const nobody = { id: 'nobody' };
   const session = { sessionId: newId.uuid(), accountId: 'nobody', rootKeyId: 'x', description: null };
   const before = (await records.audit.head())?.seq;
   for (const [name, code, doing] of [
-    ['a user name', 'api-error', () => acts.do(createAccount, by, { ...eve, username: 'Eve!' })],
-    ['a display name', 'api-error', () => acts.do(createAccount, by, { ...eve, displayName: ' ' })],
-    ['an address', 'api-error', () => acts.do(createAccount, by, { ...eve, email: 'Eve@example.org' })],
-    ['an id', 'api-error', () => acts.do(createAccount, by, { ...eve, id: '?' })],
-    ['a name that is taken', 'conflict', () => acts.do(createAccount, by, { ...eve, username: 'ada' })],
-    ['disable', 'resource-not-found', () => acts.do(disableAccount, by, { ...nobody, moment, endTokens: false })],
-    ['enable', 'resource-not-found', () => acts.do(enableAccount, by, nobody)],
-    ['role', 'resource-not-found', () => acts.do(changeRole, by, { ...nobody, role: 'store-admin', remove: false })],
+    ['a user name', 'api-error', () => acts.do(createAccount, actor, { ...eve, username: 'Eve!' })],
+    ['a display name', 'api-error', () => acts.do(createAccount, actor, { ...eve, displayName: ' ' })],
+    ['an address', 'api-error', () => acts.do(createAccount, actor, { ...eve, email: 'Eve@example.org' })],
+    ['an id', 'api-error', () => acts.do(createAccount, actor, { ...eve, id: '?' })],
+    ['a name that is taken', 'conflict', () => acts.do(createAccount, actor, { ...eve, username: 'ada' })],
+    ['disable', 'resource-not-found', () => acts.do(disableAccount, actor, { ...nobody, moment, endTokens: false })],
+    ['enable', 'resource-not-found', () => acts.do(enableAccount, actor, nobody)],
+    ['role', 'resource-not-found', () => acts.do(changeRole, actor, { ...nobody, role: 'store-admin', remove: false })],
     [
       'role of no brand',
       'resource-not-found',
-      () => acts.do(changeRole, by, { id: ids.ada, role: 'brand-admin:bob', remove: false }),
+      () => acts.do(changeRole, actor, { id: ids.ada, role: 'brand-admin:bob', remove: false }),
     ],
-    ['password', 'resource-not-found', () => acts.do(setPassword, by, { ...nobody, hash: 'x', endTokensAt: null })],
-    ['invite', 'resource-not-found', () => acts.do(inviteAccount, by, { ...nobody, digest: 'x', until: moment })],
-    ['code', 'resource-not-found', () => acts.do(setTotpSecret, by, { ...nobody, secret: 'x', replace: false })],
-    ['no code', 'resource-not-found', () => acts.do(setTotpSecret, by, { id: ids.ada, secret: null, replace: false })],
-    ['credential', 'conflict', () => acts.do(changeCredential, by, { id: ids.ada, digest: 'x', added: false })],
+    ['password', 'resource-not-found', () => acts.do(setPassword, actor, { ...nobody, hash: 'x', endTokensAt: null })],
+    ['invite', 'resource-not-found', () => acts.do(inviteAccount, actor, { ...nobody, digest: 'x', until: moment })],
+    ['code', 'resource-not-found', () => acts.do(setTotpSecret, actor, { ...nobody, secret: 'x', replace: false })],
+    [
+      'no code',
+      'resource-not-found',
+      () => acts.do(setTotpSecret, actor, { id: ids.ada, secret: null, replace: false }),
+    ],
+    ['credential', 'conflict', () => acts.do(changeCredential, actor, { id: ids.ada, digest: 'x', added: false })],
     [
       'agent',
       'resource-not-found',
-      () => acts.do(registerAgent, by, { username: 'x', accountId: 'nobody', publicKey: 'x' }),
+      () => acts.do(registerAgent, actor, { username: 'x', accountId: 'nobody', publicKey: 'x' }),
     ],
-    ['tokens', 'resource-not-found', () => acts.do(endTokens, by, { ...nobody, moment, issuedBefore: null })],
+    ['tokens', 'resource-not-found', () => acts.do(endTokens, actor, { ...nobody, moment, issuedBefore: null })],
     [
       'token',
       'resource-not-found',
-      () => acts.do(issueToken, by, { session: { ...session, validSince: moment, validUntil: moment } }),
+      () => acts.do(issueToken, actor, { session: { ...session, validSince: moment, validUntil: moment } }),
     ],
   ] as [string, string, () => Promise<unknown>][]) {
     await t.rejects(doing(), { code }, name);
   }
-  await acts.do(disableAccount, by, { id: ids.bob, moment, endTokens: false });
-  await t.rejects(acts.do(inviteAccount, by, { id: ids.bob, digest: 'x', until: moment }), { code: 'conflict' });
+  await acts.do(disableAccount, actor, { id: ids.bob, moment, endTokens: false });
+  await t.rejects(acts.do(inviteAccount, actor, { id: ids.bob, digest: 'x', until: moment }), { code: 'conflict' });
   t.equal(
     (await records.audit.head())?.seq,
     (before ?? 0) + 1,
@@ -142,9 +146,9 @@ t.test('an act repeats the checks of its callers', async (t) => {
 });
 
 /** Never called: that the compiler holds what each act needs to know. */
-export const doesNotCompile = ({ acts, by }: { acts: Acts; by: Actor }): unknown => [
+export const doesNotCompile = ({ acts, by: actor }: { acts: Acts; by: Actor }): unknown => [
   // @ts-expect-error -- an account is named by its id
-  acts.do(enableAccount, by, {}),
+  acts.do(enableAccount, actor, {}),
   // @ts-expect-error -- a disabled account needs more fields
-  acts.do(disableAccount, by, { id: 'ada' }),
+  acts.do(disableAccount, actor, { id: 'ada' }),
 ];

@@ -12,17 +12,17 @@ import { addRevision } from '#test/fixtures/packages/packages.ts';
 /** ada publishes snap/hello with three revisions; releases to stable wait for two of bob, carol and dave. */
 async function guarded(t: Parameters<typeof startStore>[0], rules = ['2 of B*, carol, dave for snap/*:*/stable']) {
   const store = await startStore(t);
-  for (const one of ['carol', 'dave', 'erin']) await store.join(one);
+  for (const username of ['carol', 'dave', 'erin']) await store.join(username);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
   for (const number of [1, 2, 3]) await addRevision(store, id, number);
   const { ids } = store;
-  const named = (text: string): string =>
+  const insertIds = (text: string): string =>
     text
       .replace('B*', ids.bob)
       .replace('carol', ids['carol'] ?? '')
       .replace('dave', ids['dave'] ?? '');
-  const policy: ApprovalPolicy = { ...noPolicy, releases: rules.map((rule) => readReleaseRule(named(rule))!) };
+  const policy: ApprovalPolicy = { ...noPolicy, releases: rules.map((rule) => readReleaseRule(insertIds(rule))!) };
   await store.beside.acts.do(changeApprovalPolicy, itself, policy);
   for (const id of Object.values(ids)) {
     await store.beside.acts.do(setTotpSecret, itself, { id, secret: 'sealed', replace: false });
@@ -45,7 +45,7 @@ const held = async (store: TestAppliance): Promise<string[]> => {
   return map.map(({ channel, revision }) => `${channel}=${String(revision)}`);
 };
 
-const told = ({ status, body }: { status: number; body: unknown }): [number, string] => [
+const outcomeOf = ({ status, body }: { status: number; body: unknown }): [number, string] => [
   status,
   (body as { 'error-list'?: { message: string }[] })['error-list']?.[0]?.message ?? '',
 ];
@@ -57,14 +57,18 @@ t.test('a release waits for two others, and is done by the same request once the
     403,
     `Waits for ${more} (proposal 1, until ${until}). Who may approve: ${who}.`,
   ];
-  t.strictSame(told(await release(1)), waits('2 more approvals', 'bob, carol, dave'));
-  t.strictSame(told(await release(1)), waits('2 more approvals', 'bob, carol, dave'), 'the same again adds nothing');
+  t.strictSame(outcomeOf(await release(1)), waits('2 more approvals', 'bob, carol, dave'));
+  t.strictSame(
+    outcomeOf(await release(1)),
+    waits('2 more approvals', 'bob, carol, dave'),
+    'the same again adds nothing',
+  );
   t.equal((await release(1)).body['error-list'][0].code, 'approval-required');
   t.strictSame(await held(store), [], 'nothing is released');
   t.equal((await store.beside.records.proposals.list({ before: 1e9, openAt: undefined }, 10)).length, 1);
 
   await approve('bob', 1);
-  t.strictSame(told(await release(1)), waits('1 more approval', 'carol, dave'));
+  t.strictSame(outcomeOf(await release(1)), waits('1 more approval', 'carol, dave'));
   await t.rejects(approve('bob', 1), { code: 'conflict' }, 'nobody approves twice');
   await t.rejects(approve('ada', 1), { code: 'forbidden' }, 'nor what he proposed');
   await t.rejects(approve('erin', 1), { code: 'forbidden' }, 'nor somebody whom nobody asks');
@@ -78,16 +82,16 @@ t.test('a release waits for two others, and is done by the same request once the
   t.match(JSON.parse(details), { proposal: 1, 'approved-by': [store.ids.bob, store.ids['carol']] });
   t.equal((await store.beside.records.proposals.find(1))?.state, 'done');
   t.equal((await release(1)).status, 200, 'what changes nothing asks nobody');
-  t.match(told(await release(2)), [403, /proposal 2/], 'and the next one waits anew');
+  t.match(outcomeOf(await release(2)), [403, /proposal 2/], 'and the next one waits anew');
 });
 
 t.test('of two rules for one channel the stricter one decides, in any order', async (t) => {
   const rules = ['2 of B*, carol, dave for snap/*:*/stable', '1 of B* for snap/hello:*/stable'];
   for (const ordered of [rules, rules.toReversed()]) {
     const { store, release, approve } = await guarded(t, ordered);
-    t.match(told(await release(1)), [403, /^Waits for 2 more approvals /], ordered[0]!);
+    t.match(outcomeOf(await release(1)), [403, /^Waits for 2 more approvals /], ordered[0]!);
     await approve('bob', 1);
-    t.match(told(await release(1)), [403, /^Waits for 1 more approval .*Who may approve: carol, dave\.$/]);
+    t.match(outcomeOf(await release(1)), [403, /^Waits for 1 more approval .*Who may approve: carol, dave\.$/]);
     t.strictSame(await held(store), []);
     await approve('dave', 1);
     t.equal((await release(1)).status, 200);
@@ -111,7 +115,7 @@ t.test('an approval lapses when its own channels change, and not when other chan
   await approve('bob', 2);
   await release(3, 'edge');
   t.equal((await release(1)).status, 200, 'a release elsewhere does not touch it');
-  t.match(told(await release(2)), [403, /proposal 3/], 'stable holds something else than bob was told');
+  t.match(outcomeOf(await release(2)), [403, /proposal 3/], 'stable holds something else than bob was told');
   t.equal((await store.beside.records.proposals.find(2))?.state, 'fallen');
   const entries = await store.beside.records.audit.list(0, 1000);
   const proposed = entries.findLast(({ action }) => action === 'propose_change')!;
@@ -155,16 +159,16 @@ t.test('a rejected proposal stays until it expires, and an expired one does not 
   const { store, release, approve } = await guarded(t, ['1 of B*, carol for snap/*:*/stable']);
   await release(1);
   const login = { accountId: store.ids.bob, at: store.clock.now.toISOString() };
-  const by = { actor: store.ids.bob };
-  await store.beside.acts.do(rejectProposal, by, { number: 1, login, reason: 'It crashes on pumps.' });
-  t.match(told(await release(1)), [403, /^Rejected by bob \(proposal 1\): It crashes on pumps\./]);
+  const actor = { actor: store.ids.bob };
+  await store.beside.acts.do(rejectProposal, actor, { number: 1, login, reason: 'It crashes on pumps.' });
+  t.match(outcomeOf(await release(1)), [403, /^Rejected by bob \(proposal 1\): It crashes on pumps\./]);
   await t.rejects(approve('carol', 1), { code: 'conflict' });
   await release(2);
   await approve('carol', 2);
   store.clock.advance(days(8));
-  t.match(told(await release(2)), [403, /proposal 3/], 'an approval ends with its proposal');
+  t.match(outcomeOf(await release(2)), [403, /proposal 3/], 'an approval ends with its proposal');
   await t.rejects(approve('carol', 2), { code: 'conflict', message: /expired/ });
-  t.match(told(await release(1)), [403, /proposal 4/], 'and so does a rejection');
+  t.match(outcomeOf(await release(1)), [403, /proposal 4/], 'and so does a rejection');
 });
 
 t.test('a policy that asks for less has to be approved by the one in force', async (t) => {
@@ -211,7 +215,7 @@ t.test('old proposals are forgotten, except the newest', async (t) => {
 
 t.test('an approver who proposes needs the approval of another approver', async (t) => {
   const { release, approve } = await guarded(t, [`1 of B*, ${'A'.repeat(32)} for snap/*:*/stable`]);
-  t.match(told(await release(1)), [403, /Who may approve: bob\./]);
+  t.match(outcomeOf(await release(1)), [403, /Who may approve: bob\./]);
   await t.rejects(approve('ada', 1), { code: 'forbidden', message: /yourself/ });
   t.equal((await release(1)).status, 403);
   await approve('bob', 1);
@@ -229,9 +233,9 @@ t.test('an account has at most 500 waiting proposals, and expired proposals do n
       await tx.proposals.add({ ...other, actor: ada, proposedAt: at, endsAt });
     }
   });
-  t.match(told(await release(1)), [429, /^500 of your proposals wait already/]);
+  t.match(outcomeOf(await release(1)), [429, /^500 of your proposals wait already/]);
   store.clock.advance(days(1) - 1);
   t.equal((await release(1)).status, 429, 'until the last millisecond');
   store.clock.advance(1);
-  t.match(told(await release(1)), [403, /Waits for 2 more approvals \(proposal 501/]);
+  t.match(outcomeOf(await release(1)), [403, /Waits for 2 more approvals \(proposal 501/]);
 });

@@ -34,8 +34,8 @@ const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBU
 /** ada publishes snap/hello; bob has the role and approves releases to stable. */
 async function guarded(t: Parameters<typeof startStore>[0]) {
   const store = await startStore(t);
-  const { ids, beside, clock } = store;
-  const { acts, records } = beside;
+  const { ids, beside: writableStore, clock } = store;
+  const { acts, records } = writableStore;
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
   await addRevision(store, id, 1);
@@ -63,8 +63,8 @@ async function guarded(t: Parameters<typeof startStore>[0]) {
   /** The number of the proposal that waits for bob. */
   const proposal = async (): Promise<number> => {
     const { body } = await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision: 1 }]);
-    const said = (body as { 'error-list'?: { message: string }[] })['error-list']?.[0]?.message ?? '';
-    return Number(/proposal (\d+)/.exec(said)?.[1]);
+    const message = (body as { 'error-list'?: { message: string }[] })['error-list']?.[0]?.message ?? '';
+    return Number(/proposal (\d+)/.exec(message)?.[1]);
   };
   const approve = async (): Promise<{ fell: boolean }> => {
     const login = { accountId: ids.bob, at: at() };
@@ -88,15 +88,24 @@ const session = (bob: string, at: string) => ({
   conditions: '{}',
 });
 
-async function rotated({ store: { beside }, at, change }: World, by: Actor, bob: string): Promise<void> {
-  const rootKeyId = (await beside.rootKeys.current()).id;
+async function rotated(
+  { store: { beside: writableStore }, at, change }: World,
+  actor: Actor,
+  bob: string,
+): Promise<void> {
+  const rootKeyId = (await writableStore.rootKeys.current()).id;
   const [old, session_] = [
     { ...session(bob, at()), rootKeyId },
     { ...session(bob, at()), rootKeyId },
   ];
   await change((tx) => tx.macaroons.add(old));
   const moment = at();
-  await beside.acts.do(rotateToken, by, { sessionId: old.sessionId, session: session_, moment, endsAt: moment });
+  await writableStore.acts.do(rotateToken, actor, {
+    sessionId: old.sessionId,
+    session: session_,
+    moment,
+    endsAt: moment,
+  });
 }
 
 /** Acts that change an account. With `onlyByOthers` the account itself may do it, and nothing new is proven by that. */
@@ -104,142 +113,142 @@ const changing: Record<string, { act: Act<never, unknown>; doing: Doing; onlyByO
   {
     'a role is given': {
       act: changeRole,
-      doing: ({ store }, by, id) => store.beside.acts.do(changeRole, by, { id, role: 'auditor', remove: false }),
+      doing: ({ store }, actor, id) => store.beside.acts.do(changeRole, actor, { id, role: 'auditor', remove: false }),
     },
     'store-admin is taken away again': {
       act: changeRole,
-      doing: async ({ store, change, at }, by, id) => {
+      doing: async ({ store, change, at }, actor, id) => {
         await change((tx) => tx.accounts.makeStoreAdministrator(id, at()));
-        await store.beside.acts.do(changeRole, by, { id, role: 'store-admin', remove: true });
+        await store.beside.acts.do(changeRole, actor, { id, role: 'store-admin', remove: true });
       },
     },
     'it is enabled': {
       act: enableAccount,
-      doing: ({ store }, by, id) => store.beside.acts.do(enableAccount, by, { id }),
+      doing: ({ store }, actor, id) => store.beside.acts.do(enableAccount, actor, { id }),
     },
     'its name or address is changed': {
       act: updateAccount,
-      doing: ({ store }, by, id) => store.beside.acts.do(updateAccount, by, { id, email: 'bobby@example.com' }),
+      doing: ({ store }, actor, id) => store.beside.acts.do(updateAccount, actor, { id, email: 'bobby@example.com' }),
     },
     'its password is set': {
       act: setPassword,
-      doing: ({ store }, by, id) => store.beside.acts.do(setPassword, by, { id, hash: 'h', endTokensAt: null }),
+      doing: ({ store }, actor, id) => store.beside.acts.do(setPassword, actor, { id, hash: 'h', endTokensAt: null }),
     },
     'a set-up link is made': {
       act: inviteAccount,
       notForOneself: true,
-      doing: ({ store }, by, id) =>
-        store.beside.acts.do(inviteAccount, by, { id, digest: 'd', until: '2027-01-01T00:00:00.000Z' }),
+      doing: ({ store }, actor, id) =>
+        store.beside.acts.do(inviteAccount, actor, { id, digest: 'd', until: '2027-01-01T00:00:00.000Z' }),
     },
     'its password is set with a link': {
       act: setOwnPassword,
-      doing: async ({ store, change }, by, id) => {
+      doing: async ({ store, change }, actor, id) => {
         await change((tx) => tx.setUpLinks.set(id, 'l', '2027-01-01T00:00:00.000Z'));
-        await store.beside.acts.do(setOwnPassword, by, { id, digest: 'l', hash: 'h', endTokens: false });
+        await store.beside.acts.do(setOwnPassword, actor, { id, digest: 'l', hash: 'h', endTokens: false });
       },
     },
     'its password is changed': {
       act: changeOwnPassword,
-      doing: async ({ store }, by, id) => {
+      doing: async ({ store }, actor, id) => {
         const provenAt = (await store.beside.records.passwords.find(id))?.changedAt ?? '';
-        await store.beside.acts.do(changeOwnPassword, by, { id, provenAt, hash: 'h', endTokensAt: null });
+        await store.beside.acts.do(changeOwnPassword, actor, { id, provenAt, hash: 'h', endTokensAt: null });
       },
     },
     'its one-time password is set': {
       act: setTotpSecret,
-      doing: ({ store }, by, id) => store.beside.acts.do(setTotpSecret, by, { id, secret: 's', replace: true }),
+      doing: ({ store }, actor, id) => store.beside.acts.do(setTotpSecret, actor, { id, secret: 's', replace: true }),
     },
     'its one-time password is removed and set again': {
       act: setTotpSecret,
-      doing: async ({ store, change, at }, by, id) => {
-        await store.beside.acts.do(setTotpSecret, by, { id, secret: null, replace: false });
+      doing: async ({ store, change, at }, actor, id) => {
+        await store.beside.acts.do(setTotpSecret, actor, { id, secret: null, replace: false });
         await change((tx) => tx.totpSecrets.set(id, 'sealed', at()));
       },
     },
     'its one-time password is switched on': {
       act: switchOnTotp,
-      doing: async ({ store, change }, by, id) => {
+      doing: async ({ store, change }, actor, id) => {
         await change((tx) => tx.totpSecrets.remove(id));
-        await store.beside.acts.do(switchOnTotp, by, { id, secret: 's', step: 1, recovery: [] });
+        await store.beside.acts.do(switchOnTotp, actor, { id, secret: 's', step: 1, recovery: [] });
       },
     },
     'its one-time password is switched off': {
       act: switchOffTotp,
-      doing: async ({ store, change, at }, by, id) => {
-        await store.beside.acts.do(switchOffTotp, by, { id });
+      doing: async ({ store, change, at }, actor, id) => {
+        await store.beside.acts.do(switchOffTotp, actor, { id });
         await change((tx) => tx.totpSecrets.set(id, 'sealed', at()));
       },
     },
     'its recovery codes are renewed': {
       act: renewRecoveryCodes,
-      doing: ({ store }, by, id) => store.beside.acts.do(renewRecoveryCodes, by, { id, recovery: [] }),
+      doing: ({ store }, actor, id) => store.beside.acts.do(renewRecoveryCodes, actor, { id, recovery: [] }),
     },
     'a key to sign with is registered': {
       act: addApproverKey,
-      doing: async ({ store, change }, by, id) => {
+      doing: async ({ store, change }, actor, id) => {
         await change((tx) => tx.approverKeys.remove({ key, accountId: id }));
         await change((tx) => tx.approvalPolicy.set(noPolicy, '2026-01-01T00:00:00.000Z'));
-        await store.beside.acts.do(addApproverKey, by, { id, key });
+        await store.beside.acts.do(addApproverKey, actor, { id, key });
         const releases = [readReleaseRule('1 for snap/*:*/stable')!];
         await change((tx) => tx.approvalPolicy.set({ ...noPolicy, releases }, '2026-01-01T00:00:00.000Z'));
       },
     },
     'a key to sign with is removed': {
       act: removeApproverKey,
-      doing: async ({ store, change, at }, by, id) => {
+      doing: async ({ store, change, at }, actor, id) => {
         await change(async (tx) => {
           await tx.approverKeys.remove({ key, accountId: id });
           await tx.approverKeys.add({ key, accountId: id, addedAt: at(), addedBy: 'test' });
         });
-        await store.beside.acts.do(removeApproverKey, by, { id, key });
+        await store.beside.acts.do(removeApproverKey, actor, { id, key });
       },
     },
     'a credential of an administrator is made for it': {
       act: changeCredential,
-      doing: async ({ store, change, at }, by, id) => {
+      doing: async ({ store, change, at }, actor, id) => {
         await change((tx) => tx.accounts.makeStoreAdministrator(id, at()));
-        await store.beside.acts.do(changeCredential, by, { id, digest: 'd', added: true });
+        await store.beside.acts.do(changeCredential, actor, { id, digest: 'd', added: true });
         await change((tx) => tx.accounts.endStoreAdministrator(id));
       },
     },
     'an agent is registered for it': {
       act: registerAgent,
-      doing: ({ store }, by, id) => {
+      doing: ({ store }, actor, id) => {
         const username = `agent-${crypto.randomUUID()}`;
-        return store.beside.acts.do(registerAgent, by, { username, accountId: id, publicKey: 'k' });
+        return store.beside.acts.do(registerAgent, actor, { username, accountId: id, publicKey: 'k' });
       },
     },
     'a token is issued for it': {
       act: issueToken,
       onlyByOthers: true,
-      doing: async ({ store, at }, by, id) => {
+      doing: async ({ store, at }, actor, id) => {
         const rootKeyId = (await store.beside.rootKeys.current()).id;
-        await store.beside.acts.do(issueToken, by, { session: { ...session(id, at()), rootKeyId } });
+        await store.beside.acts.do(issueToken, actor, { session: { ...session(id, at()), rootKeyId } });
       },
     },
     'a person of the OpenID provider can log in as it': {
       act: addOpenidIdentity,
-      doing: async ({ store, change }, by, id) => {
+      doing: async ({ store, change }, actor, id) => {
         await change((tx) => tx.openidIdentities.remove(id));
-        await store.beside.acts.do(addOpenidIdentity, by, { id, issuer, subject: crypto.randomUUID() });
+        await store.beside.acts.do(addOpenidIdentity, actor, { id, issuer, subject: crypto.randomUUID() });
       },
     },
     'a person of the OpenID provider can no longer log in as it': {
       act: removeOpenidIdentity,
-      doing: async ({ store, change, at }, by, id) => {
+      doing: async ({ store, change, at }, actor, id) => {
         const subject = crypto.randomUUID();
         await change((tx) => tx.openidIdentities.add({ accountId: id, issuer, subject, linkedAt: at() }));
-        await store.beside.acts.do(removeOpenidIdentity, by, { id });
+        await store.beside.acts.do(removeOpenidIdentity, actor, { id });
       },
     },
     'a group of the OpenID provider gives it a role': {
       act: changeGroupRoles,
-      doing: async ({ store, change }, by, id) => {
+      doing: async ({ store, change }, actor, id) => {
         await change(async (tx) => {
           await tx.groupRoles.remove(id, 'auditor');
           await tx.accounts.unassign(id, 'auditor');
         });
-        await store.beside.acts.do(changeGroupRoles, by, { id, roles: [{ role: 'auditor', group: 'auditors' }] });
+        await store.beside.acts.do(changeGroupRoles, actor, { id, roles: [{ role: 'auditor', group: 'auditors' }] });
       },
     },
     'a token is issued in the place of another one': { act: rotateToken, onlyByOthers: true, doing: rotated },
@@ -274,7 +283,7 @@ const others: Record<string, string> = {
 t.test('every act on an account either suspends its approvals, or states why not', (t) => {
   const isAbout = ({ on }: Act<never, unknown>): boolean => /^(account|agent|session)\//.test(on);
   const listed = new Set([...Object.values(changing).map(({ act }) => act.name), ...Object.keys(others)]);
-  const missing = everyAct.filter((one) => isAbout(one) && !listed.has(one.name)).map(({ name }) => name);
+  const missing = everyAct.filter((act) => isAbout(act) && !listed.has(act.name)).map(({ name }) => name);
   t.strictSame(missing, [], 'an act on accounts is missing from the lists of this file');
   const names = new Set(everyAct.map(({ name }) => name));
   t.strictSame(
@@ -296,20 +305,20 @@ for (const [name, { doing, onlyByOthers, notForOneself }] of Object.entries(chan
     const world = await guarded(t);
     const { store, restore, approve } = world;
     const { bob } = store.ids;
-    for (const by of [store.ids.root, 'cli:root', bob]) {
+    for (const actor of [store.ids.root, 'cli:root', bob]) {
       await restore();
-      if (by === bob && notForOneself === true) {
-        await t.rejects(doing(world, { actor: by }, bob), { code: 'forbidden' });
+      if (actor === bob && notForOneself === true) {
+        await t.rejects(doing(world, { actor: actor }, bob), { code: 'forbidden' });
         continue;
       }
-      await doing(world, { actor: by }, bob);
-      if (by === bob && onlyByOthers === true) {
+      await doing(world, { actor: actor }, bob);
+      if (actor === bob && onlyByOthers === true) {
         t.strictSame(await approve(), { fell: false }, 'its own token counts as nothing new');
         continue;
       }
-      await t.rejects(approve(), { code: 'forbidden', message: /Your approvals count from/ }, `by ${by}`);
+      await t.rejects(approve(), { code: 'forbidden', message: /Your approvals count from/ }, `by ${actor}`);
       store.clock.advance(hours(71));
-      await t.rejects(approve(), { message: /Your approvals count from/ }, `by ${by}, 71 hours later`);
+      await t.rejects(approve(), { message: /Your approvals count from/ }, `by ${actor}, 71 hours later`);
       store.clock.advance(hours(1));
       await approve().then(
         () => t.pass('and counts after 72 hours'),

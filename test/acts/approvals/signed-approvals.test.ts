@@ -23,15 +23,15 @@ import { sshKeyPair, sshSigned } from '#test/fixtures/accounts/ssh-keys.ts';
 const people = ['bob', 'carol', 'dave'];
 
 /** ada publishes snap/hello. The approvers have keys of their own, and a stick for signing. */
-async function signing(t: Parameters<typeof startStore>[0], named = true) {
+async function signing(t: Parameters<typeof startStore>[0], hasSiteName = true) {
   const store = await startStore(t);
-  for (const one of ['carol', 'dave']) await store.join(one);
+  for (const username of ['carol', 'dave']) await store.join(username);
   const { acts, records } = store.beside;
   const stick = folder(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
   for (const number of [1, 2]) await addRevision(store, id, number);
-  if (named) await acts.do(nameSite, itself, { name: 'site-b', keyId: 'k', sealedKey: 'sealed' });
+  if (hasSiteName) await acts.do(nameSite, itself, { name: 'site-b', keyId: 'k', sealedKey: 'sealed' });
   const idOf = (who: string): string => store.ids[who] ?? '';
   const pairs = new Map(people.map((who) => [who, sshKeyPair(stick, who)]));
   const keyOf = (who: string): string => readSshKey(pairs.get(who)?.publicKey ?? '')?.line ?? '';
@@ -45,7 +45,7 @@ async function signing(t: Parameters<typeof startStore>[0], named = true) {
     acts.do(changeApprovalPolicy, itself, {
       ...noPolicy,
       rules,
-      releases: releases.map((one) => readReleaseRule(rule(one))!),
+      releases: releases.map((pattern) => readReleaseRule(rule(pattern))!),
     });
   const textOf = async (number: number) => textToSign(records, (await records.proposals.find(number))!);
   let written = 0;
@@ -70,25 +70,33 @@ t.test('a release waits for signatures, and nothing else counts as one', async (
   await put(['2 signed of bob, carol, dave for snap/*:*/stable']);
   t.match(await release(1), /Waits for 2 more approvals \(proposal 1, .*Each approval must be signed\.$/);
   t.match(await release(2), /proposal 2/);
-  const [one, two] = [await textOf(1), await textOf(2)];
-  t.match(one, /^larder approval 1\nstore: "site-b"\nproposal: 1\n/);
-  t.match(one, /\nchanges: 1\n"releases" "snap\/hello:latest\/stable" "all": nothing -> "1"\n$/);
+  const [firstText, two] = [await textOf(1), await textOf(2)];
+  t.match(firstText, /^larder approval 1\nstore: "site-b"\nproposal: 1\n/);
+  t.match(firstText, /\nchanges: 1\n"releases" "snap\/hello:latest\/stable" "all": nothing -> "1"\n$/);
 
   const refused = (who: string, signature: string | undefined, message: RegExp) =>
     t.rejects(approve(who, 1, signature), { code: 'forbidden', message }, String(message));
   await refused('bob', undefined, /^The policy requires your signature\. Run 'ssh-keygen -Y sign -n larder-approval/);
   await refused('bob', 'none', /^This is not a signature of 'ssh-keygen -Y sign'/);
-  await refused('bob', sign('bob', one, 'file'), /^The signature is for another purpose/);
+  await refused('bob', sign('bob', firstText, 'file'), /^The signature is for another purpose/);
   await refused('bob', sign('bob', two), /^The signature does not match this proposal/);
-  await refused('bob', sign('bob', one.replace('-> "1"', '-> "2"')), /^The signature does not match this proposal/);
-  await refused('bob', sign('bob', one.replace('site-b', 'site-c')), /^The signature does not match this proposal/);
-  await refused('bob', sign('carol', one), /^The key SHA256:\S+ is not registered for your account/);
+  await refused(
+    'bob',
+    sign('bob', firstText.replace('-> "1"', '-> "2"')),
+    /^The signature does not match this proposal/,
+  );
+  await refused(
+    'bob',
+    sign('bob', firstText.replace('site-b', 'site-c')),
+    /^The signature does not match this proposal/,
+  );
+  await refused('bob', sign('carol', firstText), /^The key SHA256:\S+ is not registered for your account/);
   t.match(await release(1), /Waits for 2 more/, 'none of them counted');
 
-  await approve('bob', 1, sign('bob', one));
-  await t.rejects(approve('bob', 1, sign('bob', one)), { code: 'conflict' }, 'nobody counts twice');
+  await approve('bob', 1, sign('bob', firstText));
+  await t.rejects(approve('bob', 1, sign('bob', firstText)), { code: 'conflict' }, 'nobody counts twice');
   t.match(await release(1), /Waits for 1 more approval .*Who may approve: carol, dave\./);
-  await approve('carol', 1, sign('carol', one));
+  await approve('carol', 1, sign('carol', firstText));
   t.equal(await release(1), 'done');
   const rows = await records.audit.newest(1e15, 10);
   const details = rows.find(({ action }) => action === 'push_releases')?.details ?? '';
@@ -129,13 +137,13 @@ function registerKey({ store, idOf }: Signing, who: string, key: string): Promis
   );
 }
 
-const registerAnother = (here: Signing) =>
-  registerKey(here, 'bob', readSshKey(sshKeyPair(here.stick, 'another').publicKey)?.line ?? '');
+const registerAnother = (world: Signing) =>
+  registerKey(world, 'bob', readSshKey(sshKeyPair(world.stick, 'another').publicKey)?.line ?? '');
 
 /** Registers the removed key of bob again, and waits until approvals after a key change count. */
-async function registerAgain(here: Signing, who: string): Promise<void> {
-  await registerKey(here, who, here.keyOf('bob'));
-  here.store.clock.advance(hours(73));
+async function registerAgain(world: Signing, who: string): Promise<void> {
+  await registerKey(world, who, world.keyOf('bob'));
+  world.store.clock.advance(hours(73));
 }
 
 type Event = (here: Signing) => Promise<unknown>;
@@ -147,23 +155,23 @@ const aroundRemoval: Record<string, { before?: Event; after?: Event }> = {
   'a restart after': { after: ({ store }) => store.restart() },
   'another key of bob before': { before: registerAnother },
   'another key of bob after': { after: registerAnother },
-  'the same key for carol after': { after: (here) => registerAgain(here, 'carol') },
-  'the same key for bob again after': { after: (here) => registerAgain(here, 'bob') },
+  'the same key for carol after': { after: (world) => registerAgain(world, 'carol') },
+  'the same key for bob again after': { after: (world) => registerAgain(world, 'bob') },
 };
 
 t.test('a signature does not count after its key was removed, even if the key returns', async (t) => {
-  for (const [what, { before, after }] of Object.entries(aroundRemoval)) {
-    const here = await signing(t);
-    const { acts, put, textOf, sign, approve, release, keyOf, idOf } = here;
+  for (const [name, { before, after }] of Object.entries(aroundRemoval)) {
+    const world = await signing(t);
+    const { acts, put, textOf, sign, approve, release, keyOf, idOf } = world;
     await put(['1 signed of bob, dave for snap/*:*/stable']);
     await release(1);
     await approve('bob', 1, sign('bob', await textOf(1)));
-    await before?.(here);
+    await before?.(world);
     const remove = () => acts.do(removeApproverKey, itself, { id: idOf('bob'), key: keyOf('bob') });
     await remove();
-    await t.rejects(remove(), { code: 'resource-not-found' }, `${what}: a second removal`);
-    await after?.(here);
-    t.match(await release(1), /Waits for 1 more approval/, what);
+    await t.rejects(remove(), { code: 'resource-not-found' }, `${name}: a second removal`);
+    await after?.(world);
+    t.match(await release(1), /Waits for 1 more approval/, name);
   }
 });
 
@@ -264,7 +272,7 @@ t.test('each part of a proposal changes the signed text, and no part hides anoth
     ...['kind', 'on', 'part', 'from', 'to'].map((key) => ({ ...proposed, lines: [{ ...line!, [key]: 'x' }] })),
     { ...proposed, lines: [{ ...line!, to: null }] },
     { ...proposed, lines: [line!, line!] },
-  ].map((one) => approvalText('site-b', one));
+  ].map((proposal) => approvalText('site-b', proposal));
   t.equal(new Set([text, approvalText('site-c', proposed), ...others]).size, others.length + 2);
   const hidden = approvalText('site-b', { ...proposed, actor: 'ada\u202e\n"\u{e0041}' });
   t.match(hidden, String.raw`proposed by: "ada\u202e\n\"\udb40\udc41"`);

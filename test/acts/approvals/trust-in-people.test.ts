@@ -19,7 +19,7 @@ const roles = '2 for snap/*:*/stable';
 /** ada publishes snap/hello; bob, carol and dave have the role, two of them approve releases to stable. */
 async function guarded(t: Parameters<typeof startStore>[0], rule: string) {
   const store = await startStore(t);
-  for (const one of ['carol', 'dave']) await store.join(one);
+  for (const username of ['carol', 'dave']) await store.join(username);
   const { acts, records } = store.beside;
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
@@ -30,8 +30,8 @@ async function guarded(t: Parameters<typeof startStore>[0], rule: string) {
   const change = (work: (tx: ChangeRecords) => Promise<unknown>) =>
     records.change({ at: at(), actor: 'test', action: 'test', object: 'bob' }, work);
   const put = (text: string) => {
-    const named = text.replaceAll(/\b(bob|carol|dave)\b/g, (who) => idOf(who));
-    return acts.do(changeApprovalPolicy, itself, { ...noPolicy, releases: [readReleaseRule(named)!] });
+    const ruleText = text.replaceAll(/\b(bob|carol|dave)\b/g, (who) => idOf(who));
+    return acts.do(changeApprovalPolicy, itself, { ...noPolicy, releases: [readReleaseRule(ruleText)!] });
   };
   await change(async (tx) => {
     await tx.appliance.set('site-name', 'site-b');
@@ -125,8 +125,8 @@ t.test('an approval in the same instant as the end of the sessions of its accoun
   await store.beside.acts.do(endTokens, itself, { id: idOf('bob'), moment: at(), issuedBefore: null });
   const { records } = store.beside;
   const earlier = new Date(store.clock.now.getTime() - 1).toISOString();
-  const counts = (given: string) =>
-    approverChecks['sessions of the account were not ended'](records, { accountId: idOf('bob'), at: given, key: null });
+  const counts = (time: string) =>
+    approverChecks['sessions of the account were not ended'](records, { accountId: idOf('bob'), at: time, key: null });
   t.equal(await counts(at()), true, 'a session that began then is not one of those that ended');
   t.equal(await counts(earlier), false);
 });

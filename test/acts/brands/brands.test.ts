@@ -24,17 +24,17 @@ const refusalOf = (answer: Record<string, unknown>): object => {
   const [first] = (answer['error-list'] ?? []) as { code: string; message: string }[];
   return first ? { code: first.code, message: first.message } : { code: answer['code'], message: answer['error'] };
 };
-const head = async ({ beside }: TestAppliance) => (await beside.records.audit.head())?.seq;
+const head = async ({ beside: writableStore }: TestAppliance) => (await writableStore.records.audit.head())?.seq;
 
 t.test('the name of a brand follows the same rules on every path', async (t) => {
   const store = await startNow(t);
   const ada = await store.as('ada');
-  const named = await addBrand(store, 'ada');
+  const brandId = await addBrand(store, 'ada');
   const { brands } = store.beside.records;
   for (const name of ['Pumps & Söhne', ' Acme ', '\u{1f527}'.repeat(128), "a'; --"]) {
-    const renamed = await ada.patch(`/v1/brand/${named}`, { name });
+    const renamed = await ada.patch(`/v1/brand/${brandId}`, { name });
     t.equal(renamed.status, 200, encodeURIComponent(name));
-    const byOperation = { row: (await brands.find(named))?.name, entry: await newest(store) };
+    const byOperation = { row: (await brands.find(brandId))?.name, entry: await newest(store) };
     const made = await command(store, `brand create --account ${store.ids.bob} --name "${name}"`);
     const byCommand = { row: (await brands.find(store.ids.bob))?.name, entry: await newest(store) };
     t.equal(byCommand.row, name.trim());
@@ -46,7 +46,7 @@ t.test('the name of a brand follows the same rules on every path', async (t) => 
   }
   const before = await head(store);
   for (const name of [' ', '\u2003', 'a\u0007b', 'line\nline', 'line\u2028line', 'x'.repeat(129)]) {
-    const { status, body } = await ada.patch(`/v1/brand/${named}`, { name });
+    const { status, body } = await ada.patch(`/v1/brand/${brandId}`, { name });
     const made = await command(store, `brand create --account ${store.ids.bob} --name "${name}"`);
     t.equal(status, 400, encodeURIComponent(name));
     t.match(made['error'], /^A brand name /);
@@ -137,17 +137,17 @@ t.test('assertions are imported alike on every path, and none if their prerequis
   db.exec('DELETE FROM assertions');
   const { records, acts, now } = store.beside;
   const [key] = await records.signingKeys.list('my-brand');
-  const by = { actor: 'cli:ada' };
+  const importer = { actor: 'cli:ada' };
   const late: Acts = {
     ...acts,
-    async do(what, by, input) {
-      await acts.do(deleteSigningKey, by, { brandAccountId: 'my-brand', sha3_384: key?.sha3_384 ?? '' });
-      return acts.do(what, by, input);
+    async do(act, actor, input) {
+      await acts.do(deleteSigningKey, actor, { brandAccountId: 'my-brand', sha3_384: key?.sha3_384 ?? '' });
+      return acts.do(act, actor, input);
     },
   };
   const roots = readRoots(chain.trusted.join('\n'));
   const overtaken = { code: 'conflict', message: /nothing was imported/ };
-  await t.rejects(importAssertions(text, by, { records, acts: late, roots, now: now() }), overtaken);
+  await t.rejects(importAssertions(text, importer, { records, acts: late, roots, now: now() }), overtaken);
   t.same(db.prepare('SELECT * FROM assertions').all(), []);
 });
 
@@ -160,10 +160,10 @@ t.test('a serial follows the policy at the time of its signature', async (t) => 
   await ada.post(`/v1/brand/${id}/model/pump/serial_policy`, { 'signing-key-sha3-384': key });
   const { request, send } = device(store, 'rsa2048-a');
   const text = await request({ 'brand-id': id, model: 'pump', serial: '0001' });
-  const given = await send(text, { 'api-key': 'k', 'snap-device-capabilities': '' });
-  t.equal(given.status, 200);
-  const [signed = parseAssertion('')] = parseStream(given.body);
-  const asked = { signed, request: readSerialRequest(text), text };
+  const reply = await send(text, { 'api-key': 'k', 'snap-device-capabilities': '' });
+  t.equal(reply.status, 200);
+  const [signed = parseAssertion('')] = parseStream(reply.body);
+  const input = { signed, request: readSerialRequest(text), text };
   const byDevice = await newest(store);
   const file = join(t.testdir(), 'request.assert');
   writeFileSync(file, await device(store, 'rsa3072-a').request({ 'brand-id': id, model: 'pump', serial: '0002' }));
@@ -188,21 +188,21 @@ t.test('a serial follows the policy at the time of its signature', async (t) => 
     ['a remodel that is permitted no more', { ...under, remodelled: { model: 'mill', serial: '0001' } }],
   ] as const) {
     const changed = { code: 'conflict', message: /was just changed\. Try again/ };
-    await t.rejects(acts.do(storeSerial, { actor: 'device:x' }, { ...asked, under: terms }), changed, name);
+    await t.rejects(acts.do(storeSerial, { actor: 'device:x' }, { ...input, under: terms }), changed, name);
   }
   const foreign = parseAssertion(chain.assertions['brand-account'] ?? '');
   const gone = { code: 'resource-not-found', message: new RegExp(`has no signing key '${foreign.signKeyId}'`) };
-  const by = { actor: 'cli:ada' };
+  const actor = { actor: 'cli:ada' };
   await t.rejects(
-    acts.do(storeSignedAssertion, by, { signed: foreign }),
+    acts.do(storeSignedAssertion, actor, { signed: foreign }),
     gone,
     'what a key signed that is gone is not kept',
   );
-  await t.rejects(acts.do(signRevision, by, { packageId: 'x', revision: 1, signed: foreign }), gone);
-  await t.rejects(acts.do(storeSerial, by, { ...asked, signed: foreign }), gone);
+  await t.rejects(acts.do(signRevision, actor, { packageId: 'x', revision: 1, signed: foreign }), gone);
+  await t.rejects(acts.do(storeSerial, actor, { ...input, signed: foreign }), gone);
   const twice = { code: 'conflict', message: /the device has one already/ };
   await t.rejects(
-    acts.do(storeSerial, { actor: 'device:x' }, { ...asked, under }),
+    acts.do(storeSerial, { actor: 'device:x' }, { ...input, under }),
     twice,
     'under these it would be given',
   );

@@ -66,17 +66,20 @@ t.test('an act on a package has the same effect over HTTP and on the host', asyn
     kept: (await root.get(`/internal/v1/packages/snap/${name}/revisions`)).body as unknown,
   });
   const at = (name: string) => `/internal/v1/packages/snap/${name}`;
-  const offers = (by: Client, to: string): readonly [(name: string) => Promise<Reply>, (name: string) => string] => [
-    (name) => by.post(`${at(name)}/offer`, { email: `${to}@example.com` }),
+  const offers = (
+    client: Client,
+    to: string,
+  ): readonly [(name: string) => Promise<Reply>, (name: string) => string] => [
+    (name) => client.post(`${at(name)}/offer`, { email: `${to}@example.com` }),
     (name) => `package offer snap/${name} ${store.ids[to] ?? ''}`,
   ];
   const answers = (
-    by: Client,
+    client: Client,
     accept: boolean,
   ): readonly [(name: string) => Promise<Reply>, (name: string) => string] => [
-    (name) => by.post(`${at(name)}/offer/answer`, { accept }),
+    (name) => client.post(`${at(name)}/offer/answer`, { accept }),
     (name) =>
-      `package ${accept ? 'accept-offer' : 'reject-offer'} snap/${name} ${by === asBob ? bob : carol}${accept ? ' --yes' : ''}`,
+      `package ${accept ? 'accept-offer' : 'reject-offer'} snap/${name} ${client === asBob ? bob : carol}${accept ? ' --yes' : ''}`,
   ];
   const withdraws = [
     (name: string) => asAda.delete(`${at(name)}/offer`),
@@ -226,23 +229,23 @@ t.test('an act on a package has the same effect over HTTP and on the host', asyn
     'hand over to who may have none': () => quota(0, bob),
     'hand over': () => quota(2, bob),
   };
-  for (const [what, byOperation, byCommand] of ways) {
-    await beforehand[what]?.();
+  for (const [name, byOperation, byCommand] of ways) {
+    await beforehand[name]?.();
     const seq = (await store.beside.records.audit.head())?.seq;
     const { status, body } = await byOperation('one');
     const entries = ((await store.beside.records.audit.head())?.seq ?? 0) - (seq ?? 0);
-    const one = { entry: alike(await newest(store)), state: alike(await state('one')) };
+    const expected = { entry: alike(await newest(store)), state: alike(await state('one')) };
     const answered = await command(store, byCommand('two'));
     const two = { entry: alike(await newest(store)), state: alike(await state('two')) };
-    t.same(two, one, what);
+    t.same(two, expected, name);
     const refusal = (body as { 'error-list'?: { code: string; message: string }[] })['error-list']?.[0];
     if (refusal === undefined) {
-      t.match(answered, { error: undefined }, what);
-      t.equal(entries, 1, `${what}: one act, one entry`);
+      t.match(answered, { error: undefined }, name);
+      t.equal(entries, 1, `${name}: one act, one entry`);
       continue;
     }
-    t.ok(status >= 400 && entries === 0, `${what}: nothing in the audit log`);
-    t.same(alike(answered['error']), alike(refusal.message), `${what}: ${refusal.message}`);
+    t.ok(status >= 400 && entries === 0, `${name}: nothing in the audit log`);
+    t.same(alike(answered['error']), alike(refusal.message), `${name}: ${refusal.message}`);
   }
 });
 
@@ -263,7 +266,7 @@ t.test('and to an account', async (t) => {
     (await root.get(`/internal/v1/accounts/${id}/quota`)).body as unknown,
   ];
   const at = `/internal/v1/accounts/${ada}`;
-  for (const [what, byOperation, byCommand] of [
+  for (const [name, byOperation, byCommand] of [
     [
       'quota',
       () => root.post(`${at}/quota`, { bytes: 1024, packages: 3 }),
@@ -278,10 +281,10 @@ t.test('and to an account', async (t) => {
     ],
   ] as const) {
     const { body } = await byOperation();
-    const one = alike([await newest(store), await state(ada)]);
+    const expected = alike([await newest(store), await state(ada)]);
     const answered = await command(store, byCommand);
-    t.same(alike([await newest(store), await state(bob)]), one, what);
+    t.same(alike([await newest(store), await state(bob)]), expected, name);
     const refusal = (body as { 'error-list'?: { code: string; message: string }[] })['error-list']?.[0];
-    if (refusal !== undefined) t.equal(answered['error'], refusal.message, what);
+    if (refusal !== undefined) t.equal(answered['error'], refusal.message, name);
   }
 });

@@ -76,7 +76,7 @@ async function released(t: Test) {
     `${path} ${String((await fetch(store.url + path, { method: 'HEAD' })).status)}`;
   const numbers = [1, 2, 3];
   /** Everything that a device or a controller is given, by channel, number, or guess. */
-  const given = async (): Promise<unknown> => ({
+  const collectReplies = async (): Promise<unknown> => ({
     channels: await Promise.all(
       ['stable', 'candidate', 'edge', '2.0/stable', 'stable/fix'].map((channel) => snap({ channel })),
     ),
@@ -96,13 +96,13 @@ async function released(t: Test) {
       ]),
     ),
   });
-  return { store, ada, client, push, given, id, charmId };
+  return { store, ada, client, push, given: collectReplies, id, charmId };
 }
 
 t.test('an act without approval before a release gives devices nothing until the release', async (t) => {
-  const { store, ada, client, push, given, id } = await released(t);
+  const { store, ada, client, push, given: collectReplies, id } = await released(t);
   const { acts, records } = store.beside;
-  const by = { actor: store.ids.ada };
+  const actor = { actor: store.ids.ada };
   const [snap, charmed] = [
     async () => (await records.packages.find('snap', 'tiny-app'))!,
     async () => (await records.packages.find('charm', 'hello'))!,
@@ -127,29 +127,30 @@ t.test('an act without approval before a release gives devices nothing until the
       async () => {
         const bases = [{ name: 'ubuntu', channel: '24.04', architectures: ['arm64'] }];
         const updates = [{ revision: 1, bases }];
-        return acts.do(updateResourceRevisions, by, { package: await charmed(), resource: 'site', updates });
+        return acts.do(updateResourceRevisions, actor, { package: await charmed(), resource: 'site', updates });
       },
     ],
-    [['add_guardrail'], async () => acts.do(addGuardrail, by, { package: await snap(), pattern: '^[23].0$' })],
+    [['add_guardrail'], async () => acts.do(addGuardrail, actor, { package: await snap(), pattern: '^[23].0$' })],
     [
       ['create_tracks'],
       async () =>
-        acts.do(createTracks, by, {
+        acts.do(createTracks, actor, {
           package: await snap(),
           tracks: ['2.0', '3.0'].map((name) => ({ name, ...track })),
         }),
     ],
     [
       ['update_track'],
-      async () => acts.do(updateTrack, by, { package: await snap(), track: '2.0', changes: { versionPattern: '^2' } }),
+      async () =>
+        acts.do(updateTrack, actor, { package: await snap(), track: '2.0', changes: { versionPattern: '^2' } }),
     ],
-    [['delete_track'], async () => acts.do(deleteTrack, by, { package: await snap(), track: '3.0' })],
-    [['set_manual_review'], async () => acts.do(setManualReview, by, { package: await snap(), on: true })],
+    [['delete_track'], async () => acts.do(deleteTrack, actor, { package: await snap(), track: '3.0' })],
+    [['set_manual_review'], async () => acts.do(setManualReview, actor, { package: await snap(), on: true })],
     [
       ['restore_revision'],
       async () => {
-        await acts.do(withdrawRevision, by, { package: await snap(), revision: 2, reason: 'it is bad' });
-        await acts.do(restoreRevision, by, { package: await snap(), revision: 2 });
+        await acts.do(withdrawRevision, actor, { package: await snap(), revision: 2, reason: 'it is bad' });
+        await acts.do(restoreRevision, actor, { package: await snap(), revision: 2 });
       },
     ],
     [
@@ -157,22 +158,22 @@ t.test('an act without approval before a release gives devices nothing until the
       async () => {
         for (const number of [5, 6]) await addRevision(store, id, number);
         const rule = { keep: 2 };
-        return acts.do(deleteRevisions, by, { package: await snap(), rule, revisions: [2] });
+        return acts.do(deleteRevisions, actor, { package: await snap(), rule, revisions: [2] });
       },
     ],
   ];
-  const before = await given();
+  const before = await collectReplies();
   t.match(before, { channels: [{ snap: { revision: 1 } }], charms: [{ charm: { revision: 1 } }] });
   for (const [names, go] of steps) {
     const seq = (await records.audit.head())?.seq ?? 0;
     await go();
-    const done = (await records.audit.newest(Number.MAX_SAFE_INTEGER, 20)).filter((one) => one.seq > seq);
+    const done = (await records.audit.newest(Number.MAX_SAFE_INTEGER, 20)).filter((row) => row.seq > seq);
     for (const name of names)
       t.ok(
         done.some(({ action, outcome }) => action === name && outcome === 'done'),
         name,
       );
-    t.same(await given(), before, names.join(', '));
+    t.same(await collectReplies(), before, names.join(', '));
   }
   const tried = new Set([...steps.flatMap(([names]) => names), ...Object.keys(elsewhere)]);
   const reasoned = everyAct.flatMap(({ name, gate }) =>
@@ -184,8 +185,12 @@ t.test('an act without approval before a release gives devices nothing until the
     'each act with such a reason is tried here, or says where',
   );
   store.clock.advance(days(1));
-  t.same(await given(), before, 'nor later');
+  t.same(await collectReplies(), before, 'nor later');
   const words = [{ name: 'words', revision: 2 }];
   await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'stable', revision: 1, resources: words }]);
-  t.match(await given(), { channels: [{ snap: { resources: [{ name: 'words', revision: 2 }] } }] }, 'a release does');
+  t.match(
+    await collectReplies(),
+    { channels: [{ snap: { resources: [{ name: 'words', revision: 2 }] } }] },
+    'a release does',
+  );
 });

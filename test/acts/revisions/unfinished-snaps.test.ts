@@ -197,8 +197,8 @@ function pushing({ store, run }: Site, place: string): Door[] {
         const status = new URL(url ?? '').pathname;
         await store.appliance.reviewed();
         await until(async () => ((await ada.get(status)).body as { processed: boolean }).processed);
-        const told = (await ada.get(status)).body as { errors?: unknown };
-        return { snap: name, done: told.errors === undefined, text: JSON.stringify(told) };
+        const statusBody = (await ada.get(status)).body as { errors?: unknown };
+        return { snap: name, done: statusBody.errors === undefined, text: JSON.stringify(statusBody) };
       },
     },
     {
@@ -275,9 +275,9 @@ t.test('a snap that an older larder released to stable stays there, and is not r
   const { records } = store.beside;
   const inStable = async () =>
     (await records.releases.inChannel(id, 'latest/stable', at)).map(({ revision }) => revision);
-  const [there] = await records.releases.held(id);
+  const [heldRelease] = await records.releases.held(id);
   await store.beside.records.change({ at, actor: 'test', action: 'release', object: 'snap/carrying' }, (tx) =>
-    tx.releases.fill({ ...there!, channel: 'latest/stable', progressive: everyDevice }),
+    tx.releases.fill({ ...heldRelease!, channel: 'latest/stable', progressive: everyDevice }),
   );
   t.match(await run('release snap/carrying 1 stable'), { code: 1, err: /its grade is 'devel'/ });
   t.equal(await accept(await send('latest/stable', 1)), 0, 'a transfer that says the same of it changes nothing');

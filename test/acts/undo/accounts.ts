@@ -29,11 +29,12 @@ async function beginForgettable(world: World): Promise<void> {
   await (await store.as('bob')).post('/v1/tokens/revoke', { 'session-id': sessionId });
   store.clock.advance(days(457));
 }
-const forget = ({ store: { beside } }: World) => forgetSessions(beside.records, beside.acts, beside.latestTime).run();
+const forget = ({ store: { beside: writableStore } }: World) =>
+  forgetSessions(writableStore.records, writableStore.acts, writableStore.latestTime).run();
 /** Whether the session of the token is still listed. */
 const isListed = async ({ store, notes }: World, key: string): Promise<boolean> => {
   const { body } = await (await store.as('bob')).get('/v1/tokens?include-inactive');
-  return (body.macaroons as { 'session-id': string }[]).some((one) => one['session-id'] === notes[key]);
+  return (body.macaroons as { 'session-id': string }[]).some((macaroon) => macaroon['session-id'] === notes[key]);
 };
 
 const sessionRows: Readonly<Record<string, UndoRow>> = {
@@ -276,6 +277,6 @@ async function agents({ store, name }: World): Promise<string[]> {
   return all.filter(({ username }) => username.startsWith(name)).map(({ username }) => username.slice(name.length + 1));
 }
 
-function setDisabled({ root, store }: World, what: 'disable' | 'enable') {
-  return root.post(`/internal/v1/accounts/${store.ids.bob}/${what}`, {});
+function setDisabled({ root, store }: World, action: 'disable' | 'enable') {
+  return root.post(`/internal/v1/accounts/${store.ids.bob}/${action}`, {});
 }

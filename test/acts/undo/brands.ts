@@ -46,7 +46,7 @@ const disallow = (world: World, serial?: string) =>
 const allowed = async (world: World): Promise<(string | null)[]> => {
   const { body } = await world.ada.get(`${brandAt(world)}/remodel-allowlist`);
   const all = body.allowlist as { 'from-model': string; 'from-serial': string | null }[];
-  return all.filter((one) => one['from-model'] === world.name).map((one) => one['from-serial']);
+  return all.filter((entry) => entry['from-model'] === world.name).map((entry) => entry['from-serial']);
 };
 
 const asBrand = ({ store }: World) => addBrand(store, 'ada', ['bob']);

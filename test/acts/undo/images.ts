@@ -37,10 +37,10 @@ const drop = async (world: World, path: string): Promise<number> => {
   const { status } = await clientOf(world).call('DELETE', path);
   return status === 202 ? 200 : status;
 };
-const there = async (world: World, path: string): Promise<boolean> =>
+const isPresent = async (world: World, path: string): Promise<boolean> =>
   (await clientOf(world).call('GET', path)).status === 200;
 const isShown = (world: World, ...references: string[]): Promise<boolean[]> =>
-  Promise.all(references.map((one) => there(world, `manifests/${one}`)));
+  Promise.all(references.map((reference) => isPresent(world, `manifests/${reference}`)));
 
 async function pushIndex(world: World): Promise<void> {
   const { manifest } = imageOf(layerOf(world));
@@ -306,13 +306,13 @@ export const imageRows: Readonly<Record<string, UndoRow>> = {
     },
     undone: (world) => drop(world, `blobs/${digestOf(layerOf(world))}`),
     cases: [
-      { between: 'nothing', after: (world) => there(world, `blobs/${digestOf(layerOf(world))}`), equals: false },
+      { between: 'nothing', after: (world) => isPresent(world, `blobs/${digestOf(layerOf(world))}`), equals: false },
       {
         between: 'an image was pushed that is made of it',
         event: (world) => push(world, 'v1'),
         status: 405,
         after: async (world) => [
-          await there(world, `blobs/${digestOf(layerOf(world))}`),
+          await isPresent(world, `blobs/${digestOf(layerOf(world))}`),
           ...(await isShown(world, 'v1')),
         ],
         equals: [true, true],
@@ -323,20 +323,20 @@ export const imageRows: Readonly<Record<string, UndoRow>> = {
           await push(world, 'v1');
           await drop(world, `manifests/${digestOfImage(world)}`);
         },
-        after: (world) => there(world, `blobs/${digestOf(layerOf(world))}`),
+        after: (world) => isPresent(world, `blobs/${digestOf(layerOf(world))}`),
         equals: false,
       },
       {
         between: 'it was pushed again',
         event: (world) => clientOf(world).blob(layerOf(world)),
-        after: (world) => there(world, `blobs/${digestOf(layerOf(world))}`),
+        after: (world) => isPresent(world, `blobs/${digestOf(layerOf(world))}`),
         equals: false,
       },
       {
         between: 'it was deleted already',
         event: (world) => drop(world, `blobs/${digestOf(layerOf(world))}`),
         status: 404,
-        after: (world) => there(world, `blobs/${digestOf(layerOf(world))}`),
+        after: (world) => isPresent(world, `blobs/${digestOf(layerOf(world))}`),
         equals: false,
       },
       {

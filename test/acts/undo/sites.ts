@@ -105,17 +105,17 @@ export const siteRows: Readonly<Record<string, UndoRow>> = {
 };
 
 function wish({ store, name }: World, namespace: 'snap' | 'charm', channels: string[]) {
-  const one = { namespace, name, channels, architectures: ['amd64'] } as const;
-  return store.beside.acts.do(subscribe, itself, { subscriptions: [one], because: null });
+  const subscription = { namespace, name, channels, architectures: ['amd64'] } as const;
+  return store.beside.acts.do(subscribe, itself, { subscriptions: [subscription], because: null });
 }
 
 async function wishes({ store, name }: World): Promise<Record<string, readonly string[]>> {
-  const found: Record<string, readonly string[]> = {};
+  const channelsByNamespace: Record<string, readonly string[]> = {};
   for (const namespace of ['snap', 'charm'] as const) {
-    const one = await store.beside.records.subscriptions.find(namespace, name);
-    if (one !== undefined) found[namespace] = one.channels;
+    const subscription = await store.beside.records.subscriptions.find(namespace, name);
+    if (subscription !== undefined) channelsByNamespace[namespace] = subscription.channels;
   }
-  return found;
+  return channelsByNamespace;
 }
 
 function trust({ store, name }: World, key: keyof typeof keys, packages = ['*/*']) {
@@ -137,11 +137,11 @@ function doubtFloor({ store, name }: World) {
 async function sources({ store, name }: World): Promise<unknown[]> {
   const all = await store.beside.records.transferSources.list();
   return all
-    .filter((one) => one.name.startsWith(name))
-    .map((one) => [
-      one.name.slice(name.length + 1),
-      Object.entries(keys).find(([, key]) => key === one.keys.join())?.[0],
-      one.packages.join(),
-      one.floorInDoubt ? 'in doubt' : 'certain',
+    .filter((source) => source.name.startsWith(name))
+    .map((source) => [
+      source.name.slice(name.length + 1),
+      Object.entries(keys).find(([, key]) => key === source.keys.join())?.[0],
+      source.packages.join(),
+      source.floorInDoubt ? 'in doubt' : 'certain',
     ]);
 }

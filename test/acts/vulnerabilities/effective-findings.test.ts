@@ -12,8 +12,8 @@ t.test('a feed counts from its import on, before revisions were compared with it
   const { version, sha256 } = (await records.revisions.find(subject.id, 1))!;
   const read = async (revision = 1) => {
     const at = world.store.clock.now.toISOString();
-    const found = await effectiveFindings(records, { package: subject, revision, version, sha256 }, at);
-    const { coverage, findings } = found;
+    const result = await effectiveFindings(records, { package: subject, revision, version, sha256 }, at);
+    const { coverage, findings } = result;
     return [
       coverage,
       ...findings.map(({ vulnerability, state, isExploited }) => [vulnerability, state, isExploited].join(' ')),

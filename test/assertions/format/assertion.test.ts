@@ -107,15 +107,15 @@ t.test('a written assertion is read back unchanged', (t) => {
   }));
   const set = ['type', 'format', 'revision', 'body-length', 'sign-key-sha3-384'];
   const headers = fc.dictionary(
-    name.filter((one) => !set.includes(one)),
+    name.filter((candidate) => !set.includes(candidate)),
     value,
     { maxKeys: 5 },
   );
   fc.assert(
     fc.property(headers, text, (headers, body) => {
       const content = contentOf('test', [], headers, body, id);
-      const one = `${content}\n\nAcLB\n`;
-      for (const read of [parseAssertion(one), ...parseStream(`${one}\n${one}`)]) {
+      const assertion = `${content}\n\nAcLB\n`;
+      for (const read of [parseAssertion(assertion), ...parseStream(`${assertion}\n${assertion}`)]) {
         equal(read.content, content);
         equal(read.body, body);
         const { type, 'sign-key-sha3-384': signKeyId, 'body-length': length, ...others } = read.headers;
@@ -135,17 +135,17 @@ function sorted(value: AssertionValue): AssertionValue {
   return Object.fromEntries(
     Object.entries(value)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, one]) => [name, sorted(one)]),
+      .map(([name, member]) => [name, sorted(member)]),
   );
 }
 
 t.test('a stream is what snapd prints: assertions with an empty line between them', (t) => {
   const all = imported.map(([, text]) => parseAssertion(text));
   const text = stream(all);
-  t.equal(text, imported.map(([, one]) => one).join('\n'));
+  t.equal(text, imported.map(([, assertionText]) => assertionText).join('\n'));
   t.same(
     parseStream(text).map(joined),
-    imported.map(([, one]) => one),
+    imported.map(([, assertionText]) => assertionText),
   );
   t.equal(parseStream(`${text}\n`).length, all.length, 'an empty line at the end ends it');
   t.equal(parseStream(text.slice(0, -1)).length, all.length, 'the last newline may be missing');
@@ -154,7 +154,7 @@ t.test('a stream is what snapd prints: assertions with an empty line between the
 });
 
 t.test('a text that is no assertion is refused with the reason', (t) => {
-  const edge = (name: string) => requests['edge-cases'].find((one) => one.name === name)?.assertion ?? '';
+  const edge = (name: string) => requests['edge-cases'].find((edgeCase) => edgeCase.name === name)?.assertion ?? '';
   const [head = ''] = valid.split('\n\n');
   const reasons: [string | Uint8Array, RegExp][] = [
     ['', /the text is empty/],

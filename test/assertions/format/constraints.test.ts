@@ -4,8 +4,8 @@ import type { Headers, AssertionValue } from '#assertions/format/assertion.ts';
 import { constraintsAllow } from '#assertions/format/constraints.ts';
 
 const key = (...constraints: Headers[]) => ({ headers: { constraints: constraints.map((headers) => ({ headers })) } });
-const allows = (wanted: AssertionValue, value: AssertionValue) =>
-  constraintsAllow(key({ type: 'model', model: wanted }), { type: 'model', model: value });
+const allows = (constraint: AssertionValue, value: AssertionValue) =>
+  constraintsAllow(key({ type: 'model', model: constraint }), { type: 'model', model: value });
 
 t.test('a key without constraints may sign everything', (t) => {
   t.ok(constraintsAllow({ headers: {} }, { type: 'model' }));
@@ -40,7 +40,7 @@ t.test('a value must be met as a whole', (t) => {
     ['pc.*', ['pc-1', 'pc-2']],
     [{ name: 'a' }, { name: 'a', more: 'b' }],
   ];
-  for (const [wanted, value] of met) t.ok(allows(wanted, value), JSON.stringify([wanted, value]));
+  for (const [constraint, value] of met) t.ok(allows(constraint, value), JSON.stringify([constraint, value]));
   const unmet: [AssertionValue, AssertionValue][] = [
     ['pc', 'pc-1'],
     ['pc', 'my-pc'],
@@ -55,12 +55,12 @@ t.test('a value must be met as a whole', (t) => {
     [{ name: 'a' }, {}],
     [['a', ['pc']], 'pc'],
   ];
-  for (const [wanted, value] of unmet) t.notOk(allows(wanted, value), JSON.stringify([wanted, value]));
+  for (const [constraint, value] of unmet) t.notOk(allows(constraint, value), JSON.stringify([constraint, value]));
   t.end();
 });
 
 t.test('an expression that is not understood allows nothing', (t) => {
-  for (const wanted of [
+  for (const constraint of [
     '(pc)',
     '[p]c',
     'p+',
@@ -75,7 +75,7 @@ t.test('an expression that is not understood allows nothing', (t) => {
     '.**',
     'pc\\',
   ]) {
-    t.notOk(allows(wanted, 'pc'), wanted);
+    t.notOk(allows(constraint, 'pc'), constraint);
   }
   t.end();
 });

@@ -49,7 +49,7 @@ t.test('a public key that snapd would not have written is refused, though snapd 
     'body-pem': /not base64/,
   };
   for (const [name, message] of Object.entries(reasons)) {
-    const edge = requests['edge-cases'].find((one) => one.name === name);
+    const edge = requests['edge-cases'].find((edgeCase) => edgeCase.name === name);
     const { body } = parseAssertion(edge?.assertion ?? '');
     t.throws(() => decodePublicKey(body), { name: 'Refusal', message }, name);
   }
@@ -122,10 +122,12 @@ t.test('a signature that deviates from those of snapd is reported with the diffe
     'sig-unwrapped': /not written as snapd writes it/,
   };
   for (const [name, reason] of Object.entries(reasons)) {
-    const text = signatureOf(requests['edge-cases'].find((one) => one.name === name)?.assertion ?? '').trimEnd();
-    const found = deviation(text, decodeSignature(text));
-    if (reason === undefined) t.equal(found, undefined, name);
-    else t.match(found, reason, name);
+    const text = signatureOf(
+      requests['edge-cases'].find((edgeCase) => edgeCase.name === name)?.assertion ?? '',
+    ).trimEnd();
+    const actual = deviation(text, decodeSignature(text));
+    if (reason === undefined) t.equal(actual, undefined, name);
+    else t.match(actual, reason, name);
   }
   t.end();
 });

@@ -40,8 +40,8 @@ t.test('a sealed key opens only with its passphrase, and the fault contains no s
     try {
       open(...of);
     } catch (fault) {
-      const told = `${String(fault)} ${String((fault as Error).cause)}`;
-      t.notMatch(told, /data-key=|private-key=|BwcHBw|0707/);
+      const text = `${String(fault)} ${String((fault as Error).cause)}`;
+      t.notMatch(text, /data-key=|private-key=|BwcHBw|0707/);
     }
   }
   const swapped = seal(masterKey, { ...owner, keyId: 'A'.repeat(64) }, privateKey);

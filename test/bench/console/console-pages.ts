@@ -46,9 +46,9 @@ const searches = [
 export async function consolePages(): Promise<void> {
   const directory = await makeStore();
   const { session, subject } = await logIn(directory);
-  const { child, told } = await startServer<{ port: number }>('store-server.ts', directory);
+  const { child, told: ready } = await startServer<{ port: number }>('store-server.ts', directory);
   const machine = watchMachine(child);
-  const url = `http://127.0.0.1:${String(told.port)}`;
+  const url = `http://127.0.0.1:${String(ready.port)}`;
   const headers = { cookie: `larder-session=${session}`, accept: 'text/html' };
   const ask = async (path: string): Promise<{ status: number; bytes: number }> => {
     const reply = await fetch(url + path, { headers, redirect: 'manual' });

@@ -58,7 +58,7 @@ if (process.argv[1] === import.meta.filename) {
   let client: Promise<Client> | undefined;
   process.on('message', (order: Order) => {
     if ('open' in order) client = open(order.open);
-    const answered = 'open' in order ? client : client?.then((one) => one.slice(order.slice));
+    const answered = 'open' in order ? client : client?.then((opened) => opened.slice(order.slice));
     void answered?.then((measured) => process.send?.('open' in order ? 'open' : measured));
   });
 }

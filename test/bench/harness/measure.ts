@@ -23,8 +23,8 @@ export async function openLoad(load: Load): Promise<Client> {
   ended.catch(() => undefined);
   const ask = async <Told>(order: Order): Promise<Told> => {
     child.send(order);
-    const [told] = (await Promise.race([once(child, 'message'), ended])) as [Told];
-    return told;
+    const [message] = (await Promise.race([once(child, 'message'), ended])) as [Told];
+    return message;
   };
   await ask({ open: load });
   return {
@@ -71,8 +71,8 @@ export async function startServer<Told>(
   const child = fork(join(import.meta.dirname, module), args, {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  const [told] = (await Promise.race([once(child, 'message'), gone(child, module)])) as [Told];
-  return { child, told };
+  const [message] = (await Promise.race([once(child, 'message'), gone(child, module)])) as [Told];
+  return { child, told: message };
 }
 
 export async function stopServer(child: ChildProcess): Promise<void> {
@@ -110,7 +110,7 @@ export function processesOf(server: PostgresServer): number[] {
   const children = readFileSync(`/proc/${String(pid)}/task/${String(pid)}/children`, 'latin1')
     .trim()
     .split(' ');
-  return [pid, ...children.filter((one) => one !== '').map(Number)];
+  return [pid, ...children.filter((child) => child !== '').map(Number)];
 }
 
 /** Keeps all threads of a process to one processor, and the processes that it starts from now on. */
@@ -124,8 +124,9 @@ type Computing = { pid?: number | undefined } | PostgresServer;
 
 /** Says how busy the machine was from here on, apart from these processes: the share of all its processors that others had. */
 export function watchMachine(...own: Computing[]): () => string {
-  const timeOf = (one: Computing): number => ('ask' in one ? serverTime(one) : processorTime(one));
-  const ours = (): number => own.reduce((sum, one) => sum + timeOf(one), process.cpuUsage().user / 1000);
+  const timeOf = (computing: Computing): number =>
+    'ask' in computing ? serverTime(computing) : processorTime(computing);
+  const ours = (): number => own.reduce((sum, computing) => sum + timeOf(computing), process.cpuUsage().user / 1000);
   const machine = (): { all: number; busy: number } => {
     const [user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, soft = 0, steal = 0] = readFileSync(
       '/proc/stat',
@@ -184,8 +185,9 @@ export const peakMemory = (pid: number | undefined): number => memory(pid, 'VmHW
 /** The current memory. */
 export const residentMemory = (pid: number | undefined): number => memory(pid, 'VmRSS');
 
-const memory = (pid: number | undefined, what: 'VmHWM' | 'VmRSS'): number =>
-  Number(new RegExp(`${what}:\\s+(\\d+)`).exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1] ?? NaN) / 1024;
+const memory = (pid: number | undefined, field: 'VmHWM' | 'VmRSS'): number =>
+  Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1] ?? NaN) /
+  1024;
 
 /** How much the machine has had to do for a minute, to be read beside every figure that a clock has given. */
 export const busyness = (): string => `load of the machine ${(loadavg()[0] ?? NaN).toFixed(1)}`;

@@ -98,8 +98,8 @@ async function furnishSnap(store: TestAppliance, ada: Client): Promise<{ snap: s
       snapId: null,
       snapRevision: null,
     };
-    const kept = { origin: 'imported' as const, revision: 0, keptAt: now(), keptBy: 'ada', text };
-    await tx.assertions.keep({ name: set, ...about, ...kept });
+    const fields = { origin: 'imported' as const, revision: 0, keptAt: now(), keptBy: 'ada', text };
+    await tx.assertions.keep({ name: set, ...about, ...fields });
   });
   return { snap: id, upload: review['upload-id'] as string, icon };
 }
@@ -212,7 +212,7 @@ const now = (): string => new Date().toISOString();
 const fill = (store: TestAppliance, work: Parameters<WritableStore['records']['change']>[1]): Promise<unknown> =>
   store.beside.records.change({ at: now(), actor: 'bench', action: 'fill', object: 'store' }, work);
 
-function must(reply: Reply, what: string): Reply {
+function must(reply: Reply, step: string): Reply {
   if (reply.status < 300) return reply;
-  throw new Error(`cannot furnish the store (${what}): ${reply.status} ${JSON.stringify(reply.body)}`);
+  throw new Error(`cannot furnish the store (${step}): ${reply.status} ${JSON.stringify(reply.body)}`);
 }

@@ -14,13 +14,13 @@ export const startMeasuredServer = (): Promise<PostgresServer> =>
 
 /** Moves the records from their file to a database of their own. */
 export async function moveRecords(directory: string, server: PostgresServer): Promise<void> {
-  const [current, wanted] = ['larder.toml', 'wanted.toml'].map((name) => join(directory, name)) as [string, string];
+  const [current, target] = ['larder.toml', 'wanted.toml'].map((name) => join(directory, name)) as [string, string];
   const address = await server.newDatabase();
-  copyFileSync(current, wanted);
-  changeConfig(wanted, { 'records.postgres': address });
-  await larder('move', '--data', directory, '--to', wanted);
-  rmSync(wanted);
-  for (const name of readdirSync(directory).filter((one) => one.startsWith('larder.db.moved-'))) {
+  copyFileSync(current, target);
+  changeConfig(target, { 'records.postgres': address });
+  await larder('move', '--data', directory, '--to', target);
+  rmSync(target);
+  for (const name of readdirSync(directory).filter((entry) => entry.startsWith('larder.db.moved-'))) {
     rmSync(join(directory, name));
   }
   // As the server would do it by itself a while later.

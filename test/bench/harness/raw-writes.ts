@@ -86,9 +86,9 @@ const commits = {
   release: db.transaction(changes.release).immediate,
 };
 
-process.on('message', (told: RawWrites | 'stop') => {
-  if (told === 'stop') process.exit(0);
-  const { change, names, revision } = told;
+process.on('message', (message: RawWrites | 'stop') => {
+  if (message === 'stop') process.exit(0);
+  const { change, names, revision } = message;
   const times: number[] = [];
   const began = performance.now();
   for (const name of names) {
@@ -111,10 +111,10 @@ process.on('message', (told: RawWrites | 'stop') => {
 
 /** Does what a request of a publisher asks for, to register a name or to release a revision of a package. */
 async function answer(request: IncomingMessage): Promise<unknown> {
-  const said = (await json(request)) as { name: string } | [{ revision: number }];
-  if ('name' in said) await together(() => changes.register_name(said.name, 0));
-  else await together(() => changes.release(request.url!.split('/')[3]!, said[0].revision));
-  return said;
+  const body = (await json(request)) as { name: string } | [{ revision: number }];
+  if ('name' in body) await together(() => changes.register_name(body.name, 0));
+  else await together(() => changes.release(request.url!.split('/')[3]!, body[0].revision));
+  return body;
 }
 
 let waiting: { change: () => void; done: () => void }[] = [];
@@ -129,14 +129,14 @@ function together(change: () => void): Promise<void> {
       const all = waiting;
       waiting = [];
       commitAll(all);
-      for (const one of all) one.done();
+      for (const waiter of all) waiter.done();
     });
   });
 }
 
 const server = createServer((request, response) => {
-  void answer(request).then((said) => {
-    const body = JSON.stringify(said);
+  void answer(request).then((result) => {
+    const body = JSON.stringify(result);
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length }).end(body);
   });
 });

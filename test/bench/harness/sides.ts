@@ -91,17 +91,17 @@ export async function compare({ name, load, warmup, slice }: Work, sides: readon
   }
   const [first, second] = sides.map((side) => figures.get(side)!) as [Slice[], Slice[]];
   const ratio = (of: (slice: Slice) => number): string =>
-    median(first.map((one, round) => of(second[round]!) / of(one))).toFixed(2);
-  const [one, other] = sides;
+    median(first.map((firstSlice, round) => of(second[round]!) / of(firstSlice))).toFixed(2);
+  const [firstSide, other] = sides;
   const server = other.server === undefined ? '' : `, ${ratio((slice) => slice.cost + slice.server)} with the server`;
   // The requests per second of a serving thread with a processor of its own, times the number of threads.
-  const most =
-    (answeringOf(other) / answeringOf(one)) *
+  const capacity =
+    (answeringOf(other) / answeringOf(firstSide)) *
     median(first.map(({ answering }, at) => answering / second[at]!.answering));
   console.log(
     `  ${name}: ${ratio((slice) => slice.requestsPerSecond)} by wall; a request of ${other.name} costs ` +
-      `${ratio(({ cost }) => cost)} of what one of ${one.name} does${server}; ` +
-      `where who answers has a processor of his own they come to ${most.toFixed(2)} (${busy()})`,
+      `${ratio(({ cost }) => cost)} of what one of ${firstSide.name} does${server}; ` +
+      `where who answers has a processor of his own they come to ${capacity.toFixed(2)} (${busy()})`,
   );
   for (const side of sides) print(side, figures.get(side)!);
   for (const client of [...clients.values()].flat()) await client.close();
@@ -111,14 +111,14 @@ const answeringOf = ({ serving }: Side): number => serving.reduce((sum, { worker
 
 /** A client for each address, or for each server, which share the connections; warmed up. */
 async function openLoads(side: Side, load: Work['load'], warmup: Bounds): Promise<Client[]> {
-  const asked = clientsOf(side);
+  const targets = clientsOf(side);
   const clients: Client[] = [];
-  for (const [at, { port, beside, from, ...which }] of asked.entries()) {
-    const turns = load.turns && { ...load.turns, from: (at / asked.length) * load.turns.different };
-    const whole: Load = { ...load, ...(turns && { turns }), ...which, port, connections: connections / asked.length };
+  for (const [at, { port, beside: processor, from, ...which }] of targets.entries()) {
+    const turns = load.turns && { ...load.turns, from: (at / targets.length) * load.turns.different };
+    const whole: Load = { ...load, ...(turns && { turns }), ...which, port, connections: connections / targets.length };
     const client = await openLoad(whole);
     if (from !== undefined) pin(client.child.pid!, from);
-    if (beside !== undefined) pin(whole.answers!, beside);
+    if (processor !== undefined) pin(whole.answers!, processor);
     await client.slice(warmup);
     clients.push(client);
   }
@@ -136,9 +136,9 @@ interface Asked {
 function clientsOf({ serving, processors, spread = false }: Side): Asked[] {
   if (processors === undefined) return serving.map(({ port }) => ({ port }));
   const answering = serving.flatMap(({ port, workers }) => workers.map((answers) => ({ port, answers })));
-  return answering.flatMap((one, at) => {
-    const beside = processors[at % processors.length]!;
-    return (spread ? processors : [beside]).map((from) => ({ ...one, beside, from }));
+  return answering.flatMap((target, at) => {
+    const processor = processors[at % processors.length]!;
+    return (spread ? processors : [processor]).map((from) => ({ ...target, beside: processor, from }));
   });
 }
 
@@ -155,31 +155,31 @@ async function measured(clients: readonly Client[], { serving, server }: Side, s
     server: server === undefined ? 0 : serverTime(server),
   });
   const before = now();
-  const found = await Promise.all(clients.map((client) => client.slice(slice)));
+  const measurements = await Promise.all(clients.map((client) => client.slice(slice)));
   const after = now();
-  const requests = sum(found.map((one) => one.requests));
+  const requests = sum(measurements.map((measurement) => measurement.requests));
   const each = (of: keyof typeof before): number => ((after[of] - before[of]) * 1000) / requests;
   return {
     requests,
-    requestsPerSecond: sum(found.map((one) => one.requestsPerSecond)),
-    p50: median(found.map(({ p50 }) => p50)),
-    p99: Math.max(...found.map(({ p99 }) => p99)),
-    failures: sum(found.map(({ failures }) => failures)),
+    requestsPerSecond: sum(measurements.map((measurement) => measurement.requestsPerSecond)),
+    p50: median(measurements.map(({ p50 }) => p50)),
+    p99: Math.max(...measurements.map(({ p99 }) => p99)),
+    failures: sum(measurements.map(({ failures }) => failures)),
     cost: each('cost'),
     answering: each('answering'),
     server: each('server'),
   };
 }
 
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, number) => all + number, 0);
 
 /** Milliseconds that the first thread of a process has run. */
 const mainThread = (pid: number): number =>
   Number(readFileSync(`/proc/${String(pid)}/task/${String(pid)}/schedstat`, 'latin1').split(' ')[0]) / 1e6;
 
 function print({ name, server }: Side, slices: readonly Slice[]): void {
-  const middle = (of: keyof Slice): number => median(slices.map((one) => one[of]));
-  const failures = sum(slices.map((one) => one.failures));
+  const middle = (of: keyof Slice): number => median(slices.map((slice) => slice[of]));
+  const failures = sum(slices.map((slice) => slice.failures));
   console.log(
     `    ${name.padEnd(12)} ${middle('requestsPerSecond').toFixed(0).padStart(7)} requests/s   ` +
       `${middle('cost').toFixed(1).padStart(7)} µs of processor a request, ${middle('answering').toFixed(1)} of those that answer` +

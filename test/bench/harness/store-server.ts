@@ -6,7 +6,7 @@ import { startAppliance } from '#appliance/appliance.ts';
 const jobsAfter = hours(1);
 const appliance = await startAppliance({ directory: process.argv[2] ?? '', listen: '127.0.0.1:0', jobsAfter });
 process.send?.({ port: Number(new URL(appliance.url).port) });
-process.on('message', (asked) => {
-  if (asked === 'memory') process.send?.(process.memoryUsage());
+process.on('message', (message) => {
+  if (message === 'memory') process.send?.(process.memoryUsage());
   else void appliance.stop().then(() => process.exit(0));
 });

@@ -57,8 +57,8 @@ export async function addMeasured(store: WritableStore, accountId: string): Prom
     for (let number = 0; number < 1000; number++) {
       const id = randomIds.id();
       const tracks = number === 0 ? Array.from({ length: 19 }, (_, track) => `${track}.0`) : [];
-      const named = { id, name: `measured-${number}`, publisherId: accountId, status: 'published' } as const;
-      await fill.package(named, tracks);
+      const packageRecord = { id, name: `measured-${number}`, publisherId: accountId, status: 'published' } as const;
+      await fill.package(packageRecord, tracks);
       if (number > 0) continue;
       for (let revision = 1; revision <= 100; revision++) {
         const made = { packageId: id, revision, createdBy: accountId, details: snapDetails };

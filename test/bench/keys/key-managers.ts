@@ -79,7 +79,7 @@ const percentile = (times: readonly number[], part: number): string =>
 /** The time of each of many requests in milliseconds, one after the other on each of four connections. */
 async function measureRequests(options: object): Promise<number[]> {
   const times: number[] = [];
-  const one = (): Promise<void> => {
+  const measureRequest = (): Promise<void> => {
     const begun = performance.now();
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
     get({ ...options, path: '/v1/tokens/whoami' }, (response) => {
@@ -91,7 +91,7 @@ async function measureRequests(options: object): Promise<number[]> {
     return promise;
   };
   const turns = async (): Promise<void> => {
-    for (let count = 0; count < requestCount / 4; count++) await one();
+    for (let count = 0; count < requestCount / 4; count++) await measureRequest();
   };
   await Promise.all([turns(), turns(), turns(), turns()]);
   return times;

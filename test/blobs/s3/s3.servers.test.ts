@@ -106,7 +106,7 @@ t.test('an address is parsed, or refused with the mistake', async (t) => {
   t.same(parseBucketAddress('https://s3.site:8443/blobs/larder/main'), { ...local, prefix: 'larder/main/' });
   t.same(parseBucketAddress('https://s3.site:8443/blobs/larder/'), { ...local, prefix: 'larder/' });
   t.same(parseBucketAddress('https://s3.site:8443/blobs'), { ...local, prefix: '' });
-  for (const [text, why] of [
+  for (const [text, pattern] of [
     ['s3://blobs/larder', /not of the form/],
     ['blobs', /not of the form/],
     ['https://ada:secret@s3.site/blobs', /put them into a file/],
@@ -117,7 +117,7 @@ t.test('an address is parsed, or refused with the mistake', async (t) => {
     ['https://s3.site/blobs/%2e%2e/b', /has no bucket|prefix/],
     ['https://s3.site/blobs/a b', /prefix/],
   ] as const) {
-    t.throws(() => parseBucketAddress(text), why, text);
+    t.throws(() => parseBucketAddress(text), pattern, text);
   }
 });
 
@@ -133,8 +133,8 @@ function isWell(t: Test, passage: Passage, size: number): void {
 
 t.test('large content is sent in parts, and copied in parts for quarantine and restore', async (t) => {
   const sizes = { single: 5 * MiB, copied: 6 * MiB, copiedPart: 5 * MiB };
-  const { blobs, server, address, places, beside } = await onS3(t, { sizes });
-  const reader = await beside();
+  const { blobs, server, address, places, beside: openAlongside } = await onS3(t, { sizes });
+  const reader = await openAlongside();
   const digests = createDigestPool(startDigestWorker, 2);
   t.teardown(() => digests.close());
   const size = 13 * MiB + 16;
@@ -171,7 +171,7 @@ t.test('large content is sent in parts, and copied in parts for quarantine and r
 });
 
 t.test('a multipart upload that never ended is abandoned after a day', async (t) => {
-  const { blobs, server, address, beside } = await onS3(t);
+  const { blobs, server, address, beside: openAlongside } = await onS3(t);
   const where = { Bucket: server.bucket };
   await server.client.send(new CreateMultipartUploadCommand({ ...where, Key: `${address.prefix}sha3/ab/abandoned` }));
   await server.client.send(new CreateMultipartUploadCommand({ ...where, Key: 'of-somebody-else' }));
@@ -179,7 +179,7 @@ t.test('a multipart upload that never ended is abandoned after a day', async (t)
     (await server.client.send(new ListMultipartUploadsCommand(where))).Uploads?.map(({ Key }) => Key) ?? [];
   t.equal(await blobs.sweepTemporary(() => false), 0);
   t.equal((await left()).length, 2);
-  const later = await beside({ now: () => new Date(Date.now() + 25 * 3600_000) });
+  const later = await openAlongside({ now: () => new Date(Date.now() + 25 * 3600_000) });
   t.equal(await later.sweepTemporary(() => false), 1);
   t.same(await left(), ['of-somebody-else']);
 });
@@ -189,7 +189,7 @@ const long = isLong ? { timeout: 3_600_000 } : { skip: 'LARDER_LONG=1 sends 6 Gi
  * MiB of memory, a fifth more than was measured: during the upload, and the maximum afterwards, before any garbage
  * collection.
  */
-const most = { receive: 272, else: 340 };
+const limitsMiB = { receive: 272, else: 340 };
 
 t.test('six GiB pass through all that a bucket does with them, and memory does not grow with them', long, async (t) => {
   const { places, address, server, directory } = await onS3(t);
@@ -210,7 +210,7 @@ t.test('six GiB pass through all that a bucket does with them, and memory does n
   t.notOk('CopyObject' in requests, 'so large an object no server copies in one request');
   for (const { step, seconds, cpu, peak } of steps) {
     t.ok(
-      peak < (step === 'receive' ? most.receive : most.else),
+      peak < (step === 'receive' ? limitsMiB.receive : limitsMiB.else),
       `${step}: ${seconds.toFixed(0)} s, ${cpu.toFixed(0)} s of processors, ${peak} MiB at most`,
     );
   }
@@ -227,36 +227,36 @@ t.test('a list continues after the end of a response', async (t) => {
 });
 
 t.test('the bucket folder of another store is refused, and nothing is changed there', async (t) => {
-  const { beside, keys, read, write, remove, server } = await onS3(t);
+  const { beside: openAlongside, keys, read, write, remove, server } = await onS3(t);
   const mark = await read('larder-store.json');
   t.same(JSON.parse(mark.toString()), { larder: 1, store: 'store-of-ada' });
-  await t.rejects(beside({ store: 'store-of-bob' }), {
+  await t.rejects(openAlongside({ store: 'store-of-bob' }), {
     message: /^cannot open http:.*: it belongs to another store; give this one a prefix of its own$/,
   });
   await write('larder-store.json', Buffer.from('{"larder": 1}'));
-  await t.rejects(beside(), {
+  await t.rejects(openAlongside(), {
     message: /not a marker of larder; check that object, remove it, and run 'larder bucket accept'/,
   });
   await write('larder-store.json', Buffer.alloc(2000));
-  await t.rejects(beside(), { message: /not a marker of larder/ });
+  await t.rejects(openAlongside(), { message: /not a marker of larder/ });
   await remove('larder-store.json');
   await write('letters/1', Buffer.from('dear bob'));
-  await t.rejects(beside(), {
+  await t.rejects(openAlongside(), {
     message: /it contains objects already \(letters\/1\), but no marker of larder; .* run 'larder bucket accept'$/,
   });
   t.same(await keys(), ['letters/1']);
   const isNew = () => Promise.resolve(false);
-  await t.rejects(beside({ address: server.newPlace(), isNew }), {
+  await t.rejects(openAlongside({ address: server.newPlace(), isNew }), {
     message: /it is empty, but this store has content already; move the content there with 'larder move'/,
   });
 });
 
 t.test('each problem at the start is one sentence', async (t) => {
-  const { beside, address, server } = await onS3(t);
+  const { beside: openAlongside, address, server } = await onS3(t);
   const { access } = server;
   const at = (endpoint: string) => ({ ...address, endpoint, host: endpoint.slice(7) });
   const nobody = await freePort();
-  for (const [options, why] of [
+  for (const [options, pattern] of [
     [{ address: at(`http://127.0.0.1:${nobody}`) }, /: no server listens there; check that the server runs/],
     [{ address: at('http://nowhere.invalid') }, /: this machine cannot resolve nowhere\.invalid$/],
     [
@@ -270,25 +270,25 @@ t.test('each problem at the start is one sentence', async (t) => {
     ],
     [{ address: at(`https://127.0.0.1:${server.port}`) }, /: the server does not speak the protocol of the address/],
   ] as const) {
-    await t.rejects(inTime(beside(options)), { message: why });
+    await t.rejects(inTime(openAlongside(options)), { message: pattern });
   }
 });
 
 t.test('credentials that may read and not write are reported at the start', async (t) => {
   const server = await sharedSwift(root);
-  const { beside, keys } = await onS3(t);
+  const { beside: openAlongside, keys } = await onS3(t);
   const before = await keys();
   const bob = { ...server.access, accessKeyId: 'larder:bob', secretAccessKey: 'secret-of-bob' };
-  await t.rejects(beside({ access: bob, tries: true }), {
+  await t.rejects(openAlongside({ access: bob, tries: true }), {
     message: /do not permit listing, reading, writing and removing in the bucket/,
   });
   const grant = { Bucket: server.bucket, GrantRead: 'id="larder:bob"', GrantFullControl: 'id="larder:ada"' };
   await server.client.send(new PutBucketAclCommand(grant));
-  await t.rejects(beside({ access: bob, tries: true }), {
+  await t.rejects(openAlongside({ access: bob, tries: true }), {
     message: /do not permit listing, reading, writing and removing in the bucket/,
   });
   t.same(await keys(), before);
-  const ada = await beside({ tries: true });
+  const ada = await openAlongside({ tries: true });
   t.ok(ada);
   t.same(await keys(), before, 'and of the trial nothing is left');
 });
@@ -319,7 +319,7 @@ t.test('the lifecycle rules of a bucket are reported, and a wrong clock of its s
     const now = (): Date => new Date(Date.now() - late);
     const opening = { store: 'store-of-ada', isNew: () => Promise.resolve(isNew) };
     const { wrong, notices } = await inspectBucket(address, server.access, { ...opening, now });
-    return { wrong, notices: notices.filter((one) => !/is not encrypted and can be read and changed/.test(one)) };
+    return { wrong, notices: notices.filter((notice) => !/is not encrypted and can be read and changed/.test(notice)) };
   };
   const rule = (id: string, filter: string, status = 'Enabled', days = 30): string =>
     `<Rule><ID>${id}</ID><Status>${status}</Status>${filter}<Expiration><Days>${days}</Days></Expiration></Rule>`;
@@ -400,8 +400,8 @@ t.test('without its marker no object counts as absent', async (t) => {
     () => blobs.remove(unknown),
     () => blobs.quarantine(unknown),
   ];
-  for (const asked of calls) {
-    await t.rejects(asked(), unavailable);
+  for (const call of calls) {
+    await t.rejects(call(), unavailable);
   }
   t.same(await keys(), [placeOf(sha3_384)], 'and nothing is taken in that no start of the store would find');
   t.match(await whyNot(blobs), /larder-store.json, is not in .* any more/);
@@ -409,7 +409,7 @@ t.test('without its marker no object counts as absent', async (t) => {
   await t.rejects(listed(blobs.list()), unavailable, 'nor is it empty');
   const ofAnother = Buffer.from(`${JSON.stringify({ larder: 1, store: 'store-of-bob' })}\n`);
   await write('larder-store.json', ofAnother);
-  for (const asked of calls) await t.rejects(asked(), unavailable);
+  for (const call of calls) await t.rejects(call(), unavailable);
   t.match(await whyNot(blobs), /it belongs to another store/, 'nor is the place of another store ours');
   await write('larder-store.json', marker);
   t.match(await blobs.put(Buffer.from('more'), { id: 'u3' }), { size: 4 });
@@ -419,15 +419,15 @@ t.test('without its marker no object counts as absent', async (t) => {
 });
 
 t.test('a connection that is lost cuts, and never pads, and proves nothing', async (t) => {
-  const found: string[] = [];
+  const corruptDigests: string[] = [];
   const server = await sharedSwift(root);
   const cable = await startCable(server.port);
   t.teardown(() => cable.end());
   const address = { ...server.newPlace(), endpoint: `http://127.0.0.1:${cable.port}`, host: `127.0.0.1:${cable.port}` };
-  const { blobs, beside, directory } = await onS3(t, { address });
+  const { blobs, beside: openAlongside, directory } = await onS3(t, { address });
   const bytes = randomBytes(3 * MiB);
   const { sha3_384 } = await blobs.receive(from(bytes), { id: 'u1', ...all });
-  const other = await beside({ damaged: (blob) => void found.push(blob.sha3_384) });
+  const other = await openAlongside({ damaged: (blob) => void corruptDigests.push(blob.sha3_384) });
   for (const reader of [blobs, other]) {
     cable.cutAfter = MiB;
     const opened = await reader.open(sha3_384);
@@ -446,7 +446,7 @@ t.test('a connection that is lost cuts, and never pads, and proves nothing', asy
   cable.cutAfter = MiB;
   await t.rejects(other.prove(sha3_384), unavailable);
   cable.cutAfter = Infinity;
-  t.same(found, [], 'nobody was told of damage');
+  t.same(corruptDigests, [], 'nobody was told of damage');
   t.equal(await other.prove(sha3_384), true);
   t.same(await filesBelow(join(directory, 'blobs')), [], 'and nothing is left here');
 });
@@ -470,10 +470,10 @@ t.test(
   async (t) => {
     const server = await sharedSwift(root);
     const place = server.newPlace();
-    const slow = await startFront(t, (asked, answer) => {
-      const goOn = (): void => pass(asked, answer, new URL(place.endpoint));
+    const slow = await startFront(t, (request, answer) => {
+      const goOn = (): void => pass(request, answer, new URL(place.endpoint));
       // Longer than anything short may take.
-      if (asked.method === 'DELETE') setTimeout(goOn, 5000);
+      if (request.method === 'DELETE') setTimeout(goOn, 5000);
       else goOn();
     });
     const { host } = new URL(slow);
@@ -495,13 +495,13 @@ async function fronted(t: Test, options: Partial<S3BlobsOptions> = {}) {
   const server = await sharedSwift(root);
   const front: { says: (request: IncomingMessage) => Said | Promise<Said> } = { says: () => undefined };
   const hand = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const said = await front.says(request);
-    if (said === undefined) pass(request, response, new URL(server.endpoint));
-    else if (said === 'cut') request.destroy();
+    const reply = await front.says(request);
+    if (reply === undefined) pass(request, response, new URL(server.endpoint));
+    else if (reply === 'cut') request.destroy();
     else {
       request.resume();
-      const text = request.method === 'HEAD' ? '' : `<Error><Code>${said[1]}</Code></Error>`;
-      response.writeHead(said[0], { 'content-type': 'application/xml' }).end(text);
+      const text = request.method === 'HEAD' ? '' : `<Error><Code>${reply[1]}</Code></Error>`;
+      response.writeHead(reply[0], { 'content-type': 'application/xml' }).end(text);
     }
   };
   const endpoint = await startFront(t, (request, response) => void hand(request, response));
@@ -512,8 +512,8 @@ async function fronted(t: Test, options: Partial<S3BlobsOptions> = {}) {
 const busy: Said = [503, 'SlowDown'];
 /** Answers like this as often as given for matching requests, then passes them on. */
 const times =
-  (count: number, said: Said, isFor: (request: IncomingMessage) => boolean) => (request: IncomingMessage) =>
-    isFor(request) && count-- > 0 ? said : undefined;
+  (count: number, reply: Said, isFor: (request: IncomingMessage) => boolean) => (request: IncomingMessage) =>
+    isFor(request) && count-- > 0 ? reply : undefined;
 
 t.test('a server that asks for fewer requests is asked again later, and is reported if that fails', async (t) => {
   const { front, blobs } = await fronted(t);
@@ -560,21 +560,21 @@ t.test('a bucket that refuses writes is reported, and serves its blobs', async (
 });
 
 t.test('credentials that are replaced are read again when the server refuses the old ones', async (t) => {
-  const { beside, server } = await onS3(t);
+  const { beside: openAlongside, server } = await onS3(t);
   const { accessKeyId, secretAccessKey } = server.access;
-  let there = { accessKeyId, secretAccessKey: 'one before' };
+  let credentials = { accessKeyId, secretAccessKey: 'one before' };
   let isBroken = false;
   const renewed = () => {
     if (isBroken) throw new Error('it is being written');
-    return there;
+    return credentials;
   };
-  const access = { ...server.access, ...there, renewed };
+  const access = { ...server.access, ...credentials, renewed };
   const wrong = { message: /the secret_access_key of credentials_file does not belong to its access_key_id/ };
-  await t.rejects(beside({ access }), wrong);
+  await t.rejects(openAlongside({ access }), wrong);
   isBroken = true;
-  await t.rejects(beside({ access }), wrong);
-  [isBroken, there] = [false, { accessKeyId, secretAccessKey }];
-  const blobs = await beside({ access });
+  await t.rejects(openAlongside({ access }), wrong);
+  [isBroken, credentials] = [false, { accessKeyId, secretAccessKey }];
+  const blobs = await openAlongside({ access });
   const { sha3_384 } = await blobs.put(Buffer.from('hello'), { id: 'u1' });
   t.match(
     await (await fetch((await blobs.addressOf!(sha3_384, 'hello_1.snap'))!.address)).text(),
@@ -621,14 +621,14 @@ t.test('a sending of large content outlives a server that is away for less than 
 
 t.test('a server with slow uploads serves many at once, and refuses all in time when it stops', async (t) => {
   const { front, blobs } = await fronted(t);
-  let [atOnce, most, isAway] = [0, 0, false];
+  let [concurrency, maximum, isAway] = [0, 0, false];
   const away = Promise.withResolvers<undefined>();
   t.teardown(() => away.resolve(undefined));
   front.says = async ({ method }) => {
     if (method === 'PUT') {
-      most = Math.max(most, ++atOnce);
+      maximum = Math.max(maximum, ++concurrency);
       await sleep(3000);
-      atOnce--;
+      concurrency--;
     }
     if (isAway) await away.promise;
     return undefined;
@@ -639,13 +639,13 @@ t.test('a server with slow uploads serves many at once, and refuses all in time 
   t.match(await inTime(blobs.stat((await sent[0]!).sha3_384)), { size: 9 });
   t.ok(await inTime(blobs.clock()), 'the server is known to answer while the other requests wait');
   t.equal(new Set((await Promise.all(sent)).map(({ sha3_384 }) => sha3_384)).size, 80);
-  t.ok(most > 8 && most <= 32, `${most} at once`);
+  t.ok(maximum > 8 && maximum <= 32, `${maximum} at once`);
 
   const late = Array.from({ length: 80 }, (_, nth) => receive(100 + nth));
-  await until(() => Promise.resolve(atOnce === most));
+  await until(() => Promise.resolve(concurrency === maximum));
   isAway = true;
-  const told = (error: unknown): unknown => (error as { code?: string }).code ?? error;
-  const refusals = await Promise.all(late.map((one) => inTime(one).then(() => 'taken', told)));
+  const codeOf = (error: unknown): unknown => (error as { code?: string }).code ?? error;
+  const refusals = await Promise.all(late.map((upload) => inTime(upload).then(() => 'taken', codeOf)));
   t.same([...new Set(refusals)], [unavailable.code]);
 });
 
@@ -663,8 +663,8 @@ t.test('a blob that one process receives again is not removed by the cleanup of 
     },
   };
   const store = await onS3(t, { now: () => now, removals: waits });
-  const one = store.blobs;
-  await one.put(bytes, { id: 'u1' });
+  const firstBlobs = store.blobs;
+  await firstBlobs.put(bytes, { id: 'u1' });
   const storedBefore = (now = new Date('2026-05-04T04:00:00Z'));
 
   for (const when of ['before the look', 'after the look'] as const) {
@@ -672,7 +672,7 @@ t.test('a blob that one process receives again is not removed by the cleanup of 
     let crossing: Promise<unknown> = Promise.resolve();
     /** Sends the same; when this is over, it waits for the end of the removal, or has been acknowledged already. */
     const cross = async (): Promise<void> => {
-      crossing = one.put(bytes, { id: when.replaceAll(' ', '-') });
+      crossing = firstBlobs.put(bytes, { id: when.replaceAll(' ', '-') });
       await Promise.race([sent.promise, crossing]);
     };
     const crossed: Removals = {
@@ -682,9 +682,9 @@ t.test('a blob that one process receives again is not removed by the cleanup of 
           work((look) =>
             certain(async () => {
               if (when === 'before the look') await cross();
-              const found = await look();
+              const result = await look();
               if (when === 'after the look') await cross();
-              return found;
+              return result;
             }),
           ),
         ),
@@ -693,9 +693,9 @@ t.test('a blob that one process receives again is not removed by the cleanup of 
     const late = when === 'before the look' ? storedBefore : new Date(now.getTime() + 1);
     t.equal(await other.remove(sha3_384, { storedBefore: late }), when === 'after the look', when);
     await crossing;
-    t.match(await one.stat(sha3_384), { size: 5 }, `what was acknowledged is there: it came ${when}`);
+    t.match(await firstBlobs.stat(sha3_384), { size: 5 }, `what was acknowledged is there: it came ${when}`);
   }
-  t.same(await contentOf((await one.open(sha3_384))!.stream), bytes);
+  t.same(await contentOf((await firstBlobs.open(sha3_384))!.stream), bytes);
 });
 
 for (const isDamaged of [true, false]) {
@@ -747,7 +747,7 @@ t.test('without the server every call is refused within five seconds, and works 
     ['sweep', () => blobs.sweepTemporary(() => false)],
   ];
   const refused = async (how: string): Promise<void> => {
-    await Promise.all(calls.map(([what, call]) => t.rejects(inTime(call()), unavailable, `${what}, ${how}`)));
+    await Promise.all(calls.map(([name, call]) => t.rejects(inTime(call()), unavailable, `${name}, ${how}`)));
   };
   const works = async (how: string): Promise<void> => {
     await until(() => blobs.stat(sha3_384).then(Boolean, () => false));
@@ -770,7 +770,7 @@ t.test('without the server every call is refused within five seconds, and works 
 });
 
 t.test('another host continues an interrupted upload, and a third host completes it', async (t) => {
-  const { blobs, beside, keys, places } = await onS3(t, { sizes: { single: 5 * MiB } });
+  const { blobs, beside: openAlongside, keys, places } = await onS3(t, { sizes: { single: 5 * MiB } });
   const bytes = randomBytes(13 * MiB + 7);
   /** So much of it comes, is flushed, and is left to others. */
   const begun = async (host: typeof blobs, start: number, end: number): Promise<void> => {
@@ -783,7 +783,7 @@ t.test('another host continues an interrupted upload, and a third host completes
     await t.rejects(host.receive(source(), how), { message: /another process continues/ });
   };
   const hosts = await Promise.all(
-    Array.from({ length: 3 }, async () => beside({ directory: await temporaryFolder(t) })),
+    Array.from({ length: 3 }, async () => openAlongside({ directory: await temporaryFolder(t) })),
   );
   await begun(hosts[0]!, 0, 6 * MiB);
   await begun(hosts[1]!, 6 * MiB, 12 * MiB);
@@ -797,7 +797,7 @@ t.test('another host continues an interrupted upload, and a third host completes
   await t.rejects(gone, { code: 'blob-upload-unknown' }, 'what never came is not made up');
   await begun(hosts[0]!, 0, 4);
   t.equal(await blobs.sweepTemporary(() => true), 0);
-  const later = await beside({ now: () => new Date(Date.now() + 2 * 24 * 60 * 60 * 1000) });
+  const later = await openAlongside({ now: () => new Date(Date.now() + 2 * 24 * 60 * 60 * 1000) });
   t.equal(await later.sweepTemporary(() => true), 1, 'what nobody goes on with is swept after a day');
   t.same(await places(), [placeOf(taken.sha3_384)]);
 });

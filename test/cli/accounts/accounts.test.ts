@@ -71,8 +71,8 @@ t.test('an account that cannot be meant is refused', async (t) => {
     ['--email a@b --username ada --display-name Ada --id a', /--id is an account id, .*, not 'a'/],
     ['--email a@b --username ada', /'account create' needs --display-name NAME/],
   ];
-  for (const [options, said] of cases) {
-    t.match(await larder(`account create ${options}`), { code: 2, out: '', err: said }, options);
+  for (const [options, pattern] of cases) {
+    t.match(await larder(`account create ${options}`), { code: 2, out: '', err: pattern }, options);
   }
 });
 

@@ -39,7 +39,7 @@ t.test('a password is read from the standard input, and only its hash is stored'
     out: 'The password of ada-lovelace (ada) is set.\n',
     err: '',
   });
-  const kept = await look(async ({ records, siteKey }) => {
+  const storedPassword = await look(async ({ records, siteKey }) => {
     const password = await records.passwords.find('ada-lovelace');
     const passwords = sitePasswords(siteKey);
     t.match(await passwords.verify('four words of ada', password?.hash), { right: true, stale: false });
@@ -47,7 +47,7 @@ t.test('a password is read from the standard input, and only its hash is stored'
     t.notMatch(JSON.stringify(await records.audit.list(0, 100)), 'four words');
     return password;
   });
-  t.match(kept?.hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1,keyid=/);
+  t.match(storedPassword?.hash, /^\$argon2id\$v=19\$m=19456,t=2,p=1,keyid=/);
   const json = JSON.parse((await withStdin(`${setPassword} --json`, 'another of four words')).out) as object;
   t.strictSame(json, { id: 'ada-lovelace', username: 'ada' });
 });
@@ -65,8 +65,8 @@ t.test('a password that cannot be meant is refused', async (t) => {
     ['ada@example.org', /name of the account/],
     ['four\twords of ada', /no control characters/],
   ];
-  for (const [stdin, said] of cases)
-    t.match(await withStdin(setPassword, stdin), { code: 1, out: '', err: said }, String(said));
+  for (const [stdin, pattern] of cases)
+    t.match(await withStdin(setPassword, stdin), { code: 1, out: '', err: pattern }, String(pattern));
   t.match(await larder('account password ada-lovelace'), { code: 2, err: /needs --password-stdin/ });
   t.match(await withStdin('account password ada --password-stdin', 'four words of ada'), {
     code: 1,
@@ -86,8 +86,8 @@ t.test('one-time passwords are turned on, set up again, and turned off', async (
     address: /^otpauth:\/\/totp\/127\.0\.0\.1%3A8080:ada\?secret=/,
   });
   await look(async ({ records, siteKey }) => {
-    const kept = await records.totpSecrets.find('ada-lovelace');
-    t.equal(unseal(siteKey, kept?.sealed ?? '', totpPurpose('ada-lovelace')).length, 20);
+    const storedSecret = await records.totpSecrets.find('ada-lovelace');
+    t.equal(unseal(siteKey, storedSecret?.sealed ?? '', totpPurpose('ada-lovelace')).length, 20);
     t.notMatch(JSON.stringify(await records.audit.list(0, 100)), made.secret as string);
   });
   t.match(await json('account totp ada-lovelace'), { code: 'conflict', error: /use --replace for a new secret/ });
@@ -164,12 +164,12 @@ t.test('agents are registered, listed and removed', async (t) => {
   t.match((await larder('agent list')).out, new RegExp(`^AGENT +ACCOUNT .*\\nbuilder +ada-lovelace +`));
   const urlSafe = key.replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
   t.match(await json(`agent register other --account ada-lovelace --public-key ${urlSafe}`), { 'public-key': key });
-  for (const [line, said] of [
+  for (const [line, pattern] of [
     [`${register} nonsense`, /32 bytes in base64/],
     [`${register} ${Buffer.alloc(31).toString('base64')}`, /32 bytes in base64/],
     [`agent register 'a b' --account ada-lovelace --public-key ${key}`, /the name of an agent/],
   ] as const) {
-    t.match(await larder(line), { code: 2, err: said });
+    t.match(await larder(line), { code: 2, err: pattern });
   }
   t.match(await larder(`agent register x --account nobody --public-key ${key}`), {
     code: 1,
@@ -208,7 +208,7 @@ t.test('the permission table is read from the records of the operations', async 
   t.match(out, /\ndischarge +- +anyone +- +POST \/identity\/discharge\n/);
   const { operations } = JSON.parse((await larder('permissions --json')).out) as { operations: object[] };
   t.match(
-    operations.find((one) => 'operation' in one && one.operation === 'register_name'),
+    operations.find((entry) => 'operation' in entry && entry.operation === 'register_name'),
     {
       method: 'POST',
       path: '/v1/:namespace',

@@ -80,9 +80,9 @@ t.test('a policy that no approver could meet is refused', async (t) => {
   const problem = async (section: string): Promise<string> => {
     writeFileSync(join(store.directory, 'larder.toml'), `[approvals]\n${section}\n`);
     store.appliance.reload();
-    let found: string[] = [];
-    await until(async () => (found = (await store.anyone.get('/readyz')).body.problems as string[]).length > 0);
-    return found.join();
+    let problems: string[] = [];
+    await until(async () => (problems = (await store.anyone.get('/readyz')).body.problems as string[]).length > 0);
+    return problems.join();
   };
   t.match(await problem('transfers = "2 of bob, carol"'), /names 'bob', and no account has this id/);
   t.match(
@@ -94,7 +94,9 @@ t.test('a policy that no approver could meet is refused', async (t) => {
 t.test('a policy in force that cannot be met is a problem, and still holds all changes', async (t) => {
   const { store, run } = await askingSite(t, 'releases = ["2 of B, C for snap/*:*/stable"]');
   const problems = async () =>
-    ((await store.anyone.get('/readyz')).body as { problems: string[] }).problems.filter((one) => /approval/.test(one));
+    ((await store.anyone.get('/readyz')).body as { problems: string[] }).problems.filter((problem) =>
+      /approval/.test(problem),
+    );
   t.strictSame(await problems(), []);
   t.match(await run(`account disable ${store.ids['carol'] ?? ''} --yes`), { code: 0 });
   store.appliance.reload();
@@ -129,7 +131,7 @@ t.test('a push to channels waits for approval after its review, and the approval
   t.match(await status(), { errors: [{ message: /Revision 1 is there, but: .*'stable': Waits for 1 more approval/ }] });
   const held = async () =>
     ((await ada.get('/v1/snap/tiny-app/releases')).body['channel-map'] as { channel: string }[]).map(
-      (one) => one.channel,
+      (release) => release.channel,
     );
   t.strictSame(await held(), ['latest/edge']);
   t.match(await judge('approve', 'bob', 1), { code: 0 });

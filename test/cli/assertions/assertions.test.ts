@@ -14,10 +14,10 @@ t.setTimeout(600_000);
 const judge = requestedJudge();
 
 /** Whether a device that trusts the vectors' root would take this with `snap ack`. */
-function ack(t: Test, { files }: BrandStore, text: string, wanted = true): void {
+function ack(t: Test, { files }: BrandStore, text: string, isAccepted = true): void {
   if (judge === undefined) return;
   const { status, stderr } = judge(text, '-trusted', join(files, 'roots.assert'));
-  t.equal(status, wanted ? 0 : 1, `snapd ${wanted ? 'takes' : 'refuses'} it ${stderr}`);
+  t.equal(status, isAccepted ? 0 : 1, `snapd ${isAccepted ? 'takes' : 'refuses'} it ${stderr}`);
 }
 
 const model = {

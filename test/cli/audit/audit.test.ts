@@ -87,8 +87,8 @@ t.test('a data directory that was restored as a whole is detected by the head in
 
 t.test('a database that was restored by hand is reported, until an administrator accepts it', async (t) => {
   const data = await world(t);
-  const kept = join(data, '../larder.db');
-  copyFileSync(join(data, 'larder.db'), kept);
+  const copy = join(data, '../larder.db');
+  copyFileSync(join(data, 'larder.db'), copy);
   const store = await openStore({ directory: data });
   await store.records.change({ at: new Date().toISOString(), actor: 'test', action: 'try', object: 'x' }, () =>
     Promise.resolve(),
@@ -100,9 +100,9 @@ t.test('a database that was restored by hand is reported, until an administrator
 
   const { seq } = JSON.parse(readFileSync(join(data, 'audit.seal'), 'utf8')) as { seq: number };
   t.match(await larder(`audit accept --data ${data}`), { code: 2 }, 'not without asking');
-  copyFileSync(kept, join(data, 'larder.db'));
-  const found = await verdict(`--data ${data}`);
-  t.match(found, {
+  copyFileSync(copy, join(data, 'larder.db'));
+  const result = await verdict(`--data ${data}`);
+  t.match(result, {
     good: false,
     problems: [
       /^the last rows of the audit log were removed, or the database is an older copy: the seal in .* covers the log up to row/,

@@ -62,14 +62,14 @@ t.test('a job notes the changes over HTTP, and a log without new entries costs n
 t.test('a note with a foreign signature is ignored', async (t) => {
   const { data, larder } = await newStore(t);
   const seal = join(data, 'audit.seal');
-  const kept = JSON.parse(readFileSync(seal, 'utf8')) as object;
-  writeFileSync(seal, JSON.stringify({ ...kept, last: { seq: 999, hash: '0'.repeat(64), mac: '0'.repeat(64) } }));
+  const storedSeal = JSON.parse(readFileSync(seal, 'utf8')) as object;
+  writeFileSync(seal, JSON.stringify({ ...storedSeal, last: { seq: 999, hash: '0'.repeat(64), mac: '0'.repeat(64) } }));
   t.match(await larder('doctor'), {
     code: 1,
     out: /WRONG Records: The seal in .* is not of this store, or was changed/,
   });
   for (const last of [null, 7, {}, { seq: 1, hash: '0', mac: 7 }]) {
-    writeFileSync(seal, JSON.stringify({ ...kept, last }));
+    writeFileSync(seal, JSON.stringify({ ...storedSeal, last }));
     t.match(await larder('doctor --json'), { code: 0 }, `${JSON.stringify(last)} is no note`);
   }
 });

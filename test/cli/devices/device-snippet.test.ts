@@ -88,11 +88,11 @@ t.test('the printed lines are run on a device, and it has all that it needs', as
 t.test('with an authority, a device comes to trust it, character by character', async (t) => {
   const directory = join(folder(t), 'data');
   t.match(await larder(`init --data ${directory} --base-url https://localhost:8443`), { code: 0 });
-  const beside = await openStore({ directory });
-  const { id } = beside.config.store;
+  const writableStore = await openStore({ directory });
+  const { id } = writableStore.config.store;
   const headers = { store: id, 'operator-id': 'acme', timestamp, url: 'https://localhost:8443/' };
-  await keep({ beside, clock: { now: new Date() } }, await made('store', 'authority', 'store', headers));
-  await beside.close();
+  await keep({ beside: writableStore, clock: { now: new Date() } }, await made('store', 'authority', 'store', headers));
+  await writableStore.close();
   const { out } = await larder(`device snippet --data ${directory}`);
   const [trusts] = run(t, out).calls;
   const authority = readFileSync(join(directory, 'tls', 'ca.pem'), 'utf8').trimEnd();

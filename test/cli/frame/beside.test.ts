@@ -21,15 +21,15 @@ t.test('a token that a command revokes is refused from the next request on', asy
   const issue = async (): Promise<Issued> => (await json('token issue --account ada-id')) as Issued;
   const status = async ({ macaroon }: Issued): Promise<number> =>
     (await fetch(`${url}/v1/tokens/whoami`, { headers: { authorization: `Macaroon ${macaroon}` } })).status;
-  const [one, two, three] = [await issue(), await issue(), await issue()];
-  for (const token of [one, two, three]) t.equal(await status(token), 200);
+  const [first, two, three] = [await issue(), await issue(), await issue()];
+  for (const token of [first, two, three]) t.equal(await status(token), 200);
 
-  await larder(`token revoke ${one['session-id']} --yes`);
-  t.same([await status(one), await status(two), await status(three)], [401, 200, 200]);
+  await larder(`token revoke ${first['session-id']} --yes`);
+  t.same([await status(first), await status(two), await status(three)], [401, 200, 200]);
   t.match(await json('account disable ada-id --end-tokens --yes'), { 'ended-tokens': 2 });
   t.same([await status(two), await status(three)], [401, 401]);
   await json('account enable ada-id');
-  t.same([await status(one), await status(two), await status(three)], [401, 401, 401], 'and they stay ended');
+  t.same([await status(first), await status(two), await status(three)], [401, 401, 401], 'and they stay ended');
   t.equal(await status(await issue()), 200);
 
   t.match(await larder('account disable larder-admin --yes'), {

@@ -25,8 +25,8 @@ for (const { name, load } of groups.flatMap(({ commands }) => commands)) {
     const help = await larder(`help ${name}`);
     t.equal(help.code, 0);
     t.equal(help.err, '');
-    for (const said of [command.summary.slice(0, 40), command.examples[0]!, '--data DIR', '--json', '--help'])
-      t.match(help.out, said);
+    for (const expected of [command.summary.slice(0, 40), command.examples[0]!, '--data DIR', '--json', '--help'])
+      t.match(help.out, expected);
     for (const option of Object.keys(command.options)) t.match(help.out, `--${option}`);
     t.ok(
       help.out.split('\n').every((line) => line.length <= 80 || line.startsWith('  larder ')),
@@ -67,9 +67,13 @@ t.test('help for programs is one JSON document', async (t) => {
     all.commands.map(({ name }) => name),
     groups.flatMap(({ commands }) => commands.map(({ name }) => name)),
   );
-  const one = JSON.parse((await larder('help version --json')).out) as object;
-  t.match(one, { name: 'version', usage: 'larder version', examples: ['larder version', 'larder version --json'] });
-  t.strictSame(JSON.parse((await larder('version --json --help')).out), one);
+  const description = JSON.parse((await larder('help version --json')).out) as object;
+  t.match(description, {
+    name: 'version',
+    usage: 'larder version',
+    examples: ['larder version', 'larder version --json'],
+  });
+  t.strictSame(JSON.parse((await larder('version --json --help')).out), description);
 });
 
 t.test('version prints the release', async (t) => {

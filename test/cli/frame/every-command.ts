@@ -81,8 +81,8 @@ async function outcomeOf(name: string, example: string): Promise<object> {
       ? typed(example).map((word) => (word === data ? join(place, 'restored') : word))
       : typed(example);
   if (name === 'serve') argv.push('--listen', '127.0.0.1:0');
-  const said = { out: '', err: '' };
-  const output = (of: 'out' | 'err') => ({ isTTY: false, write: (text: string) => (said[of] += text) });
+  const captured = { out: '', err: '' };
+  const output = (of: 'out' | 'err') => ({ isTTY: false, write: (text: string) => (captured[of] += text) });
   const world = { stdout: output('out'), stderr: output('err'), stdin: Readable.from([]), env: { LARDER_DATA: data } };
   // A store that is served after all is asked to stop, as a service manager does; so is a proof, which takes minutes.
   const stop = setInterval(() => {
@@ -90,7 +90,7 @@ async function outcomeOf(name: string, example: string): Promise<object> {
   }, 50);
   const end = states[state]!();
   try {
-    return { name, line: argv.join(' '), code: await run(argv, world, groups), ...said };
+    return { name, line: argv.join(' '), code: await run(argv, world, groups), ...captured };
   } finally {
     end();
     clearInterval(stop);

@@ -7,9 +7,9 @@ import { becomeOwner, suspendRoot } from '#cli/frame/owner.ts';
 function processOf(user: number, { unknown = false } = {}) {
   const did: [string, ...unknown[]][] = [];
   const note =
-    (what: string) =>
+    (name: string) =>
     (...args: unknown[]) =>
-      void did.push([what, ...args]);
+      void did.push([name, ...args]);
   const initgroups = unknown
     ? () => {
         throw new Error('User identifier does not exist');

@@ -52,14 +52,14 @@ t.test('with an option init asks nothing, at a terminal as elsewhere', withPytho
 });
 
 t.test('Ctrl-C and Ctrl-D at a question end the command, and nothing was done', withPython, async (t) => {
-  for (const [typed, code, said] of [
+  for (const [typed, code, message] of [
     ['\x03', 130, 'interrupted; nothing was done'],
     ['\x04', 1, 'no answer; nothing was done'],
   ] as const) {
     const data = join(folder(t), 'data');
     const ended = await atTerminal(['init', '--data', data], { steps: [{ sees: 'clients will use [', types: typed }] });
     t.equal(ended.code, code);
-    t.match(plain(ended.screen), said);
+    t.match(plain(ended.screen), message);
     t.notOk(existsSync(data));
   }
 });
@@ -141,15 +141,15 @@ t.test('a backup with its keys goes from host to host with a passphrase that is 
   t.strictSame([made.code, made.left], [0, 0], made.screen);
   t.notMatch(made.screen, 'kettle');
 
-  const there = join(folder(t), 'there');
+  const target = join(folder(t), 'there');
   const restored = (typed: string) =>
-    atTerminal(['restore', file, '--data', there], {
+    atTerminal(['restore', file, '--data', target], {
       steps: [{ sees: 'Passphrase of the keys in the backup: ', types: `${typed}\r` }],
     });
   t.match(await restored('another kettle, two larks'), { code: 1 });
-  t.notOk(existsSync(there));
+  t.notOk(existsSync(target));
   t.match(await restored(passphrase), { code: 0, screen: /is restored in/ });
-  t.strictSame(readFileSync(join(there, 'master.key')), readFileSync(join(data, 'master.key')));
+  t.strictSame(readFileSync(join(target, 'master.key')), readFileSync(join(data, 'master.key')));
 });
 
 t.test(

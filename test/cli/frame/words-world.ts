@@ -86,11 +86,11 @@ export function hold(t: Checks, outcomes: Outcome[], because: RegExp, least = 30
   const failed = outcomes.filter(({ code, out, err }) => code !== 0 && because.test(out + err));
   t.ok(failed.length >= least, `${String(failed.length)} say so: ${String(because)}`);
   for (const { line, code, out, err } of outcomes) {
-    const said = out + err;
-    if (code !== 0) t.match(said, /\w+ \w+/, `${line}: it says why`);
+    const output = out + err;
+    if (code !== 0) t.match(output, /\w+ \w+/, `${line}: it says why`);
     // The folder of the checkout may have any name.
-    const text = said.replaceAll(checkout, '');
-    const [found] = internalWords.exec(text) ?? [];
-    t.equal(found ?? errorNameIn(text), undefined, `${line}: ${said.slice(0, 600)}`);
+    const text = output.replaceAll(checkout, '');
+    const [internalWord] = internalWords.exec(text) ?? [];
+    t.equal(internalWord ?? errorNameIn(text), undefined, `${line}: ${output.slice(0, 600)}`);
   }
 }

@@ -37,9 +37,9 @@ t.test('errors are plain on a full disk, and on a read-only disk', async (t) => 
     return;
   }
   hold(t, outcomes, /the disk that holds .* is full; make room on it/);
-  const told = outcomes.find(({ name }) => name === 'doctor')?.out ?? '';
+  const doctorOutput = outcomes.find(({ name }) => name === 'doctor')?.out ?? '';
   t.match(
-    told,
+    doctorOutput,
     /The whole disk has 12 MiB, and uploads\.reserve keeps 1024 MiB of it free, so nothing can be uploaded/,
   );
   const { before: copy, ...still } = mounted(t, data);

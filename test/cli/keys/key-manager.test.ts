@@ -17,7 +17,7 @@ t.test('a brand signs with keys in the key manager and in the store', async (t) 
   const { path, misbehave, hangs, release, calls } = fakeManager(t, { ...keys, other: other.privateKey });
   const store = await startConsole(t, (text) => text.replace(/^# manager = .*$/m, `manager = "${path}"`));
   const [acme, bobs] = [await addBrand(store, 'ada'), await addBrand(store, 'bob')];
-  const here = await addSigningKey(store, acme, 'rsa4096-b', 'models');
+  const storedKey = await addSigningKey(store, acme, 'rsa4096-b', 'models');
   const run = (line: string) => larder(`${line} --data ${store.directory}`);
   const json = async (line: string) => {
     const { out, err } = await run(`${line} --json`);
@@ -47,7 +47,7 @@ t.test('a brand signs with keys in the key manager and in the store', async (t) 
     t.match(await run(line), { code: 1, err: message }, line);
 
   const places = [
-    { name: 'models', 'sha3-384': here, 'manager-key': null },
+    { name: 'models', 'sha3-384': storedKey, 'manager-key': null },
     { name: 'serials', 'sha3-384': managed.id, 'manager-key': 'acme serials' },
   ];
   const byName = (list: unknown) => (list as { name: string }[]).sort((a, b) => a.name.localeCompare(b.name));
@@ -67,13 +67,13 @@ t.test('a brand signs with keys in the key manager and in the store', async (t) 
   const signed = await request(managed.id);
   t.equal(signed.status, 200);
   t.doesNotThrow(() => checkSignature(parseAssertion(signed.body['account-key-request']), managed.publicKey));
-  t.equal((await request(here)).status, 200, 'both kinds sign');
+  t.equal((await request(storedKey)).status, 200, 'both kinds sign');
 
   misbehave('sign', 'hang');
   let isAnswered = false;
   const pending = request(managed.id).finally(() => (isAnswered = true));
   await hangs();
-  for (const reply of await Promise.all([request(here), ada.get(path_), store.anyone.get('/healthz')]))
+  for (const reply of await Promise.all([request(storedKey), ada.get(path_), store.anyone.get('/healthz')]))
     t.equal(reply.status, 200, 'a device that hangs delays no other request');
   t.notOk(isAnswered);
   release();

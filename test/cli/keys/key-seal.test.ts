@@ -50,8 +50,8 @@ t.test('a store with its key under a passphrase is sealed until it gets the pass
   );
   t.match(await larder(`key seal --passphrase-file ${passphrase} --yes`), { code: 1, err: /no master key/ });
 
-  const given = join(store.files, 'given');
-  changeConfig(join(data, 'larder.toml'), { 'keys.passphrase_file': given });
+  const passphraseCopy = join(store.files, 'given');
+  changeConfig(join(data, 'larder.toml'), { 'keys.passphrase_file': passphraseCopy });
   const { url, child, ended, err } = await serve(t, data);
   const { macaroon } = await store.json('token issue --account my-brand');
   const keys = `${url}/v1/brand/my-brand/signing_key`;
@@ -59,7 +59,7 @@ t.test('a store with its key under a passphrase is sealed until it gets the pass
   const [key] = (await (await fetch(keys, { headers })).json()) as { 'sha3-384': string }[];
   const request = () => fetch(`${keys}/${key?.['sha3-384'] ?? ''}/account-key-request`, { method: 'POST', headers });
   t.equal((await request()).status, 503);
-  writeFileSync(given, readFileSync(passphrase), { mode: 0o600 });
+  writeFileSync(passphraseCopy, readFileSync(passphrase), { mode: 0o600 });
   child.kill('SIGHUP');
   // The passphrase unseals it while it serves.
   await until(async () => (await request()).status === 200);
@@ -68,5 +68,5 @@ t.test('a store with its key under a passphrase is sealed until it gets the pass
   t.match(await larder('doctor'), { out: /ok +Signing key: the store can sign/ });
   child.kill('SIGTERM');
   await ended;
-  rmSync(given);
+  rmSync(passphraseCopy);
 });

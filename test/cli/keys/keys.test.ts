@@ -67,7 +67,7 @@ t.test('a brand, its key and its request are made in one run, or none of them', 
   await json('account create --email acme@example.org --username acme --display-name Acme --id acme');
   await json('account create --email here@example.org --username here --display-name Here');
   const { accounts } = (await json('account list')) as { accounts: { id: string; username: string }[] };
-  const here = accounts.find(({ username }) => username === 'here')?.id ?? '';
+  const accountId = accounts.find(({ username }) => username === 'here')?.id ?? '';
   const out = join(files, 'out');
   const create = `brand create --account acme --name Acme`;
   for (const [line, err] of [
@@ -75,7 +75,10 @@ t.test('a brand, its key and its request are made in one run, or none of them', 
     [`${create} --key UPPER --request ${out}`, /--key is of lower-case letters/],
     [`${create} --key serials --request ${files}`, /is there already; name a new folder/],
     [`${create} --key serials --request ${out}/a/b`, /there is no folder .*out\/a to make/],
-    [`brand create --account ${here} --name Here --key serials --request ${out}`, /was created by this store.*--local/],
+    [
+      `brand create --account ${accountId} --name Here --key serials --request ${out}`,
+      /was created by this store.*--local/,
+    ],
   ] as const) {
     t.match(await larder(line), { err }, line);
   }

@@ -100,7 +100,7 @@ async function onlineStore(t: { teardown(work: () => unknown): void }): Promise<
       } else if (url === '/dev/api/account/account-key') {
         const [, root = '', discharge = ''] =
           /^Macaroon root=(\S+), discharge=(\S+)$/.exec(headers.authorization ?? '') ?? [];
-        const [macaroon, bound] = [root, discharge].map((one) => readBinary(Buffer.from(one, 'base64url')));
+        const [macaroon, bound] = [root, discharge].map((encoded) => readBinary(Buffer.from(encoded, 'base64url')));
         const holds =
           macaroon !== undefined &&
           bound !== undefined &&
@@ -111,13 +111,13 @@ async function onlineStore(t: { teardown(work: () => unknown): void }): Promise<
           holds ? {} : { error_list: [{ code: 'macaroon', message: 'The login does not hold' }] },
         );
       } else {
-        const found = Object.values(chain.assertions).find((one) => {
-          const { type, headers: names } = parseAssertion(one);
+        const assertion = Object.values(chain.assertions).find((candidate) => {
+          const { type, headers: names } = parseAssertion(candidate);
           const key = { account: names['account-id'], 'account-key': names['public-key-sha3-384'] }[type];
           return url === `/v2/assertions/${type}/${key as string}`;
         });
-        if (found === undefined) reply(404, {});
-        else response.writeHead(200, { 'content-type': headers.accept }).end(found);
+        if (assertion === undefined) reply(404, {});
+        else response.writeHead(200, { 'content-type': headers.accept }).end(assertion);
       }
     });
   });

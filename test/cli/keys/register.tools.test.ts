@@ -16,9 +16,9 @@ t.test(
       env: { PATH: process.env['PATH'] },
     });
     t.teardown(() => tests.kill());
-    const [told, [code]] = await Promise.all([text(tests.stderr), once(tests, 'close') as Promise<[number | null]>]);
-    t.equal(code, 0, told);
-    for (const [, name = ''] of told.matchAll(/^(test_\w+).* \.\.\. ok$/gm)) t.pass(name);
-    t.match(told, /^Ran (?!0 )\d+ tests/m);
+    const [output, [code]] = await Promise.all([text(tests.stderr), once(tests, 'close') as Promise<[number | null]>]);
+    t.equal(code, 0, output);
+    for (const [, name = ''] of output.matchAll(/^(test_\w+).* \.\.\. ok$/gm)) t.pass(name);
+    t.match(output, /^Ran (?!0 )\d+ tests/m);
   },
 );

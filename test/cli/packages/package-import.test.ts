@@ -43,13 +43,13 @@ async function world(t: Test) {
   const store = await newStore(t);
   const [stick, files] = [folder(t), folder(t)];
   changeConfig(join(store.data, 'larder.toml'), { 'assertions.trusted': [rootsFile(files)] });
-  const beside = await openStore({ directory: store.data });
-  t.teardown(beside.close);
+  const handle = await openStore({ directory: store.data });
+  t.teardown(handle.close);
   const file = (name: string, content: string | Uint8Array): string => {
     writeFileSync(join(stick, name), content);
     return join(stick, name);
   };
-  return { ...store, stick, file, records: beside.records };
+  return { ...store, stick, file, records: handle.records };
 }
 
 t.test('a snap is imported with its id, name, publisher and revision number', async (t) => {
@@ -120,8 +120,8 @@ t.test('older and newer revisions are imported in turn, with gaps, and the newes
     released: [{ package: 'snap/hello-on', revisions: [30] }],
   });
   await download(stick, offered('hello-on', 12));
-  const said = await larder(`package import ${stick} --release stable`);
-  t.match(said.out, /snap\/hello-on +12 .*older than revision 30, which is here\n2 revisions are here already\.\n$/);
+  const outcome = await larder(`package import ${stick} --release stable`);
+  t.match(outcome.out, /snap\/hello-on +12 .*older than revision 30, which is here\n2 revisions are here already\.\n$/);
   t.match(await json('status snap/hello-on'), { channels: [{ revision: 30 }] });
   const { id } = offered('hello-on', 1);
   t.same(
@@ -142,7 +142,7 @@ largeTest('a snap that cannot be imported is reported with the reason, and the o
   await larder('package register snap/named-no --account ada');
   await download(stick, offered('hello-on', 1));
   const cases: Record<string, { files: string[]; why: RegExp; more?: string[] }> = {};
-  const add = (name: string, why: RegExp, ...files: string[]): void => void (cases[name] = { files, why });
+  const add = (name: string, pattern: RegExp, ...files: string[]): void => void (cases[name] = { files, why: pattern });
 
   add(
     'alone',
@@ -226,12 +226,12 @@ largeTest('a snap that cannot be imported is reported with the reason, and the o
   add('text', /^neither a snap nor assertions$/, file('note.snap', 'nothing of the kind'));
   add('crlf', /carriage|CR|line/i, file('crlf.assert', stream([storeKey]).replaceAll('\n', '\r\n')));
   add('missing', /there is no/i, join(stick, 'is-not-there'));
-  for (const [name, { files, why }] of Object.entries(cases)) {
+  for (const [name, { files, why: pattern }] of Object.entries(cases)) {
     const asserted = name === 'taken' ? [taken.assert] : [];
-    const said = await json(`package import ${[...files, ...asserted].join(' ')}`);
-    t.match(said.revisions, [], name);
-    const [refused] = said.refused as { file: string; why: string }[];
-    t.match(refused, { file: name === 'provenance' || name === 'stranger' ? /./ : files[0], why }, name);
+    const result = await json(`package import ${[...files, ...asserted].join(' ')}`);
+    t.match(result.revisions, [], name);
+    const [refused] = result.refused as { file: string; why: string }[];
+    t.match(refused, { file: name === 'provenance' || name === 'stranger' ? /./ : files[0], why: pattern }, name);
   }
   file('README', 'what is on this stick');
   mkdirSync(join(stick, 'deeper'));
@@ -247,10 +247,10 @@ largeTest('a snap that cannot be imported is reported with the reason, and the o
 t.test('other bytes under a number that is here are refused, and the same bytes under another one', async (t) => {
   const { json, larder, stick, file, records } = await world(t);
   await larder('account create --id maker --email maker@example.org --username maker --display-name Maker');
-  const one = offered('tiny-app', 1);
-  await larder(`package register snap/tiny-app --account maker --id ${one.id}`);
+  const tinyApp = offered('tiny-app', 1);
+  await larder(`package register snap/tiny-app --account maker --id ${tinyApp.id}`);
   t.match(await json(`package push ${snapPath('app-xz')}`), { revision: 1 });
-  await download(stick, one);
+  await download(stick, tinyApp);
   t.match(await json(`package import ${stick}`), {
     refused: [{ why: /^Revision 1 of 'tiny-app' is stored here with other content \(SHA3-384 [0-9a-f]{96}\), so it/ }],
   });
@@ -267,28 +267,28 @@ t.test('other bytes under a number that is here are refused, and the same bytes 
     file('b', Buffer.concat([snapOf(offered('two-same', 3)), Buffer.from('x')])),
   ];
   const other = readFileSync(both[1]!);
-  const said = stream([
+  const assertionStream = stream([
     ...(await assertionsOf(offered('two-same', 3))),
     await snapRevision(offered('two-same', 3), other),
   ]);
-  t.match(await json(`package import ${both.join(' ')} ${file('both.assert', said)}`), {
+  t.match(await json(`package import ${both.join(' ')} ${file('both.assert', assertionStream)}`), {
     revisions: [{ revision: 3 }],
     refused: [{ why: /is revision 3 of 'two-same' as well\.$/ }],
   });
-  const [row] = await records.revisions.list(one.id, 5);
+  const [row] = await records.revisions.list(tinyApp.id, 5);
   t.equal(row?.revision, 1);
 });
 
 t.test('a revision that was pushed here under its right number gets its assertions', async (t) => {
   const { json, larder, stick, records } = await world(t);
   await larder('account create --id maker --email maker@example.org --username maker --display-name Maker');
-  const one = offered('tiny-app', 1);
-  await larder(`package register snap/tiny-app --account maker --id ${one.id}`);
-  const { snap } = await download(stick, one);
+  const tinyApp = offered('tiny-app', 1);
+  await larder(`package register snap/tiny-app --account maker --id ${tinyApp.id}`);
+  const { snap } = await download(stick, tinyApp);
   t.match(await json(`package push ${snap}`), { revision: 1 });
   t.match(await json(`package import ${stick}`), { revisions: [{ 'is-here': false, notes: [] }], refused: [] });
-  t.match(await records.revisions.numbered(one.id, 1), { assertion: nameOfRevision(snapOf(one)) });
-  t.match(await records.revisions.find(one.id, 1), { createdBy: 'maker' });
+  t.match(await records.revisions.numbered(tinyApp.id, 1), { assertion: nameOfRevision(snapOf(tinyApp)) });
+  t.match(await records.revisions.find(tinyApp.id, 1), { createdBy: 'maker' });
 });
 
 largeTest(
@@ -359,10 +359,10 @@ t.test('content with a revision number in an imported assertion is not pushed un
 
 t.test('a package of another publisher here stays with that publisher', async (t) => {
   const { json, larder, stick } = await world(t);
-  const one = offered('tiny-app', 5);
+  const tinyApp = offered('tiny-app', 5);
   await larder('account create --id bob --email bob@example.org --username bob --display-name Bob');
-  await larder(`package register snap/tiny-app --account bob --id ${one.id}`);
-  await download(stick, one);
+  await larder(`package register snap/tiny-app --account bob --id ${tinyApp.id}`);
+  await download(stick, tinyApp);
   t.match(await json(`package import ${stick}`), {
     refused: [{ why: /^The package snap\/tiny-app is published here by bob, but its declaration names 'maker'\. / }],
   });
@@ -384,8 +384,8 @@ t.test('a package that changed hands there changes hands here, with the newest o
   await download(stick, after);
   t.match(await json(`package import ${stick}`), { refused: [] });
   t.match(await records.packages.byId(before.id), { publisherId: 'heir' });
-  const [kept] = await records.assertions.ofSnap('tiny-app');
-  t.match(kept, { revision: 3 });
+  const [stored] = await records.assertions.ofSnap('tiny-app');
+  t.match(stored, { revision: 3 });
   const older = file('older.assert', stream(await assertionsOf(before)));
   t.match(await json(`package import ${older} ${join(stick, 'tiny-app_5.snap')}`), {
     revisions: [{ 'is-here': true }],

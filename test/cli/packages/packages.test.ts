@@ -78,9 +78,9 @@ t.test('a name that cannot be registered is refused with the mistake', async (t)
     ['snap/hello --type charm', 2, "--type is one of snap here, not 'charm'"],
     ['snap/hello --id short', 2, "--id is a package id, 32 letters and digits, not 'short'"],
   ];
-  for (const [line, code, said] of cases) {
+  for (const [line, code, message] of cases) {
     const outcome = await larder(`package register ${line} --account ada-id`);
-    t.strictSame([outcome.code, outcome.err.split('\n')[0]], [code, `larder: ${said}`]);
+    t.strictSame([outcome.code, outcome.err.split('\n')[0]], [code, `larder: ${message}`]);
   }
   t.match(await larder('package register snap/hello --account nobody'), {
     code: 1,

@@ -10,7 +10,7 @@ t.test('the history shows the actor, the channel, and the revision before and af
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
   for (const number of [1, 2]) await addRevision(store, id, number);
-  const release = (...wanted: object[]) => ada.post('/v1/snap/hello/releases', wanted);
+  const release = (...requests: object[]) => ada.post('/v1/snap/hello/releases', requests);
   await release({ channel: 'stable', revision: 1 });
   store.clock.advance(60_000);
   await release({ channel: 'stable', revision: 2, progressive: { percentage: 30, paused: true } });
@@ -62,8 +62,8 @@ t.test('an administrator releases, closes and looks without a second tool', asyn
   ]);
   t.match(rows[6], ['edge/fix', 'v1', '1', '-', /^\d{4}-/]);
   const door = (await ada.get('/v1/snap/hello/releases')).body['channel-map'] as { channel: string }[];
-  const told = (await json('status snap/hello')) as { channels: { channel: string }[] };
-  t.same(told.channels.map(({ channel }) => channel).sort(), door.map(({ channel }) => channel).sort());
+  const status = (await json('status snap/hello')) as { channels: { channel: string }[] };
+  t.same(status.channels.map(({ channel }) => channel).sort(), door.map(({ channel }) => channel).sort());
   t.match(await larder('close snap/hello stable'), { code: 0, out: /^Closed latest\/stable of snap\/hello\.$/m });
   t.equal(((await ada.get('/v1/snap/hello/releases')).body['channel-map'] as []).length, 1);
   t.match(await larder('release snap/hello 9 edge'), { code: 1, err: /has no revision 9/ });
@@ -84,8 +84,8 @@ t.test('the table of channels has the form that publishing tools print', async (
     await addRevision(store, id, number, { details: { architectures: [architecture] } });
   }
   const release = async (revision: number, channel: string, progressive?: object) => {
-    const wanted = { channel, revision, ...(progressive && { progressive }) };
-    t.equal((await ada.post('/v1/snap/hello/releases', [wanted])).status, 200, channel);
+    const input = { channel, revision, ...(progressive && { progressive }) };
+    t.equal((await ada.post('/v1/snap/hello/releases', [input])).status, 200, channel);
   };
   const { larder } = commandsOn(store.directory);
   await release(1, 'candidate');

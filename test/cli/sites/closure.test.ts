@@ -35,9 +35,9 @@ async function missing({ directory }: TestAppliance): Promise<{ code: number; mi
   return { code, missing: (JSON.parse(out) as { missing: unknown }).missing };
 }
 
-async function doctorSays({ directory }: TestAppliance, what: string): Promise<unknown> {
+async function doctorSays({ directory }: TestAppliance, name: string): Promise<unknown> {
   const { out } = await larder('doctor --json', { env: { LARDER_DATA: directory } });
-  return (JSON.parse(out) as { findings: { what: string }[] }).findings.find((one) => one.what === what);
+  return (JSON.parse(out) as { findings: { what: string }[] }).findings.find((finding) => finding.what === name);
 }
 
 const amd64 = { architectures: ['amd64'] };
@@ -48,11 +48,11 @@ t.test('the base of an app, snapd, and its content providers are named until the
   t.match(await doctorSays(store, 'Closure'), { level: 'well' });
   const packageYaml = `name: hello\nplugs:\n  themes:\n    interface: content\n    default-provider: gtk-themes:icons\n  content:\n    default-provider: sounds\n  other:\n    interface: home\n    default-provider: nobody\n`;
   await released(store, 'snap', 'hello', { details: { ...amd64, base: 'core22', type: 'app' }, packageYaml });
-  const need = (kind: string, name: string, by = ['hello']) => ({
+  const need = (kind: string, name: string, dependents = ['hello']) => ({
     kind,
     name,
     architecture: 'amd64',
-    'needed-by': by,
+    'needed-by': dependents,
     wish: `larder subscription add snap/${name} --architecture amd64`,
   });
   t.same(await missing(store), {
@@ -103,13 +103,13 @@ t.test('a model names its gadget, kernel, base and snaps; a charm its resources,
   const store = await startStore(t, (text) => servingSnaps(trusts(text)));
   await keep(store, storeKey, await account('acme'), await accountKey('ada', 'acme', 'default'));
   await keep(store, await modelOf({ 'required-snaps': ['hello'] }));
-  const by = ['model/16/acme/pump'];
+  const dependents = ['model/16/acme/pump'];
   t.match(await missing(store), {
     missing: [
-      { kind: 'base', name: 'core18', architecture: 'amd64', 'needed-by': by },
-      { kind: 'snap of a model', name: 'hello', 'needed-by': by },
-      { kind: 'gadget', name: 'pc', 'needed-by': by },
-      { kind: 'kernel', name: 'pc-kernel', 'needed-by': by },
+      { kind: 'base', name: 'core18', architecture: 'amd64', 'needed-by': dependents },
+      { kind: 'snap of a model', name: 'hello', 'needed-by': dependents },
+      { kind: 'gadget', name: 'pc', 'needed-by': dependents },
+      { kind: 'kernel', name: 'pc-kernel', 'needed-by': dependents },
     ],
   });
   const bundle =
@@ -132,14 +132,14 @@ t.test('doctor compares the store assertion with the address of the store', asyn
   const store = await startStore(t, (text) => servingSnaps(trusts(text)));
   t.match(await doctorSays(store, 'Store assertion'), { level: 'notice', says: /is missing/ });
   const { id } = store.beside.config.store;
-  const said = (url: string, revision: string) =>
+  const makeStoreAssertion = (url: string, revision: string) =>
     made('store', 'authority', 'store', { store: id, 'operator-id': 'acme', url, timestamp, revision });
-  await keep(store, storeKey, await account('acme'), await said('https://elsewhere.example.org', '1'));
+  await keep(store, storeKey, await account('acme'), await makeStoreAssertion('https://elsewhere.example.org', '1'));
   t.match(await doctorSays(store, 'Store assertion'), {
     level: 'notice',
     says: /names https:\/\/elsewhere\.example\.org\//,
   });
-  await keep(store, await said('http://127.0.0.1:8080', '2'));
+  await keep(store, await makeStoreAssertion('http://127.0.0.1:8080', '2'));
   t.match(await doctorSays(store, 'Store assertion'), { level: 'well' });
 });
 

@@ -43,7 +43,7 @@ t.test('doctor warns of a server that would leave keys in a core file', { skip }
   });
   const { findings } = (await json('doctor')) as { findings: { what: string; good: boolean }[] };
   t.match(
-    findings.find(({ what }) => what === 'Core dumps'),
+    findings.find(({ what: name }) => name === 'Core dumps'),
     { good: false },
   );
   return undefined;
@@ -65,10 +65,10 @@ async function serveWithDumps(t: Test, data: string, place: string) {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   t.teardown(() => kill(child));
-  let said = '';
-  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
-  while (!said.includes('"msg":"serving"')) await Promise.race([once(child.stderr, 'data'), once(child, 'exit')]);
-  return { child, url: /"url":"([^"]+)"/.exec(said)?.[1] ?? '' };
+  let output = '';
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  while (!output.includes('"msg":"serving"')) await Promise.race([once(child.stderr, 'data'), once(child, 'exit')]);
+  return { child, url: /"url":"([^"]+)"/.exec(output)?.[1] ?? '' };
 }
 
 const dumpIn = (place: string): Buffer | undefined =>

@@ -25,9 +25,9 @@ t.test('a first store is made in a new folder, and the printed lines work', asyn
   const [, link = ''] = /^ +(http\S+\/identity\/\S+)$/m.exec(made.out) ?? [];
   const page = await fetch(`${url}${link.slice(new URL(link).origin.length)}`);
   t.match(await page.text(), /password/i);
-  const found = await larder(`package show snap/demo-notes --data '${join(home, 'store')}'`);
-  t.match(found.out, / edge +0\.1 +1 /);
-  t.match(found.out, /stable +0\.1 +1/, 'the release that a printed line makes');
+  const outcome = await larder(`package show snap/demo-notes --data '${join(home, 'store')}'`);
+  t.match(outcome.out, / edge +0\.1 +1 /);
+  t.match(outcome.out, /stable +0\.1 +1/, 'the release that a printed line makes');
 });
 
 t.test('a folder in use stays unchanged, and a failed demo leaves nothing', async (t) => {

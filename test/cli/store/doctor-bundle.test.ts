@@ -160,7 +160,7 @@ function holds(t: Test, files: Record<string, string>): void {
   );
   const examinations = read(files, 'examinations.json') as { what: string; level: string }[];
   t.ok(
-    examinations.some(({ what, level }) => what === 'Disk' && level === 'well'),
+    examinations.some(({ what: name, level }) => name === 'Disk' && level === 'well'),
     'the examinations',
   );
   const health = read(files, 'health.json');

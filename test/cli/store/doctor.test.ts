@@ -18,8 +18,8 @@ interface Finding {
 
 const findingsOf = async ({ json }: NewStore): Promise<Finding[]> =>
   ((await json('doctor')) as { findings: Finding[] }).findings;
-const finding = async (store: NewStore, what: string): Promise<Finding | undefined> =>
-  (await findingsOf(store)).find((one) => one.what === what);
+const finding = async (store: NewStore, name: string): Promise<Finding | undefined> =>
+  (await findingsOf(store)).find((entry) => entry.what === name);
 
 t.test('every check is reported, in any state of the store', async (t) => {
   const whole = [
@@ -75,15 +75,15 @@ t.test('every check is reported, in any state of the store', async (t) => {
     bring(store.data);
     const findings = await findingsOf(store);
     t.same(
-      findings.map(({ what }) => what),
+      findings.map(({ what: name }) => name),
       whole,
       state,
     );
-    for (const { what, level, says, good } of findings) {
-      t.equal(good, level !== 'wrong', what);
-      if (level === 'not looked at') t.match(says, /^could not be looked at because /, `${state}: ${what}`);
-      t.equal(errorNameIn(says), undefined, `${state}: ${what}`);
-      t.notMatch(says, /SQLITE_|not a database file|unable to open/, `${state}: ${what}`);
+    for (const { what: name, level, says, good } of findings) {
+      t.equal(good, level !== 'wrong', name);
+      if (level === 'not looked at') t.match(says, /^could not be looked at because /, `${state}: ${name}`);
+      t.equal(errorNameIn(says), undefined, `${state}: ${name}`);
+      t.notMatch(says, /SQLITE_|not a database file|unable to open/, `${state}: ${name}`);
     }
     const { code } = await store.larder('doctor');
     t.equal(code, state === 'as it was made' ? 0 : 1, state);
@@ -138,16 +138,16 @@ t.test("another store's site.key is refused by every command, named by fingerpri
   const [mine, other] = [await newStore(t), await newStore(t)];
   const of = async (store: NewStore): Promise<string> =>
     ((await store.json('status')) as Record<string, string>)['site-key-fingerprint']!;
-  const [wanted, given] = [await of(mine), await of(other)];
-  t.match(wanted, /^([0-9a-f]{4}-){3}[0-9a-f]{4}$/);
-  t.not(wanted, given);
+  const [expected, actual] = [await of(mine), await of(other)];
+  t.match(expected, /^([0-9a-f]{4}-){3}[0-9a-f]{4}$/);
+  t.not(expected, actual);
 
   const key = join(mine.data, 'site.key');
   const own = readFileSync(key);
   chmodSync(key, 0o600);
   copyFileSync(join(other.data, 'site.key'), key);
   const says = new RegExp(
-    `this site\\.key is of another store: its fingerprint is ${given}, and that of this store's ${wanted}`,
+    `this site\\.key is of another store: its fingerprint is ${actual}, and that of this store's ${expected}`,
     'i',
   );
   for (const line of ['status', 'serve --listen 127.0.0.1:0', 'token issue --account larder-admin']) {
@@ -157,7 +157,7 @@ t.test("another store's site.key is refused by every command, named by fingerpri
   t.match(await finding(mine, 'Site key'), { level: 'wrong', says });
   chmodSync(key, 0o600); // the copy came with its mode
   writeFileSync(key, own);
-  t.match(await finding(mine, 'Site key'), { level: 'well', says: new RegExp(wanted) });
+  t.match(await finding(mine, 'Site key'), { level: 'well', says: new RegExp(expected) });
 });
 
 t.test('records without a key check are checked by their sealed values', async (t) => {

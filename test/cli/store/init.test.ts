@@ -153,8 +153,8 @@ t.test('wrong options are refused before anything is made', async (t) => {
     ['--listen 8080', /^larder: --listen: expected HOST:PORT/],
     ['--admin-email admin', /^larder: --admin-email is an e-mail address, not 'admin'/],
   ];
-  for (const [options, said] of cases) {
-    t.match(await larder(`init --data ${data} ${options}`), { code: 2, out: '', err: said });
+  for (const [options, pattern] of cases) {
+    t.match(await larder(`init --data ${data} ${options}`), { code: 2, out: '', err: pattern });
     t.throws(() => statSync(data), { code: 'ENOENT' });
   }
 });
@@ -309,7 +309,7 @@ t.test("the site's own certificate is used in its place, if clients will accept 
   t.notOk(readdirSync(data).includes('tls'), 'no certificate of its own');
   const certificate = async (): Promise<unknown> =>
     (JSON.parse((await larder(`doctor --data ${data} --json`)).out) as { findings: { what: string }[] }).findings.find(
-      ({ what }) => what === 'Certificate',
+      ({ what: name }) => name === 'Certificate',
     );
   t.match(await certificate(), { good: true, says: /^for store\.example\.internal, 9\d days left/ });
   writeFileSync(join(files, 'server.pem'), old.certificate);

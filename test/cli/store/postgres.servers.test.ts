@@ -129,8 +129,8 @@ t.test('a cut of the audit log is reported, and accepted by an administrator aft
 t.test('a second host has the store when the first one has given it its keys, and no other way', async (t) => {
   const first = await storeOfAda(t);
   const second = commandsOn(join(folder(t), 'data'));
-  const wanted = `init --postgres ${at(first.database)} --postgres-password-file ${first.passwordFile}`;
-  t.match(await second.larder(wanted), {
+  const command = `init --postgres ${at(first.database)} --postgres-password-file ${first.passwordFile}`;
+  t.match(await second.larder(command), {
     code: 1,
     err: /there is a store in the database \S+ at \S+ already\. To serve it from this host too, copy larder\.toml, site\.key/,
   });
@@ -141,10 +141,10 @@ t.test('a second host has the store when the first one has given it its keys, an
     copyFileSync(join(first.data, name), join(second.data, name));
   }
   const { url } = await serve(t, first.data);
-  const there = await serve(t, second.data);
+  const otherServer = await serve(t, second.data);
   t.match(await second.larder(makeBob), { code: 0 });
   t.match(await first.json('account list'), { accounts: [{ username: 'admin' }, { username: 'bob' }] });
-  for (const address of [url, there.url]) t.equal((await fetch(`${address}/readyz`)).status, 200);
+  for (const address of [url, otherServer.url]) t.equal((await fetch(`${address}/readyz`)).status, 200);
   for (const store of [first, second]) t.match(await store.larder('audit verify'), { code: 0 }, 'one chain');
 
   const third = commandsOn(join(folder(t), 'data'));
@@ -169,8 +169,8 @@ t.test('a store that was half made is made by the next attempt, with the key of 
     records: { postgres: at(database), passwordFile: file },
   });
   mkdirSync(directory, { mode: 0o700 });
-  const by = { actor: 'cli:ada' };
-  await t.rejects(makeStore(directory, { configuration, email: 'ada@site', credential: 'x', actor: by }), /none/);
+  const actor = { actor: 'cli:ada' };
+  await t.rejects(makeStore(directory, { configuration, email: 'ada@site', credential: 'x', actor: actor }), /none/);
   const key = readFileSync(join(directory, 'site.key'), 'utf8');
   const store = commandsOn(directory);
   const again = `init --postgres ${at(database)} --postgres-password-file ${file}`;
@@ -199,21 +199,25 @@ t.test('a problem with the records is one sentence, with the remedy, and changes
   const store = await storeOfAda(t);
   const good = readFileSync(store.configuration, 'utf8');
   const fresh = join(folder(t), 'data');
-  const refused = async (address: string, why: RegExp, also: 'init too' | 'init may' = 'init too'): Promise<void> => {
+  const refused = async (
+    address: string,
+    pattern: RegExp,
+    also: 'init too' | 'init may' = 'init too',
+  ): Promise<void> => {
     changeConfig(store.configuration, { 'records.postgres': address });
-    const given = `--postgres '${address}' --postgres-password-file ${store.passwordFile}`;
+    const options = `--postgres '${address}' --postgres-password-file ${store.passwordFile}`;
     const lines = ['account list', 'verify', 'serve --listen 127.0.0.1:0'];
-    if (also === 'init too') lines.push(`init --data ${fresh} ${given}`);
+    if (also === 'init too') lines.push(`init --data ${fresh} ${options}`);
     for (const line of lines) {
       const { code, err } = await store.larder(line);
-      t.match({ code, err }, { code: 1, err: why }, line);
+      t.match({ code, err }, { code: 1, err: pattern }, line);
       t.match(err, oneLine);
     }
     t.notOk(existsSync(fresh));
     // Both report the state of the store.
     for (const line of ['status', 'doctor']) {
       const { code, out } = await store.larder(line);
-      t.match({ code, out: out.replaceAll(/\s+/g, ' ') }, { code: 1, out: why }, line);
+      t.match({ code, out: out.replaceAll(/\s+/g, ' ') }, { code: 1, out: pattern }, line);
     }
     writeFileSync(store.configuration, good);
   };
@@ -255,7 +259,7 @@ t.test('a silent server is waited for with a message, and then the command fails
   const store = await storeOfAda(t);
   const fresh = join(folder(t), 'data');
   const address = 'postgres://ada@/x?host=/nowhere';
-  const given = `--postgres '${address}' --postgres-password-file ${store.passwordFile}`;
+  const options = `--postgres '${address}' --postgres-password-file ${store.passwordFile}`;
   changeConfig(store.configuration, { 'records.postgres': address });
   const other = await storeOfAda(t);
   changeConfig(other.configuration, { 'records.postgres': 'postgres://ada@127.0.0.1:1/x?sslmode=disable' });
@@ -263,24 +267,24 @@ t.test('a silent server is waited for with a message, and then the command fails
     'account list',
     'status',
     'verify',
-    `init --data ${fresh} ${given}`,
+    `init --data ${fresh} ${options}`,
     `account list --data ${other.data}`,
   ];
-  const why = /no server listens there; check that PostgreSQL runs/;
+  const pattern = /no server listens there; check that PostgreSQL runs/;
   const doctor = store.larder('doctor');
   const serving = start(t, ['serve', '--data', store.data, '--listen', '127.0.0.1:0']);
   const waiting = /^larder: the database x at \S+ does not respond yet; waiting for it\nlarder: [^\n]*\n$/;
   await Promise.all(
     lines.map(async (line) => {
       const { code, err } = await store.larder(line);
-      t.match({ code, err }, { code: 1, err: why }, line);
+      t.match({ code, err }, { code: 1, err: pattern }, line);
       t.match(err, waiting, line);
     }),
   );
   t.notOk(existsSync(fresh));
-  t.match(await doctor, { code: 1, out: why });
+  t.match(await doctor, { code: 1, out: pattern });
   const { code, err } = await serving.ended;
-  t.match({ code, err }, { code: 1, err: why });
+  t.match({ code, err }, { code: 1, err: pattern });
   t.match(err, /^\{"level":"warn",.*does not respond yet; waiting for it"\}\nlarder: [^\n]*\n$/);
 });
 
@@ -305,7 +309,7 @@ t.test('a server with an untrusted certificate gets no password, and is told fro
       `init --data ${data} --postgres 'postgres://ada@${host}:${String(own.port)}/larder?${more}' --postgres-password-file ${file}`,
     );
   const authority = `sslrootcert=${join(keys, 'cert.pem')}`;
-  for (const [refused, why] of [
+  for (const [refused, pattern] of [
     [
       await init('localhost'),
       /no trusted authority has signed its certificate; name the authority with sslrootcert=FILE$/m,
@@ -320,7 +324,7 @@ t.test('a server with an untrusted certificate gets no password, and is told fro
       /does not admit the user ada from this machine; add a rule to its pg_hba\.conf$/m,
     ],
   ] as const) {
-    t.match(refused, { code: 1, err: why });
+    t.match(refused, { code: 1, err: pattern });
     t.match(refused.err, oneLine);
     t.notOk(existsSync(data));
   }
@@ -331,11 +335,11 @@ t.test('a server with an untrusted certificate gets no password, and is told fro
 
 t.test('doctor reports the settings of the server, and the readers of the password', async (t) => {
   const store = await storeOfAda(t);
-  const said = async (): Promise<{ level: string; says: string; mend?: string } | undefined> => {
+  const readFinding = async (): Promise<{ level: string; says: string; mend?: string } | undefined> => {
     const { findings } = (await store.json('doctor')) as { findings: { what: string; level: string; says: string }[] };
-    return findings.find(({ what }) => what === 'Database server');
+    return findings.find(({ what: name }) => name === 'Database server');
   };
-  t.match(await said(), {
+  t.match(await readFinding(), {
     level: 'well',
     says: /^the database \S+ at \S+, PostgreSQL 1\d\S*.*, \d+ of \d+ connections open$/,
   });
@@ -349,7 +353,7 @@ t.test('doctor reports the settings of the server, and the readers of the passwo
   chmodSync(store.passwordFile, 0o640);
 
   changeConfig(store.configuration, { 'records.postgres': at(store.database, server, 'larder') });
-  t.match(await said(), {
+  t.match(await readFinding(), {
     level: 'notice',
     says: /; the store connects as a superuser/,
     mend: /CREATE ROLE larder/,
@@ -362,7 +366,7 @@ t.test('doctor reports the settings of the server, and the readers of the passwo
     err: /its user guest does not have the rights there that the store needs; make it the owner of the database\n$/,
   });
   await server.ask('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO guest', store.database);
-  t.match(await said(), {
+  t.match(await readFinding(), {
     level: 'wrong',
     says: /may not create tables, so an upgrade would fail; \d+ tables of the store belong to another user/,
     mend: /GRANT CREATE ON SCHEMA/,
@@ -376,7 +380,7 @@ t.test('doctor reports the settings of the server, and the readers of the passwo
     [-7200, 'wrong', /the clock of this machine is 7\.\d seconds behind its clock/],
   ] as const) {
     Date.now = () => now() + ahead;
-    t.match(await said(), { level, says: words }, String(ahead));
+    t.match(await readFinding(), { level, says: words }, String(ahead));
   }
   Date.now = now;
 });
@@ -395,12 +399,12 @@ t.test('the reply of a server is checked as a whole, and the most important prob
     connections: { used: 12, max: 97 },
     clock: { ahead: 900, within: 2 },
   };
-  const said = (state: Partial<ServerState>) => examineServerState({ place }, { ...good, ...state });
+  const examine = (state: Partial<ServerState>) => examineServerState({ place }, { ...good, ...state });
   const opening = `${place}, PostgreSQL 15.8, 12 of 97 connections open`;
-  t.same(said({}), { level: 'well', says: opening });
-  t.match(said({ clock: { ahead: 1300, within: 400 } }), { level: 'well' }, 'an answer that took long says little');
-  t.match(said({ connections: { used: 95, max: 97 } }), { level: 'wrong', mend: /max_connections/ });
-  t.match(said({ fullPageWrites: false, checksums: false, foreignTables: 1 }), {
+  t.same(examine({}), { level: 'well', says: opening });
+  t.match(examine({ clock: { ahead: 1300, within: 400 } }), { level: 'well' }, 'an answer that took long says little');
+  t.match(examine({ connections: { used: 95, max: 97 } }), { level: 'wrong', mend: /max_connections/ });
+  t.match(examine({ fullPageWrites: false, checksums: false, foreignTables: 1 }), {
     level: 'wrong',
     says: /connections open; 1 tables .*; it keeps no page checksums, .*; full_page_writes is off/,
   });
@@ -433,7 +437,7 @@ t.test('a page that the disk has changed is named by verify and by doctor, as is
   writeSync(file, Buffer.from([byte[0]! ^ 1]), 0, 1, 8000);
   closeSync(file);
   await own.start();
-  const named = /the table audit cannot be read: invalid page in block 0 of relation/;
-  t.match(await store.larder('verify'), { code: 1, out: named });
-  t.match(await store.larder('doctor'), { code: 1, out: named });
+  const pattern = /the table audit cannot be read: invalid page in block 0 of relation/;
+  t.match(await store.larder('verify'), { code: 1, out: pattern });
+  t.match(await store.larder('doctor'), { code: 1, out: pattern });
 });

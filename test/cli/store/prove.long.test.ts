@@ -35,11 +35,11 @@ function start(t: { teardown(work: () => unknown): void }, folder: string, line:
   const [program, args] = larderCommand(...words(line));
   const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   t.teardown(() => kill(child));
-  const said = { out: '', err: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text));
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...said }));
-  return { child, ended, err: () => said.err };
+  const output = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output.out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (output.err += text));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, ...output }));
+  return { child, ended, err: () => output.err };
 }
 
 t.test('every trial holds and each control is noticed; the report is signed by the site', async (t) => {
@@ -48,8 +48,8 @@ t.test('every trial holds and each control is noticed; the report is signed by t
   const before = (await store.json('audit verify')) as { rows: number };
   const folder = t.testdir();
   const [[run = '', check = ''] = []] = examplesIn('administrator', 'Prove it on your machine', 1);
-  const here = run.replace('--minutes 15', '--minutes 0').replace('larder ', '');
-  const { code, out, err } = await start(t, folder, `${here} --data ${store.data}`).ended;
+  const command = run.replace('--minutes 15', '--minutes 0').replace('larder ', '');
+  const { code, out, err } = await start(t, folder, `${command} --data ${store.data}`).ended;
   t.equal(code, 0, out + err);
   const checked = await start(t, folder, check.replace('larder ', '')).ended;
   t.equal(checked.code, 0, checked.err);

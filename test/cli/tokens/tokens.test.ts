@@ -50,10 +50,10 @@ t.test('a token is narrowed by the given limits only', async (t) => {
       ],
     ],
   });
-  const kept = await records.macaroons.list('larder-admin', new Date().toISOString(), false);
+  const macaroons = await records.macaroons.list('larder-admin', new Date().toISOString(), false);
   const life = ({ validSince, validUntil }: { validSince: string; validUntil: string }) =>
     Date.parse(validUntil) - Date.parse(validSince);
-  t.strictSame(kept.map((macaroon) => [macaroon.description, life(macaroon)]).slice(0, 2), [
+  t.strictSame(macaroons.map((macaroon) => [macaroon.description, life(macaroon)]).slice(0, 2), [
     [null, 365 * 24 * 3600_000],
     ['builds', 60_000],
   ]);
@@ -82,9 +82,9 @@ t.test('a wrong word is refused with the right one', async (t) => {
     ['--ttl 9', "--ttl is a whole number from 10 to 31536000, not '9'"],
     ['--ttl 63072000', "--ttl is a whole number from 10 to 31536000, not '63072000'"],
   ];
-  for (const [options, said] of cases) {
+  for (const [options, message] of cases) {
     const { code, err } = await larder(`token issue --account larder-admin ${options}`);
-    t.strictSame([code, err.split('\n')[0]], [2, `larder: ${said}`]);
+    t.strictSame([code, err.split('\n')[0]], [2, `larder: ${message}`]);
   }
   t.match(await larder(`token issue --account larder-admin --description ${'x'.repeat(1025)}`), { code: 2 });
   t.match(await larder('token issue --account nobody'), { code: 1, err: /There is no account with the id 'nobody'/ });
@@ -126,17 +126,17 @@ const email = (name: string): string =>
 t.test('tokens are listed and ended, one or all of an account', async (t) => {
   const { data, json, larder } = await newStore(t);
   await larder(`account create ${email('ada')}`);
-  const kept = (await json('token issue --account larder-admin')) as Issued;
+  const remaining = (await json('token issue --account larder-admin')) as Issued;
   const [first, second] = [
     (await json("token issue --account ada-id --ttl 60 --description 'nightly builds'")) as Issued,
     (await json('token issue --account ada-id')) as Issued,
   ];
   const sessions = async (options = ''): Promise<string[]> =>
     ((await json(`token list ${options}`)) as { tokens: { 'session-id': string }[] }).tokens.map(
-      (one) => one['session-id'],
+      (token) => token['session-id'],
     );
-  t.same(new Set(await sessions()), new Set([kept, first, second].map((one) => one['session-id'])));
-  t.same(new Set(await sessions('--account ada-id')), new Set([first, second].map((one) => one['session-id'])));
+  t.same(new Set(await sessions()), new Set([remaining, first, second].map((token) => token['session-id'])));
+  t.same(new Set(await sessions('--account ada-id')), new Set([first, second].map((token) => token['session-id'])));
   t.match(
     (await larder('token list --account ada-id')).out,
     /^SESSION +ACCOUNT +SINCE +UNTIL +LAST USED +FOR\n.* ada-id \(ada\) /,
@@ -163,7 +163,7 @@ t.test('tokens are listed and ended, one or all of an account', async (t) => {
   const before = '--issued-before 2026-01-01T00:00:00Z --yes';
   t.same(await json(`token revoke --account ada-id ${before}`), { id: 'ada-id', 'ended-tokens': 0 });
   t.match(await larder('token revoke --account ada-id --yes'), { out: '1 token of ada-id (ada) ended for good.\n' });
-  t.same(await sessions(), [kept['session-id']]);
+  t.same(await sessions(), [remaining['session-id']]);
 
   const store = await openStore({ directory: data });
   t.teardown(store.close);

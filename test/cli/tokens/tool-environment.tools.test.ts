@@ -82,9 +82,9 @@ t.test(
       const { stdout } = await run('sh', ['-c', `${out}exec python3 ${script} ${tool}`], {
         env: { PATH: process.env['PATH'] },
       });
-      const { other, ...found } = JSON.parse(stdout) as { other: number };
+      const { other, ...result } = JSON.parse(stdout) as { other: number };
       t.strictSame(
-        found,
+        result,
         { username: 'bob', packages: [{ type, name: 'hello' }], registered: 200, upload: store.url },
         tool,
       );

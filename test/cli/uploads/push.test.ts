@@ -25,9 +25,9 @@ async function world(t: Parameters<typeof newStore>[0]) {
   };
   await store.larder('account create --id bob-id --email bob@example.org --username bob --display-name Bob');
   for (const name of ['snap/tiny-app', 'charm/hello']) await store.larder(`package register ${name} --account bob-id`);
-  const beside = await openStore({ directory: store.data });
-  t.teardown(beside.close);
-  return { ...store, place, file, records: beside.records };
+  const handle = await openStore({ directory: store.data });
+  t.teardown(handle.close);
+  return { ...store, place, file, records: handle.records };
 }
 
 /** The rows and entries of a push in the records, without the values that differ from push to push. */
@@ -50,8 +50,8 @@ async function leftBy({ records }: Pick<Awaited<ReturnType<typeof world>>, 'reco
 t.test('a snap is pushed and released while nothing serves, with its rows and entries', async (t) => {
   const store = await world(t);
   const { json, larder, records } = store;
-  const said = await json(`package push ${snapPath('app-xz')} --release edge,beta`);
-  t.match(said, {
+  const result = await json(`package push ${snapPath('app-xz')} --release edge,beta`);
+  t.match(result, {
     package: 'snap/tiny-app',
     status: 'approved',
     resource: null,
@@ -60,7 +60,7 @@ t.test('a snap is pushed and released while nothing serves, with its rows and en
     released: ['latest/edge', 'latest/beta'],
   });
   const { row, entries } = await leftBy(store, 'tiny-app', 1);
-  t.match(row, { revision: 1, createdBy: 'bob-id', sha3_384: said['sha3-384'], status: 'released' });
+  t.match(row, { revision: 1, createdBy: 'bob-id', sha3_384: result['sha3-384'], status: 'released' });
   t.match(entries, [
     { action: 'push_releases', actor: 'cli', object: 'snap/tiny-app' },
     { action: 'approve_upload', actor: 'larder', object: 'snap/tiny-app' },
@@ -176,8 +176,8 @@ t.test('a push that cannot succeed is refused with the remedy, before anything i
       /It is revision 1 of snap\/tiny-app, but not released: .*no track '9'/,
     ],
   ];
-  for (const [line, code, said] of cases)
-    t.match(await larder(`package push ${line}`), { code, out: '', err: said }, line);
+  for (const [line, code, pattern] of cases)
+    t.match(await larder(`package push ${line}`), { code, out: '', err: pattern }, line);
   t.equal(await records.unclaimedUploads.count(), 0);
   changeConfig(join(data, 'larder.toml'), { 'uploads.max_size': 100 });
   t.match(await json(`package push ${snapPath('app-zstd')} --quiet`), { code: 'request-too-large' });

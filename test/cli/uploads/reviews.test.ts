@@ -59,14 +59,14 @@ t.test('the store and a person who approve do the same', async (t) => {
     if (byHand) await on(store)(`package manual-review charm/${name} on`);
     const [pushed] = (await ada.push('charm', name, charm(name, {}, resources))).body.revisions;
     if (byHand) t.match(await json(store)(`review approve ${pushed['upload-id']}`), { revision: 1 });
-    const found = await records.packages.find('charm', name);
-    const id = found?.id ?? '';
+    const publishedPackage = await records.packages.find('charm', name);
+    const id = publishedPackage?.id ?? '';
     const entries = await records.audit.newest(Number.MAX_SAFE_INTEGER, 100);
     const entry = entries.find(({ action, object }) => action === 'approve_upload' && object === `charm/${name}`);
     const { upload, ...details } = JSON.parse(entry?.details ?? '{}');
     t.equal(upload, pushed['upload-id']);
     t.match(entry?.actor, byHand ? /^cli:/ : 'larder');
-    const described = [found?.title, found?.summary, found?.description];
+    const described = [publishedPackage?.title, publishedPackage?.summary, publishedPackage?.description];
     const { createdAt, packageId, sha3_384, sha256, size, ...revision } = (await records.revisions.find(id, 1))!;
     t.equal(packageId, id);
     t.match(await records.uploads.find(upload), { sha3_384, sha256, size });
@@ -92,9 +92,9 @@ t.test('of several administrators who settle an upload at once one does it, and 
   const [pushed] = (await ada.push('charm', 'hello', charm('hello'))).body.revisions;
   const id = pushed['upload-id'];
   const { records, acts } = store.beside;
-  const named = { upload: id, package: { namespace: 'charm', name: 'hello' } as const };
+  const input = { upload: id, package: { namespace: 'charm', name: 'hello' } as const };
   const both = await Promise.allSettled(
-    ['cli:ada', 'cli:bob'].map((actor) => acts.do(approveUpload, { actor }, named)),
+    ['cli:ada', 'cli:bob'].map((actor) => acts.do(approveUpload, { actor }, input)),
   );
   t.match(both, [
     { status: 'fulfilled', value: { revision: 1 } },

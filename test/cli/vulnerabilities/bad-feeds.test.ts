@@ -28,8 +28,8 @@ const good: AdvisorySketch = {
 const withEvents = (events: object[]): Record<string, unknown> => ({
   affected: [{ package: { ecosystem: 'Ubuntu:22.04:LTS', name: 'openssl' }, ranges: [{ type: 'ECOSYSTEM', events }] }],
 });
-const one = (record: unknown): Buffer => zip({ 'one.json': JSON.stringify(record) });
-const changed = (more: Record<string, unknown>): Buffer => one(osvRecord({ ...good, more }));
+const zipRecord = (record: unknown): Buffer => zip({ 'one.json': JSON.stringify(record) });
+const changed = (more: Record<string, unknown>): Buffer => zipRecord(osvRecord({ ...good, more }));
 const affected = (entry: object): Buffer =>
   changed({ affected: [{ package: { ecosystem: 'Ubuntu:22.04:LTS', name: 'openssl' }, ...entry }] });
 
@@ -64,11 +64,11 @@ const refused: readonly [name: string, content: Buffer | string, sentence: RegEx
   ],
   [
     'another ecosystem',
-    one(osvRecord({ id: 'GHSA-1', fixes: { 'npm left-pad': '1.0.0' } })),
+    zipRecord(osvRecord({ id: 'GHSA-1', fixes: { 'npm left-pad': '1.0.0' } })),
     /no advisories about releases of Ubuntu, Debian or Alpine/,
   ],
   ['no id', changed({ id: undefined }), /a record has no valid id/],
-  ['a list as record', one([osvRecord(good)]), /a record has no valid id/],
+  ['a list as record', zipRecord([osvRecord(good)]), /a record has no valid id/],
   ['an invalid time', changed({ modified: 'yesterday' }), /USN-1-1 has no valid time of its last change/],
   [
     'a time to come',
@@ -109,7 +109,7 @@ const refused: readonly [name: string, content: Buffer | string, sentence: RegEx
   ],
   [
     'an invalid version of Alpine',
-    one(osvRecord({ id: 'ALPINE-CVE-2026-1', fixes: { 'Alpine:v3.18 openssl': '1:2-r1' } })),
+    zipRecord(osvRecord({ id: 'ALPINE-CVE-2026-1', fixes: { 'Alpine:v3.18 openssl': '1:2-r1' } })),
     /has the invalid version '1:2-r1'/,
   ],
   ['an invalid affected version', affected({ versions: ['x y'] }), /has the invalid version 'x y'/],
@@ -240,9 +240,9 @@ t.test('aliases that name each other are names of both', async (t) => {
   );
   await store.json(`feed import ${file} --quiet`);
   const { records, close } = await openStore({ directory: store.data });
-  const named = await records.feedIndexes.findByIds(['USN-1-1', 'USN-2-1']).finally(close);
+  const advisories = await records.feedIndexes.findByIds(['USN-1-1', 'USN-2-1']).finally(close);
   t.same(
-    named.map(({ advisory, names }) => [advisory, names]),
+    advisories.map(({ advisory, names }) => [advisory, names]),
     [
       ['USN-1-1', ['USN-1-1', 'USN-2-1']],
       ['USN-2-1', ['USN-2-1', 'USN-1-1']],

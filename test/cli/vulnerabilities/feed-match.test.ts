@@ -81,7 +81,7 @@ t.test('each revision has the advisories of its components, and of its release o
   const { records } = store.beside;
   const idOf = async (namespace: 'snap' | 'rock' | 'charm', name: string) =>
     (await records.packages.find(namespace, name))!.id;
-  const found = async (namespace: 'snap' | 'rock' | 'charm', name: string, revision: number) => {
+  const readFindings = async (namespace: 'snap' | 'rock' | 'charm', name: string, revision: number) => {
     const result = await records.findings.ofRevision(await idOf(namespace, name), revision);
     return (
       result && {
@@ -93,9 +93,13 @@ t.test('each revision has the advisories of its components, and of its release o
       }
     );
   };
-  t.equal(await found('snap', 'hello', 1), undefined, 'nothing is known before the first match');
+  t.equal(await readFindings('snap', 'hello', 1), undefined, 'nothing is known before the first match');
   t.match(await commands.json('feed match'), { revisions: 7, images: 0 });
-  t.same(await found('snap', 'hello', 1), { coverage: 'release-not-covered', release: 'ubuntu:22.04', findings: [] });
+  t.same(await readFindings('snap', 'hello', 1), {
+    coverage: 'release-not-covered',
+    release: 'ubuntu:22.04',
+    findings: [],
+  });
 
   const file = (name: string, content: string | Uint8Array): string => {
     writeFileSync(join(store.directory, name), content);
@@ -111,7 +115,7 @@ t.test('each revision has the advisories of its components, and of its release o
   t.match(await commands.json('feed match'), { revisions: 0 }, 'a second run has nothing to do');
 
   await t.test('a snap is matched by its binary packages', async (t) => {
-    t.same(await found('snap', 'hello', 1), {
+    t.same(await readFindings('snap', 'hello', 1), {
       coverage: 'covered',
       release: 'ubuntu:22.04',
       findings: [
@@ -120,19 +124,23 @@ t.test('each revision has the advisories of its components, and of its release o
         'zlib1g UBUNTU-CVE-2026-2 -',
       ],
     });
-    t.same((await found('snap', 'hello', 2))?.findings, ['openssl-provider UBUNTU-CVE-2026-1001 1:1.20']);
-    t.same(await found('snap', 'hello', 3), { coverage: 'release-not-covered', release: 'ubuntu:24.04', findings: [] });
-    t.match(await found('snap', 'hello', 4), { coverage: 'no-bill', findings: [] });
+    t.same((await readFindings('snap', 'hello', 2))?.findings, ['openssl-provider UBUNTU-CVE-2026-1001 1:1.20']);
+    t.same(await readFindings('snap', 'hello', 3), {
+      coverage: 'release-not-covered',
+      release: 'ubuntu:24.04',
+      findings: [],
+    });
+    t.match(await readFindings('snap', 'hello', 4), { coverage: 'no-bill', findings: [] });
   });
   await t.test('a rock is matched by its source packages', async (t) => {
-    t.same(await found('rock', 'stone', 1), {
+    t.same(await readFindings('rock', 'stone', 1), {
       coverage: 'covered',
       release: 'debian:12',
       findings: ['libc6 DEBIAN-CVE-2026-5 2.36-9+deb12u9'],
     });
-    t.same((await found('rock', 'stone', 2))?.findings, ['libssl3 ALPINE-CVE-2026-6 3.1.4-r3']);
+    t.same((await readFindings('rock', 'stone', 2))?.findings, ['libssl3 ALPINE-CVE-2026-6 3.1.4-r3']);
   });
-  t.match(await found('charm', 'greeter', 1), { coverage: 'ecosystem-not-covered' });
+  t.match(await readFindings('charm', 'greeter', 1), { coverage: 'ecosystem-not-covered' });
 
   await t.test('a finding has the rating of its advisory, and whether it is exploited', async (t) => {
     const { findings } = (await records.findings.ofRevision(await idOf('snap', 'hello'), 1))!;
@@ -166,9 +174,15 @@ t.test('each revision has the advisories of its components, and of its release o
     ]);
     await commands.json(`feed import ${file('osv.zip', newer)}`);
     await commands.json('feed match');
-    t.notOk((await found('snap', 'hello', 1))?.findings.includes('libssl3 UBUNTU-CVE-2026-1001 3.0.2-0ubuntu1.20'));
+    t.notOk(
+      (await readFindings('snap', 'hello', 1))?.findings.includes('libssl3 UBUNTU-CVE-2026-1001 3.0.2-0ubuntu1.20'),
+    );
     await commands.json('feed remove alpine+debian+ubuntu --yes');
     await commands.json('feed match');
-    t.same(await found('snap', 'hello', 1), { coverage: 'release-not-covered', release: 'ubuntu:22.04', findings: [] });
+    t.same(await readFindings('snap', 'hello', 1), {
+      coverage: 'release-not-covered',
+      release: 'ubuntu:22.04',
+      findings: [],
+    });
   });
 });

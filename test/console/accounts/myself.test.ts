@@ -9,7 +9,7 @@ import { password } from '#test/identity/world.ts';
 import { fromBase32 } from '#test/fixtures/accounts/base32.ts';
 import { startConsole, type Page } from '#test/console/world.ts';
 
-const here = '/console/myself';
+const basePath = '/console/myself';
 const better = 'four other words of ada';
 const nasty = `<b>x</b>"'javascript:alert(1)`;
 
@@ -21,41 +21,44 @@ let ada = await store.visit('ada');
 const codeOf = (secret: Buffer): string => codeAt(secret, Math.floor(store.clock.now.getTime() / seconds(30)));
 
 t.test('is for every logged-in account, and shows only that account', async (t) => {
-  for (const page of [here, `${here}/password`, `${here}/one-time-passwords`, `${here}/new-token`]) {
+  for (const page of [basePath, `${basePath}/password`, `${basePath}/one-time-passwords`, `${basePath}/new-token`]) {
     t.equal((await store.visitor().open(page)).status, 401, page);
     t.equal((await ada.open(page)).status, 200, page);
   }
-  const page = await ada.open(here);
+  const page = await ada.open(basePath);
   t.match(page.text, /You are logged in as ada .* ada@example\.com Roles A publisher .* not asked for/);
-  t.match(await ada.send(page, `${here}/name`, { 'display-name': ' ' }), { status: 400, text: /must not be blank/ });
-  const renamed = await ada.send(page, `${here}/name`, { 'display-name': nasty });
+  t.match(await ada.send(page, `${basePath}/name`, { 'display-name': ' ' }), {
+    status: 400,
+    text: /must not be blank/,
+  });
+  const renamed = await ada.send(page, `${basePath}/name`, { 'display-name': nasty });
   t.match(renamed.text, /Your display name is changed/);
   t.match(renamed.text, nasty);
   t.notMatch(renamed.html, '<b>x');
   t.equal((await records.accounts.find(store.ids.ada))?.displayName, nasty);
-  await ada.send(renamed, `${here}/name`, { 'display-name': 'Ada' });
+  await ada.send(renamed, `${basePath}/name`, { 'display-name': 'Ada' });
 });
 
 t.test('a token is made for a purpose, shown once, and ended', async (t) => {
   const client = await store.as('ada');
   for (const name of ['hello', 'other']) await client.post('/v1/snap', { name });
   await (await store.as('bob')).post('/v1/snap', { name: 'bobs' });
-  const form = await ada.open(`${here}/new-token`);
+  const form = await ada.open(`${basePath}/new-token`);
   const edge = { purpose: 'edge', package: 'snap/hello', days: '1', description: nasty, password };
-  t.match(await ada.send(form, `${here}/new-token`, { ...edge, password: 'wrong' }), {
+  t.match(await ada.send(form, `${basePath}/new-token`, { ...edge, password: 'wrong' }), {
     status: 403,
     text: /name or the password is wrong/,
   });
-  t.match(await ada.send(form, `${here}/new-token`, { ...edge, package: '' }), {
+  t.match(await ada.send(form, `${basePath}/new-token`, { ...edge, package: '' }), {
     status: 400,
     text: /Enter the package of the token/,
   });
-  t.match(await ada.send(form, `${here}/new-token`, { ...edge, package: 'snap/bobs' }), {
+  t.match(await ada.send(form, `${basePath}/new-token`, { ...edge, package: 'snap/bobs' }), {
     status: 404,
     text: /do not work on a package/,
   });
-  t.match(await ada.send(form, `${here}/new-token`, { ...edge, purpose: 'all' }), { status: 400 });
-  const made = await ada.send(form, `${here}/new-token`, edge);
+  t.match(await ada.send(form, `${basePath}/new-token`, { ...edge, purpose: 'all' }), { status: 400 });
+  const made = await ada.send(form, `${basePath}/new-token`, edge);
   t.match(made, { status: 200, text: /Push one package, and release it to edge, until 2026-03-02 12:00 UTC/ });
   const [, shown = ''] = /<h2>The token<\/h2>\s*<pre tabindex="0">([\w-]+)<\/pre>/.exec(made.html) ?? [];
   const token = store.with(shown);
@@ -73,36 +76,36 @@ t.test('a token is made for a purpose, shown once, and ended', async (t) => {
     'the lines do in a shell what they say',
   );
 
-  const listed = await ada.open(here);
+  const listed = await ada.open(basePath);
   t.match(listed.text, nasty);
   t.notMatch(listed.html, '<b>x');
   t.notMatch(listed.html, shown);
   const { sessionId } = (await records.macaroons.list(store.ids.ada, '', true)).find(
     ({ description }) => description === nasty,
   )!;
-  const address = `${here}/tokens/${sessionId}/end`;
+  const address = `${basePath}/tokens/${sessionId}/end`;
   t.ok(hrefs(listed).includes(address));
-  const asked = await ada.open(address);
+  const confirmation = await ada.open(address);
   const bob = await store.visit('bob');
   t.match(await bob.open(address), { status: 404, text: /You have no token/ });
   t.equal((await token.get('/v1/tokens/whoami')).status, 200, 'who only looks has ended nothing');
-  t.match((await ada.send(asked, address)).text, /The token is revoked/);
+  t.match((await ada.send(confirmation, address)).text, /The token is revoked/);
   t.equal((await token.get('/v1/tokens/whoami')).status, 401);
 });
 
 t.test('another login is ended from this one', async (t) => {
   const other = await store.visit('ada');
-  const page = await ada.open(here);
+  const page = await ada.open(basePath);
   t.equal(page.text.match(/this login/g)?.length, 1);
   const sessions = (await records.macaroons.list(store.ids.ada, store.clock.now.toISOString(), false)).filter(
     ({ kind }) => kind === 'console',
   );
   t.equal(sessions.length, 2);
   for (const { sessionId } of sessions) {
-    const address = `${here}/tokens/${sessionId}/end`;
-    const asked = await ada.open(address);
-    if (asked.text.includes('using this login now')) continue;
-    await ada.send(asked, address);
+    const address = `${basePath}/tokens/${sessionId}/end`;
+    const confirmation = await ada.open(address);
+    if (confirmation.text.includes('using this login now')) continue;
+    await ada.send(confirmation, address);
   }
   t.equal((await other.open('/console')).status, 401);
   t.equal((await ada.open('/console')).status, 200);
@@ -111,7 +114,7 @@ t.test('another login is ended from this one', async (t) => {
 const codesIn = (html: string): string[] => html.match(/\b[a-z2-9]{4}-[a-z2-9]{4}-[a-z2-9]{4}\b/g) ?? [];
 
 t.test('one-time passwords are in force once a first code has come', async (t) => {
-  const address = `${here}/one-time-passwords`;
+  const address = `${basePath}/one-time-passwords`;
   const begin = await ada.open(address);
   t.match(await ada.send(begin, `${address}/begin`, { password: 'wrong' }), { status: 403 });
   const shown = await ada.send(begin, `${address}/begin`, { password });
@@ -120,7 +123,7 @@ t.test('one-time passwords are in force once a first code has come', async (t) =
   const [, text = ''] = /<code>([A-Z2-7 ]+)<\/code>/.exec(shown.html) ?? [];
   const secret = fromBase32(text.replaceAll(' ', ''));
   t.equal(secret.length, 20);
-  t.match((await ada.open(here)).text, /not asked for/, 'what is only shown is not in force');
+  t.match((await ada.open(basePath)).text, /not asked for/, 'what is only shown is not in force');
   const wrong = await ada.send(shown, `${address}/switch-on`, { code: '000000' });
   t.match(wrong, { status: 403, html: /<svg\s+class="qr"/, text: /wrong or was used already/ });
   t.match(wrong.text, text, 'the same secret is shown again');
@@ -158,9 +161,9 @@ t.test('one-time passwords are in force once a first code has come', async (t) =
   t.match(await store.visitor().logIn('ada', { code: 'aaaa-aaaa-aaaa' }), { status: 401, text: /is wrong/ });
   t.equal((await store.visitor().logIn('ada', { code: paper.toUpperCase() })).status, 200, 'one of them lets her in');
   t.match(await store.visitor().logIn('ada', { code: paper }), { status: 401, text: /was used already/ }, 'once');
-  const kept = (await records.totpSecrets.find(store.ids.ada))?.recovery ?? '';
-  t.equal((JSON.parse(kept) as string[]).length, 9);
-  t.notMatch(kept, other.replaceAll('-', ''), 'nothing that is kept lets anybody in');
+  const storedCodes = (await records.totpSecrets.find(store.ids.ada))?.recovery ?? '';
+  t.equal((JSON.parse(storedCodes) as string[]).length, 9);
+  t.notMatch(storedCodes, other.replaceAll('-', ''), 'nothing that is kept lets anybody in');
   t.match((await ada.open(address)).text, /You have 9 recovery codes left/);
   const renewed = await ada.send(await ada.open(address), `${address}/recovery-codes`, { password, code: other });
   t.match(renewed, { status: 200, text: /Your old recovery codes are no longer valid/ });
@@ -169,7 +172,7 @@ t.test('one-time passwords are in force once a first code has come', async (t) =
 
   const off = await ada.open(address);
   t.match(await ada.send(off, `${address}/switch-off`, { password, code: '000000' }), { status: 403 });
-  t.match((await ada.open(here)).text, /asked for Recovery codes, or turn off/);
+  t.match((await ada.open(basePath)).text, /asked for Recovery codes, or turn off/);
   store.clock.advance(minutes(1));
   t.match(
     (await ada.send(off, `${address}/switch-off`, { password, code: codeOf(secret) })).text,
@@ -179,7 +182,7 @@ t.test('one-time passwords are in force once a first code has come', async (t) =
 });
 
 t.test('a password is changed with the old one', async (t) => {
-  const address = `${here}/password`;
+  const address = `${basePath}/password`;
   const page = await ada.open(address);
   const typed = { password, 'new-password': better, again: better };
   t.match(await ada.send(page, address, { ...typed, again: 'x' }), { status: 400, text: /two new passwords differ/ });
@@ -198,12 +201,12 @@ t.test('a password is changed with the old one', async (t) => {
   t.equal((await other.logIn('ada', { password: better })).status, 200);
   const again = { password: better, 'new-password': password, again: password, 'end-tokens': 'yes' };
   t.match(await ada.send(await ada.open(address), address, again), { status: 401, text: /Log in/ });
-  for (const one of [ada, other]) t.equal((await one.open('/console')).status, 401, 'all logins have ended');
+  for (const visitor of [ada, other]) t.equal((await visitor.open('/console')).status, 401, 'all logins have ended');
   ada = await store.visit('ada');
 });
 
 t.test('wrong guesses of the old password are delayed like guesses at the login', async (t) => {
-  const address = `${here}/password`;
+  const address = `${basePath}/password`;
   const page = await ada.open(address);
   const typed = { password: 'wrong', 'new-password': better, again: better };
   for (let at = 0; at < 10; at++) t.equal((await ada.send(page, address, typed)).status, 403);
@@ -225,7 +228,7 @@ t.test('a store may ask its administrators for one-time passwords', async (t) =>
   t.equal((await root.logIn('root', { code })).status, 200);
   store.clock.advance(minutes(1));
   const later = codeAt(secret, Math.floor(store.clock.now.getTime() / seconds(30)));
-  const page = await root.open(`${here}/one-time-passwords`);
-  const kept = await root.send(page, `${here}/one-time-passwords/switch-off`, { password, code: later });
-  t.match(kept, { status: 409, text: /so you cannot turn them off/ });
+  const page = await root.open(`${basePath}/one-time-passwords`);
+  const refusal = await root.send(page, `${basePath}/one-time-passwords/switch-off`, { password, code: later });
+  t.match(refusal, { status: 409, text: /so you cannot turn them off/ });
 });

@@ -84,9 +84,12 @@ t.test('people and tokens', async (t) => {
     );
 
     const linking = '/console/people/carol-of-acme/set-up-link';
-    const asked = await root.open(linking);
-    t.match(asked.text, /A link for Carol\? .*After a change of an account, its approvals do not count for 72 hours/);
-    const again = await root.send(asked, linking, { password });
+    const confirmation = await root.open(linking);
+    t.match(
+      confirmation.text,
+      /A link for Carol\? .*After a change of an account, its approvals do not count for 72 hours/,
+    );
+    const again = await root.send(confirmation, linking, { password });
     t.match(again, { status: 200, text: /A link for Carol/ });
     t.notMatch((await root.open('/console/people/carol-of-acme')).html, /set-up\/[\w-]{43}/, 'a link is shown once');
     const acts = (await records.audit.newest(Number.MAX_SAFE_INTEGER, 20)).filter(
@@ -100,9 +103,9 @@ t.test('people and tokens', async (t) => {
 
   await t.test('a link is made by who proves who they are, and none for oneself', async (t) => {
     const linking = `/console/people/${bobId}/set-up-link`;
-    const asked = await root.open(linking);
-    t.match(await root.send(asked, linking, { password: 'a stolen session' }), { status: 403 });
-    t.match(await ada.send(asked, linking, { password }), { status: 403 });
+    const confirmation = await root.open(linking);
+    t.match(await root.send(confirmation, linking, { password: 'a stolen session' }), { status: 403 });
+    t.match(await ada.send(confirmation, linking, { password }), { status: 403 });
     const page = await root.open('/console/people');
     const typed = { username: 'dora', 'display-name': 'Dora', email: 'dora@example.org' };
     t.match(await root.send(page, '/console/people', { ...typed, password: 'a stolen session' }), { status: 403 });
@@ -123,10 +126,13 @@ t.test('people and tokens', async (t) => {
   await t.test('a disabled account is logged out, and an enabled one can log in', async (t) => {
     const bob = await store.visit('bob');
     await (await store.as('bob')).post('/v1/snap', { name: 'bobs' });
-    const asked = await root.open(`/console/people/${bobId}/disable`);
-    t.match(asked.text, /Not valid while the account is disabled: 2 tokens and sessions\. Unchanged: 1 package\./);
+    const confirmation = await root.open(`/console/people/${bobId}/disable`);
+    t.match(
+      confirmation.text,
+      /Not valid while the account is disabled: 2 tokens and sessions\. Unchanged: 1 package\./,
+    );
     t.equal((await bob.open('/console')).status, 200, 'who only asks has done nothing');
-    const done = await root.send(asked, `/console/people/${bobId}/disable`);
+    const done = await root.send(confirmation, `/console/people/${bobId}/disable`);
     t.match(done, {
       status: 200,
       address: /^\/console\/people\/B+\?done=/,
@@ -228,14 +234,14 @@ t.test('people and tokens', async (t) => {
     const address = `/console/people/tokens/${sessionId}/end`;
     t.ok(hrefs(page).includes(address));
     t.match(await ada.open(address), { status: 403 });
-    const asked = await root.open(address);
-    t.match(asked.text, /Its owner, ada, needs another one/);
+    const confirmation = await root.open(address);
+    t.match(confirmation.text, /Its owner, ada, needs another one/);
     t.equal((await client.get('/v1/tokens/whoami')).status, 200);
-    t.match((await root.send(asked, address)).text, /The token is revoked/);
+    t.match((await root.send(confirmation, address)).text, /The token is revoked/);
     t.equal((await client.get('/v1/tokens/whoami')).status, 401);
     t.match((await root.open('/console/people/tokens?account=ada&show=all')).text, /ended 2026-03-01 12:00 UTC/);
     t.match(await root.open('/console/people/tokens/none/end'), { status: 404 });
-    t.equal((await root.send(asked, address)).status, 200, 'who is late finds it ended');
+    t.equal((await root.send(confirmation, address)).status, 200, 'who is late finds it ended');
   });
 
   await t.test('tokens that expire soon are first', async (t) => {

@@ -44,7 +44,7 @@ async function reviewing(t: Test) {
 }
 
 const counted = async (store: ConsoleStore, action: string): Promise<number> =>
-  (await store.beside.records.audit.list(0, 10_000)).filter((one) => one.action === action).length;
+  (await store.beside.records.audit.list(0, 10_000)).filter((row) => row.action === action).length;
 
 t.test('an upload is seen by its publisher and reviewers, and approved once, by the first of them', async (t) => {
   const { store, ada, push } = await reviewing(t);
@@ -73,10 +73,13 @@ t.test('an upload is seen by its publisher and reviewers, and approved once, by 
 
   const other = await store.visit('root');
   const seen = await other.open(address);
-  const [one, two] = await Promise.all([root.send(list, `${address}/approve`), other.send(seen, `${address}/approve`)]);
-  const told = [one.text, two.text].sort((a, b) => Number(/was quicker/.test(a)) - Number(/was quicker/.test(b)));
-  t.match(told[0], /The upload is approved and has become a revision\./);
-  t.match(told[1], /Another person has already decided this.*The upload is approved as revision 1\./);
+  const [first, two] = await Promise.all([
+    root.send(list, `${address}/approve`),
+    other.send(seen, `${address}/approve`),
+  ]);
+  const messages = [first.text, two.text].sort((a, b) => Number(/was quicker/.test(a)) - Number(/was quicker/.test(b)));
+  t.match(messages[0], /The upload is approved and has become a revision\./);
+  t.match(messages[1], /Another person has already decided this.*The upload is approved as revision 1\./);
   t.equal(await counted(store, 'approve_upload'), 1, 'one act');
   t.match((await ada.get('/v1/snap/tiny-app/revisions')).body.revisions, [{ revision: 1 }]);
   t.match((await root.open(waiting)).text, /Nothing waits for you\./);
@@ -128,9 +131,9 @@ t.test('an upload links to its component, and the review of the component may re
   const yaml = "name: tiny-app\nversion: '1'\ncomponents: {words: {type: standard}}\n";
   const upload = await ada.upload(squashfsImage({ 'meta/snap.yaml': yaml }));
   const words = await ada.upload('words');
-  const wanted = { updown_id: upload, components: { words }, channels: ['edge'] };
+  const followUp = { updown_id: upload, components: { words }, channels: ['edge'] };
   const sent = { name: 'tiny-app', series: '16', binary_filesize: 4096, source_uploaded: false };
-  t.match(await ada.post('/dev/api/snap-push/', { ...sent, ...wanted }), { status: 202 });
+  t.match(await ada.post('/dev/api/snap-push/', { ...sent, ...followUp }), { status: 202 });
   await store.appliance.reviewed();
   const visitor = await store.visit('root');
   const page = await visitor.open(`${waiting}/uploads/${upload}`);
@@ -145,8 +148,8 @@ t.test('values of an upload are shown as text, with its requested interfaces', a
   const ada = await store.as('ada');
   await ada.post('/v1/charm', { name: 'juggler' });
   await larder(`package manual-review charm/juggler on --data ${store.directory}`);
-  const said = `title: <script>alert("x")</script>\nresources:\n  config: {type: file, filename: c}\n`;
-  const bytes = charm('juggler', {}, said);
+  const metadata = `title: <script>alert("x")</script>\nresources:\n  config: {type: file, filename: c}\n`;
+  const bytes = charm('juggler', {}, metadata);
   const pushed = await ada.push('charm', 'juggler', bytes);
   const id = pushed.body.revisions[0]['upload-id'] as string;
   await store.beside.records.change(
@@ -174,7 +177,7 @@ t.test('values of an upload are shown as text, with its requested interfaces', a
 t.test('the list continues after fifty, and stays short', async (t) => {
   const { store, ada, push } = await reviewing(t);
   await push();
-  const one = (await ada.get('/v1/snap/tiny-app')).body.metadata.id as string;
+  const packageId = (await ada.get('/v1/snap/tiny-app')).body.metadata.id as string;
   const at = store.clock.now.toISOString();
   await store.beside.records.change({ at, actor: 'test', action: 'test', object: 'uploads' }, async (tx) => {
     for (let number = 0; number < 50; number++) {
@@ -188,7 +191,7 @@ t.test('the list continues after fifty, and stays short', async (t) => {
         address: '127.0.0.1',
         receivedAt: at,
       });
-      await tx.uploads.claim(id, { packageId: one, pushedBy: store.ids.ada, pushedAt: at });
+      await tx.uploads.claim(id, { packageId: packageId, pushedBy: store.ids.ada, pushedAt: at });
       await tx.uploads.scan(id, { kind: 'resource', sha384: '', sha512: '' });
     }
   });
@@ -206,7 +209,7 @@ t.test('the list continues after fifty, and stays short', async (t) => {
 /** ada publishes snap/hello; its channel stable waits for bob, a member of the role. */
 async function asking(t: Test, people = '1') {
   const store = await startConsole(t);
-  for (const one of ['carol', 'dave']) await store.join(one);
+  for (const username of ['carol', 'dave']) await store.join(username);
   const { acts } = store.beside;
   for (const [who, role] of [
     ['bob', 'transfer-approver'],
@@ -268,8 +271,8 @@ t.test('a proposal is approved with password and one-time password alone', async
   t.match((await ada.open(proposal)).text, /Take it back/);
 
   const both = code();
-  const told = await Promise.all([approve({ password, code: both }), approve({ password, code: both })]);
-  t.equal(told.filter(({ text }) => /You approved the proposal\. It has enough approvals now/.test(text)).length, 1);
+  const pages = await Promise.all([approve({ password, code: both }), approve({ password, code: both })]);
+  t.equal(pages.filter(({ text }) => /You approved the proposal\. It has enough approvals now/.test(text)).length, 1);
   t.equal(await counted(store, 'approve_proposal'), 1, 'one act');
   t.equal((await release(1)).status, 200);
   t.match((await bob.open(proposal)).text, /The changes were carried out\./);
@@ -337,9 +340,9 @@ t.test('a proposal is rejected with a reason', async (t) => {
   const reject = (reason: string) => bob.send(page, judge, { verdict: 'reject', password, code: code(), reason });
   t.match(await reject(' '), { status: 400, text: /Enter a reason for the rejection/ });
   t.match((await reject('It <em>crashes</em> on "pumps".')).text, /The proposal is rejected\./);
-  const told = await bob.open(proposal);
-  t.match(told.text, /bob rejected it: It <em>crashes<\/em> on "pumps"\./);
-  t.notMatch(told.html, /<em>/);
+  const proposalPage = await bob.open(proposal);
+  t.match(proposalPage.text, /bob rejected it: It <em>crashes<\/em> on "pumps"\./);
+  t.notMatch(proposalPage.html, /<em>/);
   t.match(await reject('Again.'), { status: 409, text: /rejected already/ });
   t.equal((await release(1)).status, 403);
   t.equal(await counted(store, 'reject_proposal'), 1);
@@ -375,7 +378,7 @@ t.test('invites and offers are answered in the list, once, by the invited accoun
   t.match(list.text, /4 things wait for you: 2 invites and 2 offered packages\./);
   t.match((await (await store.visit('ada')).open(waiting)).text, /Nothing waits for you/);
 
-  const answer = (what: string, yes: string) => bob.send(list, `${waiting}/${what}`, { answer: yes });
+  const answer = (action: string, yes: string) => bob.send(list, `${waiting}/${action}`, { answer: yes });
   t.match((await answer('invites/bin/hello', 'yes')).text, /You collaborate on the package now/);
   t.match(await answer('invites/bin/hello', 'yes'), { status: 400, text: /no invite/ }, 'once');
   t.match((await answer('invites/bin/other', 'no')).text, /You have declined the invite/);

@@ -34,7 +34,8 @@ t.test('the audit log in the console', async (t) => {
       text: /Only a store administrator may do this, or an account that is auditor/,
     });
     t.notMatch((await ada.open('/console')).html, /console\/audit/);
-    for (const one of [root, carol]) t.match(await one.open('/console/audit'), { status: 200, text: /What was done/ });
+    for (const visitor of [root, carol])
+      t.match(await visitor.open('/console/audit'), { status: 200, text: /What was done/ });
     t.match((await carol.open('/console')).html, /href="\/console\/audit"/);
   });
 

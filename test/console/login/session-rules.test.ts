@@ -34,9 +34,9 @@ async function rowsOf(store: ConsoleStore, action: string): Promise<AuditRow[]> 
 }
 
 /** Runs the job that ends sessions by rule, as the store does once per minute. */
-async function expire({ beside }: ConsoleStore): Promise<unknown> {
-  const { records, acts, latestTime } = beside;
-  return expireSessions(records, acts, latestTime, () => readSessionRules(beside.config.sessions)).run();
+async function expire({ beside: writableStore }: ConsoleStore): Promise<unknown> {
+  const { records, acts, latestTime } = writableStore;
+  return expireSessions(records, acts, latestTime, () => readSessionRules(writableStore.config.sessions)).run();
 }
 
 /** Waits until the store has written down that the account used a session in this minute; it does so once per second. */
@@ -180,11 +180,11 @@ t.test('the console asks for the password again before the acts of the list', as
 
   store.clock.advance(minutes(5));
   const quotas = (await rowsOf(store, 'set_quota')).length;
-  const asked = await setQuota('2 GiB');
-  t.match(asked, { status: 403, text: /entered within the last 5 minutes/ });
+  const prompt = await setQuota('2 GiB');
+  t.match(prompt, { status: 403, text: /entered within the last 5 minutes/ });
   t.equal((await rowsOf(store, 'set_quota')).length, quotas, 'nothing was done');
-  t.match(await root.send(asked, '/console/reauthenticate', { password: 'wrong' }), { status: 403, text: /is wrong/ });
-  const back = await root.send(asked, '/console/reauthenticate', { password });
+  t.match(await root.send(prompt, '/console/reauthenticate', { password: 'wrong' }), { status: 403, text: /is wrong/ });
+  const back = await root.send(prompt, '/console/reauthenticate', { password });
   t.match(back, { status: 200, text: /has not been carried out yet/ });
   t.match(await root.send(back, `${path}/quota`), { status: 200, text: /quota is changed/ });
   t.match((await rowsOf(store, 'set_quota'))[0], { details: { bytes: 2 * 2 ** 30 } }, 'with the input from before');

@@ -64,12 +64,12 @@ t.test('nothing of a package with very many, long, foreign names is cut off or t
     { channel: 'stable', revision: 1, progressive: { percentage: 12.5, paused: true } },
     { channel: branch, revision: 1 },
   ]);
-  const here = `/console/packages/snap/${name}`;
+  const packagePath = `/console/packages/snap/${name}`;
   const paths = [
     ...['', '/history', '/revisions', '/resources', '/vulnerabilities', '/usage', '/collaborators'],
     ...['/release', `/release?revision=1&channels=${branch}`, '/release?revision=1&percentage=12.5&channels=stable'],
     `?track=${tracks[8] ?? ''}`,
-  ].map((below) => here + below);
+  ].map((below) => packagePath + below);
   t.strictSame(await faultsIn(t, await store.visit('root'), { url: store.url, paths }), []);
 });
 

@@ -14,30 +14,30 @@ t.test('a package', async (t) => {
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
   const [atHome, stranger, root] = [await store.visit('ada'), await store.visit('bob'), await store.visit('root')];
-  const here = '/console/packages/snap/hello';
+  const packagePath = '/console/packages/snap/hello';
 
   await t.test('is there for its people alone', async (t) => {
-    t.match(await store.visitor().open(here), { status: 401, text: /Log in/ });
-    t.match(await root.open(here), { status: 200 });
+    t.match(await store.visitor().open(packagePath), { status: 401, text: /Log in/ });
+    t.match(await root.open(packagePath), { status: 200 });
     for (const below of [
       ...['', '/revisions', '/history', '/release', '/revisions/1', '/revisions/1/withdraw'],
       ...['/resources', '/vulnerabilities', '/usage', '/collaborators'],
     ]) {
-      t.match(await stranger.open(here + below), { status: 404, text: /no part in it/ }, below);
+      t.match(await stranger.open(packagePath + below), { status: 404, text: /no part in it/ }, below);
     }
     t.match(await atHome.open('/console/packages/snap/other'), { status: 404 });
     t.match(await atHome.open('/console/packages/shoe/hello'), { status: 404, text: /no namespace/ });
     await addCollaborator(store, id, 'bob');
-    t.match(await stranger.open(here), { status: 200, text: /Publisher ada Collaborators bob/ });
+    t.match(await stranger.open(packagePath), { status: 200, text: /Publisher ada Collaborators bob/ });
     for (const below of ['/resources', '/vulnerabilities', '/usage', '/collaborators'])
-      t.match(await stranger.open(here + below), { status: 200 }, below);
+      t.match(await stranger.open(packagePath + below), { status: 200 }, below);
   });
 
   await t.test('without anything says what to do first', async (t) => {
-    const { text } = await atHome.open(here);
+    const { text } = await atHome.open(packagePath);
     t.match(text, /snap\/hello Publisher: ada nothing to check Channels Activity Revisions .* No revision is released/);
     t.match(text, /snapcraft release hello 1 edge/);
-    const textAt = async (below: string) => (await atHome.open(here + below)).text;
+    const textAt = async (below: string) => (await atHome.open(packagePath + below)).text;
     t.match(await textAt('/revisions'), /no revision yet. Push one with snapcraft upload hello_1.0_amd64.snap/);
     t.match(await textAt('/history'), /No revision has been released yet/);
     t.match(await textAt('/resources'), /The newest revision declares no resources/);
@@ -58,9 +58,9 @@ t.test('a package', async (t) => {
   // The interface takes no such links; a package that was carried in may have any.
   const at = store.clock.now.toISOString();
   await store.beside.records.change({ at, actor: 'test', action: 'describe', object: 'snap/hello' }, async (tx) => {
-    const found = (await tx.packages.byId(id))!;
+    const existing = (await tx.packages.byId(id))!;
     await tx.packages.describe({
-      ...found,
+      ...existing,
       title: marked,
       summary: marked,
       links: {
@@ -77,7 +77,7 @@ t.test('a package', async (t) => {
       { channel: 'candidate', revision: 2, progressive: { percentage: 20, paused: false } },
       { channel: 'edge/fix', revision: 2 },
     );
-    const { text, html } = await atHome.open(here);
+    const { text, html } = await atHome.open(packagePath);
     t.match(text, /3 channels hold something; latest\/stable holds revision 1/);
     t.match(
       text,
@@ -92,38 +92,40 @@ t.test('a package', async (t) => {
     t.match(text, /Last change: ada released 1, 2 to latest\/stable , latest\/candidate , latest\/edge\/fix/);
     t.match(html, /href="\/console\/packages\/snap\/hello\/release\?revision=2&amp;channels=latest%2Fstable"/);
     t.match(html, /href="\/console\/packages\/snap\/hello\/release\?close=yes&amp;channels=latest%2Fstable"/);
-    const history = await atHome.open(`${here}/history`);
+    const history = await atHome.open(`${packagePath}/history`);
     t.match(history.text, /Releases When . Channel For What Before By/);
     t.match(history.text, /latest\/candidate amd64 Revision 2 for 20 % Nothing ada/);
   });
 
   await t.test('shows each stored text as text', async (t) => {
-    const { html, text } = await atHome.open(here);
+    const { html, text } = await atHome.open(packagePath);
     t.notMatch(html, /<b>|href="javascript:|href="mailto:/);
     t.match(html, /href="https:\/\/example\.com\/\?a=1&amp;b=%222%22" rel="noreferrer noopener"/);
     t.match(text, /Contact javascript:alert\(1\) mailto:ada@example.com/);
-    const revision = await atHome.open(`${here}/revisions/2`);
+    const revision = await atHome.open(`${packagePath}/revisions/2`);
     t.notMatch(revision.html, /<b>/);
   });
 
   await t.test('shows a single track on request', async (t) => {
     await (await store.as('root')).post('/internal/v1/packages/snap/hello/guardrails', { pattern: '[0-9]+' });
     await ada.post('/v1/snap/hello/tracks', [{ name: '2' }]);
-    t.match(await atHome.open(here), { text: /Nothing is released in 2\./ });
-    t.match(await atHome.open(`${here}?track=2`), { text: /Nothing is released in the track 2 yet/ });
-    t.match(await atHome.open(`${here}?track=${encodeURIComponent('<b>')}`), { html: /the track &lt;b&gt; yet/ });
+    t.match(await atHome.open(packagePath), { text: /Nothing is released in 2\./ });
+    t.match(await atHome.open(`${packagePath}?track=2`), { text: /Nothing is released in the track 2 yet/ });
+    t.match(await atHome.open(`${packagePath}?track=${encodeURIComponent('<b>')}`), {
+      html: /the track &lt;b&gt; yet/,
+    });
   });
 
   await t.test('counts its downloads, and the devices that say to hold it', async (t) => {
-    const { beside } = store;
+    const { beside: writableStore } = store;
     for (const back of [0, 0, 3]) {
       const day = after(store.clock.now, -days(back)).toISOString();
-      beside.records.countEvent('download', id, day);
-      beside.records.countEvent('download-day', `${day.slice(0, 10)} ${id}`, day);
+      writableStore.records.countEvent('download', id, day);
+      writableStore.records.countEvent('download-day', `${day.slice(0, 10)} ${id}`, day);
     }
-    await beside.records.writeCounters();
+    await writableStore.records.writeCounters();
     for (const [serial, revision] of [1, 2, 2].entries()) {
-      beside.records.noteContact({
+      writableStore.records.noteContact({
         brand: 'acme',
         model: 'box',
         serial: String(serial),
@@ -132,9 +134,9 @@ t.test('a package', async (t) => {
         offers: [{ packageId: id, revision: 2, channel: 'latest/stable', isHeld: false }],
       });
     }
-    beside.records.noteContact({ brand: 'acme', model: 'box', serial: '9', at: store.clock.now.toISOString() });
-    await beside.records.writeContacts();
-    const { text, html } = await atHome.open(`${here}/usage`);
+    writableStore.records.noteContact({ brand: 'acme', model: 'box', serial: '9', at: store.clock.now.toISOString() });
+    await writableStore.records.writeContacts();
+    const { text, html } = await atHome.open(`${packagePath}/usage`);
     t.match(text, /3 downloads in the last 30 days; 3 in all/);
     t.match(html, /<svg[^>]*aria-label="Downloads: 2 today, 2 on the busiest of 30 days"/);
     t.match(html, /<svg[^>]*aria-label="Devices that called with the package: 3 today, 3 on the busiest of 30 days"/);
@@ -143,27 +145,27 @@ t.test('a package', async (t) => {
     t.match(text, /2 2 67 % 1 1 33 %/);
     t.match(text, /Progress of refreshes Revision Channel Offered to Held Failed Taken 2 latest\/stable 3 0 0 0/);
     const refreshed = { brand: 'acme', model: 'box', serial: '0', at: store.clock.now.toISOString() };
-    beside.records.noteContact({ ...refreshed, holds: [{ packageId: id, revision: 2 }] });
-    await beside.records.writeContacts();
-    const all = await atHome.open(`${here}/usage`);
-    t.match((await atHome.open(here)).text, /revision 2 20 % .* · 3 devices/, 'the matrix has them too');
+    writableStore.records.noteContact({ ...refreshed, holds: [{ packageId: id, revision: 2 }] });
+    await writableStore.records.writeContacts();
+    const all = await atHome.open(`${packagePath}/usage`);
+    t.match((await atHome.open(packagePath)).text, /revision 2 20 % .* · 3 devices/, 'the matrix has them too');
     t.match(all.text, /2 3 100 %/);
     t.notMatch(all.html, /class="drawing bar full"/, 'that all hold a revision is nothing to be warned of');
   });
 
   await t.test('has revisions, each with its known facts', async (t) => {
-    const two = await atHome.open(`${here}/revisions/2`);
+    const two = await atHome.open(`${packagePath}/revisions/2`);
     t.match(two.text, /snap\/hello, revision 2 Version <b>"bold"<\/b> 'x', in latest\/candidate, latest\/edge\/fix/);
     t.match(two.text, /SHA3-384 0{95}2/);
     t.match(two.text, /Base core22 Confinement strict Applications <b>/);
     t.match(two.text, /snap\.yaml The first 8\s000 of [\d\s]+ characters\. name: hello/);
     t.match(two.text, /latest\/candidate amd64 20 %/);
-    t.match(await atHome.open(`${here}/revisions/3`), { status: 404, text: /has no revision 3/ });
-    t.match(await atHome.open(`${here}/revisions/x`), { status: 404 });
+    t.match(await atHome.open(`${packagePath}/revisions/3`), { status: 404, text: /has no revision 3/ });
+    t.match(await atHome.open(`${packagePath}/revisions/x`), { status: 404 });
   });
 
   await t.test('withdraws one with a reason, and brings it back', async (t) => {
-    const [page, act] = [`${here}/revisions/2`, `${here}/revisions/2/withdraw`];
+    const [page, act] = [`${packagePath}/revisions/2`, `${packagePath}/revisions/2/withdraw`];
     const ask = await atHome.open(act);
     t.match(
       ask.text,
@@ -183,8 +185,8 @@ t.test('a package', async (t) => {
     t.match(done.text, /withdrawn: the store does not offer it/);
     t.match(done.text, /Withdrawn by (ada|bob), 20/);
     t.notMatch(done.html, /<b>/);
-    t.match(await atHome.open(`${here}/revisions`), { text: /withdrawn/ });
-    t.match(await atHome.open(`${here}/history`), { text: /edge\/fix amd64 Closed Revision 2/ });
+    t.match(await atHome.open(`${packagePath}/revisions`), { text: /withdrawn/ });
+    t.match(await atHome.open(`${packagePath}/history`), { text: /edge\/fix amd64 Closed Revision 2/ });
     const back = await atHome.send(await atHome.open(act), `${page}/restore`);
     t.match(back, { status: 200, text: /The revision is restored/ });
     t.match(await atHome.open(page), { text: /in no channel/ });
@@ -197,22 +199,22 @@ t.test('a package', async (t) => {
     for (let number = 3; number <= 52; number++)
       await ada.post('/v1/snap/hello/releases', [{ channel: 'beta', revision: number }]);
     for (const below of ['/revisions', '/history']) {
-      const first = await again.open(here + below);
+      const first = await again.open(packagePath + below);
       t.equal(first.html.match(/<th scope="row"/g)?.length, 50, below);
       const [, next = ''] = /<a href="([^"]+)" rel="next"/.exec(first.html) ?? [];
       const second = await again.open(next.replaceAll('&amp;', '&'));
       t.match(second, { status: 200 });
       t.notMatch(second.html, /rel="next"/);
-      t.match(await again.open(`${here}${below}?cursor=x`), { status: 400 });
+      t.match(await again.open(`${packagePath}${below}?cursor=x`), { status: 400 });
     }
-    t.match(await again.open(`${here}/history`), { html: /rel="next"\s*>Older releases/ });
+    t.match(await again.open(`${packagePath}/history`), { html: /rel="next"\s*>Older releases/ });
   });
 
   await t.test('with very many branches names them, and stays small', async (t) => {
     const again = await store.visit('ada');
     const branches = Array.from({ length: 60 }, (_, at) => ({ channel: `beta/${'b'.repeat(100)}-${at}`, revision: 1 }));
     await ada.post('/v1/snap/hello/releases', branches);
-    const { html, text } = await again.open(here);
+    const { html, text } = await again.open(packagePath);
     t.match(text, /\d+ more channels of this track not shown/);
     t.ok(html.length < 150_000, `${html.length} characters`);
   });
@@ -239,10 +241,10 @@ t.test('a package', async (t) => {
       });
       await tx.revisions.setAssertion(id, 50, 'snap-revision/x');
     });
-    const deleted = await again.open(`${here}/revisions/51`);
+    const deleted = await again.open(`${packagePath}/revisions/51`);
     t.match(deleted.text, /Deleted by root, on the host, 20.*: of <b>"bold"/);
     t.notMatch(deleted.html, /<b>|\/withdraw"/);
-    const signed = await again.open(`${here}/revisions/50`);
+    const signed = await again.open(`${packagePath}/revisions/50`);
     t.match(signed.text, /Assertions Carried in: snap-revision\/x type: snap-revision snap-id: <b>"bold"/);
     t.notMatch(signed.html, /<b>/);
   });
@@ -261,7 +263,9 @@ t.test('a package', async (t) => {
       await tx.accounts.addForeign({ ...foreign, validation: 'unproven', createdAt: at });
       await tx.packages.setPublisher(id, 'elsewhere');
     });
-    t.match(await root.open(here), { text: /Comes from Another store\. The publisher is an account of that store/ });
+    t.match(await root.open(packagePath), {
+      text: /Comes from Another store\. The publisher is an account of that store/,
+    });
     t.match(await root.open('/console/packages/rock/quay'), { text: /Comes from This store/ });
   });
 });

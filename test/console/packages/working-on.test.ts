@@ -15,8 +15,12 @@ t.test('changes by publishers to a package', async (t) => {
   await store.join('carol');
   const [atHome, stranger, root] = [await store.visit('ada'), await store.visit('bob'), await store.visit('root')];
   const carol = await store.visit('carol');
-  const here = '/console/packages/snap/hello';
-  const [describe, tracks, people] = [`${here}/describe`, `${here}/tracks`, `${here}/collaborators`];
+  const packagePath = '/console/packages/snap/hello';
+  const [describe, tracks, people] = [
+    `${packagePath}/describe`,
+    `${packagePath}/tracks`,
+    `${packagePath}/collaborators`,
+  ];
   const metadata = async () => (await ada.get('/v1/snap/hello')).body.metadata as Record<string, unknown>;
   const acts = async (): Promise<string[]> =>
     ((await admin.get('/internal/v1/audit?object=snap/hello')).body.entries as { action: string }[]).map(
@@ -28,15 +32,15 @@ t.test('changes by publishers to a package', async (t) => {
       t.match(await store.visitor().open(page), { status: 401 }, page);
       t.match(await stranger.open(page), { status: 404, text: /no part in it/ }, page);
     }
-    t.match((await atHome.open(here)).html, `href="${describe}"`);
+    t.match((await atHome.open(packagePath)).html, `href="${describe}"`);
     t.match(await root.open(describe), { status: 200 }, 'whoever administers the store acts as its publisher');
   });
 
   await t.test('is described, and only the fields that were changed on the page are written', async (t) => {
     const page = await atHome.open(describe);
     const other = await root.open(describe);
-    const said = { title: marked, website: 'https://example.com/a\nhttps://example.com/b', source: 'git' };
-    t.match(await atHome.send(page, describe, said), { status: 200, text: /The description is changed/ });
+    const fields = { title: marked, website: 'https://example.com/a\nhttps://example.com/b', source: 'git' };
+    t.match(await atHome.send(page, describe, fields), { status: 200, text: /The description is changed/ });
     t.match(await metadata(), { title: marked, summary: null, links: { source: ['git'] }, website: /\/a$/ });
     // The page of bob is older than the change by ada, and bob has changed another field.
     t.match(await root.send(other, describe, { summary: 'It greets' }), { status: 200 });
@@ -90,17 +94,17 @@ t.test('changes by publishers to a package', async (t) => {
     t.match(await atHome.send(page, tracks, { track: '3', phasing: '101' }), { status: 400, text: /above 100/ });
     t.match(await stranger.send(page, tracks, { track: '4' }), { status: 404 });
 
-    const one = await atHome.open(`${tracks}/2`);
-    const changed = await atHome.send(one, `${tracks}/2`, { 'version-pattern': marked, phasing: '' });
+    const trackPage = await atHome.open(`${tracks}/2`);
+    const changed = await atHome.send(trackPage, `${tracks}/2`, { 'version-pattern': marked, phasing: '' });
     t.match(changed.html, /value="&lt;b&gt;/);
     t.match(changed, { text: /The track is changed/ });
     const described = await atHome.open(describe);
     t.match(await atHome.send(described, describe, { 'default-track': '2' }), { status: 200 });
-    const asked = await atHome.open(`${tracks}/2/delete`);
-    t.match(asked.text, /Delete the track 2\? A track can be deleted only while/);
-    t.match(await atHome.send(asked, `${tracks}/2/delete`), { status: 409, text: /is the default track/ });
+    const confirmation = await atHome.open(`${tracks}/2/delete`);
+    t.match(confirmation.text, /Delete the track 2\? A track can be deleted only while/);
+    t.match(await atHome.send(confirmation, `${tracks}/2/delete`), { status: 409, text: /is the default track/ });
     await atHome.send(await atHome.open(describe), describe, { 'default-track': '' });
-    t.match(await atHome.send(asked, `${tracks}/2/delete`), { status: 200, text: /The track is deleted/ });
+    t.match(await atHome.send(confirmation, `${tracks}/2/delete`), { status: 200, text: /The track is deleted/ });
     t.match(await atHome.open(`${tracks}/2`), { status: 404, text: /has no track '2'/ });
     t.notMatch((await atHome.open(`${tracks}/latest`)).html, /\/delete"/, 'latest belongs to every package');
   });
@@ -130,11 +134,11 @@ t.test('changes by publishers to a package', async (t) => {
     t.match(await carol.open(people), { status: 404 });
 
     const remove = `${people}/${bob.id}/remove`;
-    const asked = await atHome.open(remove);
-    t.match(asked.text, /Remove bob from snap\/hello\? From the next request on/);
-    t.match(await stranger.open(here), { status: 200 }, 'who only looks has taken nobody away');
-    t.match(await atHome.send(asked, remove), { status: 200, text: /no longer collaborates on the package/ });
-    t.match(await stranger.open(here), { status: 404 });
+    const confirmation = await atHome.open(remove);
+    t.match(confirmation.text, /Remove bob from snap\/hello\? From the next request on/);
+    t.match(await stranger.open(packagePath), { status: 200 }, 'who only looks has taken nobody away');
+    t.match(await atHome.send(confirmation, remove), { status: 200, text: /no longer collaborates on the package/ });
+    t.match(await stranger.open(packagePath), { status: 404 });
     t.match(await atHome.open(remove), { status: 404, text: /This account does not collaborate/ });
   });
 

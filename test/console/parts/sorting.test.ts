@@ -91,11 +91,11 @@ async function wholeList(root: Visitor, address: string, caption: string): Promi
 }
 
 function tableOf(html: string, caption: string): string {
-  const found = [...html.matchAll(/<table>.*?<\/table>/gs)].find(([table]) =>
+  const match = [...html.matchAll(/<table>.*?<\/table>/gs)].find(([table]) =>
     textOf(/<caption.*?<\/caption>/s.exec(table)?.[0] ?? '').startsWith(caption),
   );
-  if (found === undefined) throw new Error(`the page has no table '${caption}'`);
-  return found[0];
+  if (match === undefined) throw new Error(`the page has no table '${caption}'`);
+  return match[0];
 }
 
 const headingsOf = (table: string): string[] => [...table.matchAll(/<th scope="col".*?<\/th>/gs)].map(([cell]) => cell);
@@ -155,15 +155,15 @@ t.test('every list can be sorted by its columns, over all of its pages', async (
       t.ok(count >= many, `${caption} are ${String(count)}`);
       for (const heading of headings) {
         const first = linkIn(links, heading);
-        const there = await wholeList(root, first, caption);
+        const forward = await wholeList(root, first, caption);
         const turned = linkIn(headingsOf(tableOf((await root.open(first)).html, caption)), heading);
         const back = await wholeList(root, turned, caption);
-        const [one, other] = [there, back].map((rows) => (rows.get(heading) ?? []).map(valueOf));
-        t.equal(one?.length, count, `${heading}: none is lost and none doubled`);
-        t.ok(isSorted(one ?? []) || isSorted((one ?? []).toReversed()), `sorted by ${heading}`);
+        const [forwardValues, other] = [forward, back].map((rows) => (rows.get(heading) ?? []).map(valueOf));
+        t.equal(forwardValues?.length, count, `${heading}: none is lost and none doubled`);
+        t.ok(isSorted(forwardValues ?? []) || isSorted((forwardValues ?? []).toReversed()), `sorted by ${heading}`);
         t.ok(isSorted(other ?? []) || isSorted((other ?? []).toReversed()), `and turned round by ${heading}`);
-        t.same(one, other?.toReversed(), heading);
-        const [names] = [...there.values()];
+        t.same(forwardValues, other?.toReversed(), heading);
+        const [names] = [...forward.values()];
         t.same([...(names ?? [])].sort(), [...([...byItself.values()][0] ?? [])].sort(), 'the same rows');
       }
     });
@@ -171,8 +171,8 @@ t.test('every list can be sorted by its columns, over all of its pages', async (
 });
 
 const linkIn = (headings: readonly string[], words: string): string => {
-  const found = headings.find((heading) => textOf(heading).replace(/\s*[↕↑↓]$/u, '') === words);
-  const [, href = ''] = /href="([^"]+)"/.exec(found ?? '') ?? [];
+  const columnHeading = headings.find((heading) => textOf(heading).replace(/\s*[↕↑↓]$/u, '') === words);
+  const [, href = ''] = /href="([^"]+)"/.exec(columnHeading ?? '') ?? [];
   return href.replaceAll('&amp;', '&');
 };
 
@@ -184,11 +184,11 @@ t.test('a search keeps the order, an order keeps the search, and there is no oth
   const ada = await store.as('ada');
   for (const name of ['zebra', 'zoo', 'apple']) await ada.post('/v1/snap', { name });
   const root = await store.visit('root');
-  const found = await root.open('/console/packages?q=z&sort=-name');
-  t.match(found.text, /zoo .*zebra /);
-  t.notMatch(found.text, /apple/);
-  t.match(found.html, '<input type="hidden" name="sort" value="-name" />');
-  t.match(found.html, /href="\/console\/packages\?q=z&amp;sort=name"/);
+  const searchPage = await root.open('/console/packages?q=z&sort=-name');
+  t.match(searchPage.text, /zoo .*zebra /);
+  t.notMatch(searchPage.text, /apple/);
+  t.match(searchPage.html, '<input type="hidden" name="sort" value="-name" />');
+  t.match(searchPage.html, /href="\/console\/packages\?q=z&amp;sort=name"/);
   for (const address of ['packages?sort=id', 'people?sort=password', 'audit?sort=-hash', 'devices?sort=1'])
     t.match(await root.open(`/console/${address}`), { status: 400 }, address);
   t.match(await root.open('/console/people?sort=email&cursor=x'), { status: 400 });

@@ -15,8 +15,8 @@ t.test('a revision is released', async (t) => {
     await addRevision(store, id, revision + 1, { details: { architectures: [architecture] } });
   }
   const atHome = await store.visit('ada');
-  const here = '/console/packages/snap/hello';
-  const form = `${here}/release`;
+  const packagePath = '/console/packages/snap/hello';
+  const form = `${packagePath}/release`;
   const held = async (): Promise<string[]> =>
     ((await ada.get('/v1/snap/hello/releases')).body['channel-map'] as Record<string, unknown>[]).map(
       ({ channel, revision, architecture }) => `${String(channel)} ${String(architecture)} ${String(revision)}`,
@@ -96,8 +96,8 @@ t.test('a revision is released', async (t) => {
   });
 
   await t.test('two people at once, and the log has each', async (t) => {
-    const [one, other] = [await preview('revision=2&channels=beta'), await preview('revision=2&channels=beta')];
-    const both = await Promise.all([atHome.send(one, form), atHome.send(other, form)]);
+    const [first, other] = [await preview('revision=2&channels=beta'), await preview('revision=2&channels=beta')];
+    const both = await Promise.all([atHome.send(first, form), atHome.send(other, form)]);
     t.same(
       both.map(({ status }) => status),
       [200, 200],
@@ -112,7 +112,7 @@ t.test('a revision is released', async (t) => {
     t.match(await bob.send(page, form), { status: 404 });
     t.match(await atHome.send(page, form, { 'form-token': 'x' }), { status: 403, text: /Check your input/ });
     t.match(await atHome.send(page, form, {}, { 'sec-fetch-site': 'cross-site' }), { status: 403 });
-    t.notOk((await held()).some((one) => one.startsWith('latest/candidate')));
+    t.notOk((await held()).some((heldChannel) => heldChannel.startsWith('latest/candidate')));
   });
 });
 
@@ -166,10 +166,10 @@ t.test('the last change of the channels is undone', async (t) => {
       ({ channel, revision, architecture }) => `${String(channel)} ${String(architecture)} ${String(revision)}`,
     );
   const atHome = await store.visit('ada');
-  const here = '/console/packages/snap/hello';
-  const form = `${here}/release`;
+  const packagePath = '/console/packages/snap/hello';
+  const form = `${packagePath}/release`;
   const undo = async () => {
-    const page = await atHome.open(here);
+    const page = await atHome.open(packagePath);
     const [, address = ''] = /href="([^"]+\?undo=\d+)"/.exec(page.html) ?? [];
     const preview = await atHome.open(address);
     store.clock.advance(minutes(1));
@@ -202,7 +202,7 @@ t.test('the last change of the channels is undone', async (t) => {
 
   await t.test('but not if the channels have changed since the page was shown', async (t) => {
     await release({ channel: 'stable', revision: 3 });
-    const page = await atHome.open(here);
+    const page = await atHome.open(packagePath);
     const [, address = ''] = /href="([^"]+\?undo=\d+)"/.exec(page.html) ?? [];
     const preview = await atHome.open(address);
     await release({ channel: 'edge', revision: 4 });

@@ -15,8 +15,8 @@ t.test('a rollout is started, paused, resumed and rolled back in the console', a
   for (const revision of [1, 2]) await addRevision(store, id, revision);
   await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision: 1 }]);
   const atHome = await store.visit('ada');
-  const here = '/console/packages/snap/hello';
-  const release = (query: string) => atHome.open(`${here}/release?revision=2&channels=stable&${query}`);
+  const packagePath = '/console/packages/snap/hello';
+  const release = (query: string) => atHome.open(`${packagePath}/release?revision=2&channels=stable&${query}`);
 
   for (const [query, problem] of [
     ['steps=0', /A step of 0 % reaches no device/],
@@ -33,9 +33,9 @@ t.test('a rollout is started, paused, resumed and rolled back in the console', a
     preview.text,
     /1, and 2 for 10 %, in steps of 10 % every 6 h, pauses if more than 2 % of at least 30 devices/,
   );
-  t.match(await atHome.send(preview, `${here}/release`), { text: /revision 2 10 % [^%]* rollout Close/ });
+  t.match(await atHome.send(preview, `${packagePath}/release`), { text: /revision 2 10 % [^%]* rollout Close/ });
 
-  const address = `${here}/rollouts/1`;
+  const address = `${packagePath}/rollouts/1`;
   const page = await atHome.open(address);
   t.match(page.text, /Revision 2 to latest\/stable, in steps of 10 % State .*running at 10 %/);
   t.match(page.text, /Steps to come: 20, 30, 40/);
@@ -43,7 +43,7 @@ t.test('a rollout is started, paused, resumed and rolled back in the console', a
   t.match(await atHome.send(page, `${address}/pause`, { reason: 'It <b>crashes</b>.' }), {
     text: /The rollout is paused\. .*Because It <b>crashes<\/b>\./,
   });
-  t.match(await atHome.open(`${here}/rollouts`), { text: /1 latest\/stable 2 .*paused 10 %/ });
+  t.match(await atHome.open(`${packagePath}/rollouts`), { text: /1 latest\/stable 2 .*paused 10 %/ });
 
   for (const [person, sees] of [
     ['ada', true],
@@ -66,10 +66,10 @@ t.test('a rollout is started, paused, resumed and rolled back in the console', a
   t.match(await atHome.send(await atHome.open(address), `${address}/resume`), { text: /The rollout continues\./ });
   t.match(await atHome.send(await atHome.open(address), `${address}/roll-back`), { text: /is rolled back/ });
   t.match(await atHome.open(address), { text: /rolled back at 10 %/ });
-  t.match(await atHome.open(`${here}/rollouts/9`), { status: 404 });
+  t.match(await atHome.open(`${packagePath}/rollouts/9`), { status: 404 });
   t.match(await (await store.visit('bob')).open(address), { status: 404 });
 
-  const track = `${here}/tracks/latest`;
+  const track = `${packagePath}/tracks/latest`;
   const phasing = async (text: string) =>
     atHome.send(await atHome.open(track), track, { 'version-pattern': '', phasing: text });
   t.match(await phasing('1, 50, 100'), { html: /value="1, 50, 100"/ });

@@ -15,12 +15,12 @@ type Test = Parameters<typeof startConsole>[0];
 
 /** The content of the file of a site, as `larder site show --export` writes it there, and its fingerprint. */
 async function siteFile(t: Test, name: string): Promise<{ file: string; fingerprint: string }> {
-  const here = folder(t);
-  const site = `--data ${join(here, 'collector')}`;
+  const directory = folder(t);
+  const site = `--data ${join(directory, 'collector')}`;
   const made = await larder(`site init ${name} --collector ${site} --json`);
-  await larder(`site show --export ${join(here, 'site.json')} ${site}`);
+  await larder(`site show --export ${join(directory, 'site.json')} ${site}`);
   const { fingerprints } = JSON.parse(made.out) as { fingerprints: string[] };
-  return { file: readFileSync(join(here, 'site.json'), 'utf8'), fingerprint: fingerprints[0] ?? '' };
+  return { file: readFileSync(join(directory, 'site.json'), 'utf8'), fingerprint: fingerprints[0] ?? '' };
 }
 
 const fieldOf = ({ html }: Page, name: string): string =>

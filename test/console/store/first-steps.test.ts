@@ -25,8 +25,8 @@ t.test('the steps of a new store and of a new publisher tick themselves', async 
     );
     const client = await store.as('ada');
     const { id } = (await client.post('/v1/snap', { name: 'hello' })).body as { id: string };
-    const named = await ada.open('/console');
-    t.match(named.text, /Done: Register a name/);
+    const homePage = await ada.open('/console');
+    t.match(homePage.text, /Done: Register a name/);
     await addRevision(store, id, 1);
     t.match((await ada.open('/console')).text, /Done: Push a revision .* Release it Choose it/);
     await client.post('/v1/snap/hello/releases', [{ channel: 'edge', revision: 1 }]);

@@ -69,9 +69,9 @@ t.test('settings are folded into groups, and found by name, description or chang
   t.notMatch(all.html, '<details class="group" open', 'nothing has changed since the start');
   t.match(all.text, /\[revisions\] \d settings 1 changed from the default/);
   const group = (html: string): string[] => [...html.matchAll(/<h2>\[([\w.]+)\]/g)].map(([, name = '']) => name);
-  const found = await root.open('/console/settings?q=OLDER_than&show=');
-  t.strictSame(group(found.html), ['revisions']);
-  t.match(found.html, '<details class="group" open');
+  const searchPage = await root.open('/console/settings?q=OLDER_than&show=');
+  t.strictSame(group(searchPage.html), ['revisions']);
+  t.match(searchPage.html, '<details class="group" open');
   t.notMatch((await root.open('/console/settings?show=set')).text, 'forget_after_days');
   t.match((await root.open('/console/settings?show=set')).text, 'older_than_days');
   t.match((await root.open('/console/settings?show=changed')).text, /There is no such setting/);

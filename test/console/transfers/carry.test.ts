@@ -25,7 +25,7 @@ t.setTimeout(600_000);
 const carry = '/console/carry';
 
 const counted = async (store: ConsoleStore, action: string): Promise<number> =>
-  (await store.beside.records.audit.list(0, 10_000)).filter((one) => one.action === action).length;
+  (await store.beside.records.audit.list(0, 10_000)).filter((row) => row.action === action).length;
 
 t.test('an administrator sees the transfers, and the first step to take', async (t) => {
   const store = await startConsole(t, (text) => text.replace(/^# ?expected_days = .*$/m, 'expected_days = 30'));
@@ -90,8 +90,8 @@ t.test('a transfer is previewed, accepted once, and its releases are rolled back
   });
 
   const seen = await other.open(address);
-  const told = await Promise.all([root.send(page, `${address}/accept`), other.send(seen, `${address}/accept`)]);
-  for (const { text } of told) t.match(text, /The transfer is accepted\..*Its receipt is below/);
+  const pages = await Promise.all([root.send(page, `${address}/accept`), other.send(seen, `${address}/accept`)]);
+  for (const { text } of pages) t.match(text, /The transfer is accepted\..*Its receipt is below/);
   t.equal(await counted(store, 'accept_transfer'), 1, 'one act');
   t.match(await client.post(`${at}/accept`, { seen: preview.digest }), { body: { status: 'accepted', 'left-out': 0 } });
   t.equal(await counted(store, 'accept_transfer'), 1);
@@ -119,7 +119,9 @@ t.test('a transfer is previewed, accepted once, and its releases are rolled back
   t.equal((await client.get('/internal/v1/packages/snap/hello-on')).status, 200);
 
   t.match(await root.send(receipt, `${address}/withdraw`), { status: 400 }, 'not by one press alone');
-  const back = await Promise.all([root, root].map((one) => one.send(receipt, `${address}/withdraw`, { sure: 'yes' })));
+  const back = await Promise.all(
+    [root, root].map((visitor) => visitor.send(receipt, `${address}/withdraw`, { sure: 'yes' })),
+  );
   t.equal(back.filter(({ text }) => /have their previous revisions again/.test(text)).length, 1);
   t.equal(back.filter(({ status }) => status === 409).length, 1);
   t.match(await client.post(`${at}/withdraw`), { status: 409 });
@@ -134,8 +136,8 @@ t.test('an export to the online store is shown with the command to run', async (
   let times = 0;
   const type = (line: string) =>
     larder(`${line.replace('./to-the-internet', join(stick, String(times++)))} --data ${store.directory}`);
-  const asked = await type(`key request models --brand ${brand} --folder ./to-the-internet`);
-  t.equal(asked.code, 0, asked.err);
+  const outcome = await type(`key request models --brand ${brand} --folder ./to-the-internet`);
+  t.equal(outcome.code, 0, outcome.err);
   const { id } = (await (await store.as('ada')).post('/v1/snap', { name: 'hello' })).body as { id: string };
   const packageYaml = 'name: hello\nversion: "1"\nprovenance: my-site\n';
   await store.beside.records.change({ at, actor: 'test', action: 'revise', object: id }, (tx) =>
@@ -261,7 +263,9 @@ t.test('a transfer with a package that cannot be accepted is accepted without it
   const digest = /The digest of these changes is ([0-9a-f]{64})\./.exec(narrowed.text)?.[1];
   const accepted = await root.send(narrowed, `${address}/accept`);
   t.match(accepted.text, /The transfer is accepted\..*Left out snap\/taken-on: The administrator left it out/);
-  const [row] = (await store.beside.records.audit.list(0, 10_000)).filter((one) => one.action === 'accept_transfer');
+  const [row] = (await store.beside.records.audit.list(0, 10_000)).filter(
+    (entry) => entry.action === 'accept_transfer',
+  );
   t.equal(
     (JSON.parse(row?.details ?? '{}') as { digest?: string }).digest,
     digest,

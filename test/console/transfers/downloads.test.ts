@@ -18,7 +18,7 @@ t.setTimeout(600_000);
 const carry = '/console/carry';
 
 const counted = async (store: ConsoleStore, action: string) =>
-  (await store.beside.records.audit.list(0, 10_000)).filter((one) => one.action === action);
+  (await store.beside.records.audit.list(0, 10_000)).filter((row) => row.action === action);
 
 /** Sends a form of the page, and returns the file that comes. */
 async function download(store: ConsoleStore, visitor: Visitor, page: Page, address: string) {

@@ -18,7 +18,7 @@ import {
 const transfers = (text: string): ApprovalPolicy => ({ ...noPolicy, rules: { transfers: readRule(text)! } });
 const releases = (...texts: string[]): ApprovalPolicy => ({
   ...noPolicy,
-  releases: texts.map((one) => readReleaseRule(one)!),
+  releases: texts.map((text) => readReleaseRule(text)!),
 });
 const keysOf = (lines: readonly { on: string }[]): string[] => lines.map(({ on }) => on);
 
@@ -73,7 +73,7 @@ t.test('of two rules about the same channels neither hides the other', (t) => {
 
 t.test('a rule for vulnerabilities covers its kind of finding in its channels', (t) => {
   const texts = ['2 for known-exploited', '1 signed of bob for critical in snap/*:*/stable'];
-  const policy = { ...noPolicy, vulnerabilities: texts.map((one) => readVulnerabilityRule(one)!) };
+  const policy = { ...noPolicy, vulnerabilities: texts.map((text) => readVulnerabilityRule(text)!) };
   t.strictSame(
     [...policyTexts(policy)],
     [
@@ -81,14 +81,14 @@ t.test('a rule for vulnerabilities covers its kind of finding in its channels', 
       ['vulnerabilities critical in snap/*:*/stable', '1 signed of bob'],
     ],
   );
-  const asked = (on: string, part: string): number[] =>
+  const peopleFor = (on: string, part: string): number[] =>
     rulesFor(policy, [{ kind: 'vulnerabilities', on, part, from: null, to: 'x' }]).map(({ people }) => people);
-  t.strictSame(asked('snap/hello:latest/stable', 'critical'), [1]);
-  t.strictSame(asked('snap/hello', 'critical'), [1], 'a package stands for all of its channels');
-  t.strictSame(asked('snap/hello:latest/edge', 'critical'), []);
-  t.strictSame(asked('charm/hello:latest/stable', 'critical'), []);
-  t.strictSame(asked('charm/hello:latest/edge/fix', 'known-exploited'), [2], 'without channels all are covered');
-  t.strictSame(asked('snap/hello:latest/stable', 'high'), []);
+  t.strictSame(peopleFor('snap/hello:latest/stable', 'critical'), [1]);
+  t.strictSame(peopleFor('snap/hello', 'critical'), [1], 'a package stands for all of its channels');
+  t.strictSame(peopleFor('snap/hello:latest/edge', 'critical'), []);
+  t.strictSame(peopleFor('charm/hello:latest/stable', 'critical'), []);
+  t.strictSame(peopleFor('charm/hello:latest/edge/fix', 'known-exploited'), [2], 'without channels all are covered');
+  t.strictSame(peopleFor('snap/hello:latest/stable', 'high'), []);
   const weaker = { ...policy, vulnerabilities: policy.vulnerabilities.slice(1) };
   t.strictSame(keysOf(weakenedLines(policy, weaker)), ['vulnerabilities known-exploited in */*:*']);
   t.strictSame(weakenedLines(weaker, policy), []);
@@ -135,7 +135,7 @@ const policy: fc.Arbitrary<ApprovalPolicy> = fc
   .map(({ transfers, releases }) => ({
     ...noPolicy,
     rules: transfers === undefined ? {} : { transfers },
-    releases: releases.map((one) => ({ ...one, packages: 'snap/*', channels: '*/stable' })),
+    releases: releases.map((drawnRule) => ({ ...drawnRule, packages: 'snap/*', channels: '*/stable' })),
   }));
 const approvals = fc.array(fc.record({ who: fc.constantFrom(...names), signed: fc.boolean() }), { maxLength: 4 });
 const holders = fc.subarray(names);
@@ -147,19 +147,21 @@ const lines = [
 /** Whether approvals meet each rule of a policy, written without looking at how the store compares policies. */
 const meets = (
   rules: readonly ApprovalRule[],
-  given: readonly { who: string; signed: boolean }[],
+  collected: readonly { who: string; signed: boolean }[],
   role: readonly string[],
 ): boolean =>
   rules.every(({ people, signed, of }) => {
-    const counting = given.filter((one) => (of ?? role).includes(one.who) && (signed !== true || one.signed));
+    const counting = collected.filter(
+      (approval) => (of ?? role).includes(approval.who) && (signed !== true || approval.signed),
+    );
     return new Set(counting.map(({ who }) => who)).size >= people;
   });
 
 t.test('approvals that meet a policy which is not lowered also meet the one before it', (t) => {
   fc.assert(
-    fc.property(policy, policy, approvals, holders, (before, after, given, role) => {
+    fc.property(policy, policy, approvals, holders, (before, after, collected, role) => {
       fc.pre(weakenedLines(before, after).length === 0);
-      return !meets(rulesFor(after, lines), given, role) || meets(rulesFor(before, lines), given, role);
+      return !meets(rulesFor(after, lines), collected, role) || meets(rulesFor(before, lines), collected, role);
     }),
     { numRuns: 2000 },
   );
@@ -169,9 +171,9 @@ t.test('approvals that meet a policy which is not lowered also meet the one befo
 
 t.test('a policy is neither weaker nor stricter than itself', (t) => {
   fc.assert(
-    fc.property(policy, (one) => {
-      t.strictSame(weakenedLines(one, one), []);
-      t.strictSame(rulesFor(stricterPolicy(one, one), lines), []);
+    fc.property(policy, (anyPolicy) => {
+      t.strictSame(weakenedLines(anyPolicy, anyPolicy), []);
+      t.strictSame(rulesFor(stricterPolicy(anyPolicy, anyPolicy), lines), []);
     }),
   );
   t.end();

@@ -26,8 +26,8 @@ for (const kind of kinds) {
     const { publicKey } = pair;
     t.ok(isTaken(signature, publicKey));
     t.ok(isTaken(signature.replaceAll('\n', '\r\n'), publicKey), 'as a browser sends it');
-    const kept = readSshSignature(armoured(blobOf(signature)))?.text ?? '';
-    t.equal(kept, signature, 'the kept text');
+    const storedText = readSshSignature(armoured(blobOf(signature)))?.text ?? '';
+    t.equal(storedText, signature, 'the kept text');
     t.notOk(isTaken(signature, publicKey, `${message} `));
     t.notOk(isTaken(sshSigned(pair, file, 'file'), publicKey), 'not what was signed for something else');
     t.notOk(isTaken(signature, sshKeyPair(stick, 'carol', kind).publicKey), 'nor as that of another key');
@@ -51,17 +51,17 @@ t.test('a hardware token signs too, after a touch', async (t) => {
 t.test('a signature with one changed bit, or with another length, is refused', async (t) => {
   const { signature, pair } = signedBy(t, 'ed25519');
   const touched = token(0x05);
-  for (const one of [{ signature, publicKey: pair.publicKey }, touched]) {
-    const blob = blobOf(one.signature);
-    t.ok(isTaken(armoured(blob), one.publicKey), 'but the whole one is');
+  for (const sample of [{ signature, publicKey: pair.publicKey }, touched]) {
+    const blob = blobOf(sample.signature);
+    t.ok(isTaken(armoured(blob), sample.publicKey), 'but the whole one is');
     let taken = 0;
     for (let bit = 0; bit < blob.length * 8; bit++) {
       const mutated = Buffer.from(blob);
       mutated[bit >> 3]! ^= 1 << (bit & 7);
-      if (isTaken(armoured(mutated), one.publicKey)) taken++;
+      if (isTaken(armoured(mutated), sample.publicKey)) taken++;
     }
-    for (let end = 0; end < blob.length; end++) if (isTaken(armoured(blob.subarray(0, end)), one.publicKey)) taken++;
-    if (isTaken(armoured(Buffer.concat([blob, Buffer.alloc(1)])), one.publicKey)) taken++;
+    for (let end = 0; end < blob.length; end++) if (isTaken(armoured(blob.subarray(0, end)), sample.publicKey)) taken++;
+    if (isTaken(armoured(Buffer.concat([blob, Buffer.alloc(1)])), sample.publicKey)) taken++;
     t.equal(taken, 0);
   }
 });

@@ -25,10 +25,10 @@ for (const kind of kinds) {
       writeFileSync(file, message);
       const signature = sshKeygenSigned(pair, file);
       t.ok(isTaken(signature, pair.publicKey));
-      const kept = readSshSignature(signature)?.text ?? '';
-      t.equal(kept, signature, 'the kept text is the one that the program wrote');
+      const storedText = readSshSignature(signature)?.text ?? '';
+      t.equal(storedText, signature, 'the kept text is the one that the program wrote');
       const publicKey = readSshKey(pair.publicKey)?.line ?? '';
-      t.ok(sshKeygenVerifies(stick, { publicKey, signature: kept, message }));
+      t.ok(sshKeygenVerifies(stick, { publicKey, signature: storedText, message }));
       t.notOk(isTaken(sshKeygenSigned(pair, file, 'file'), pair.publicKey), 'no signature for another purpose');
     },
   );

@@ -35,8 +35,8 @@ const charm = (name: string, base: string, baseChannel: string, revision: number
 });
 
 const get = (map: SlotRelease[], name: string, more: Partial<Parameters<typeof chooseRelease>[1]> = {}) => {
-  const found = chooseRelease(map, { channel: parseChannel(name)!, architecture: 'amd64', now, ...more });
-  return found && `${found.channel.name}=${found.held.revision}`;
+  const choice = chooseRelease(map, { channel: parseChannel(name)!, architecture: 'amd64', now, ...more });
+  return choice && `${choice.channel.name}=${choice.held.revision}`;
 };
 
 t.test('a channel serves its own revision; an empty one falls back to the next safer channel', (t) => {
@@ -130,7 +130,7 @@ const held = fc
     }),
   );
 const maps = fc.uniqueArray(held, {
-  selector: (one) => `${one.channel} ${one.slot} ${String(one.progressive.percentage === null)}`,
+  selector: (release) => `${release.channel} ${release.slot} ${String(release.progressive.percentage === null)}`,
   maxLength: 16,
 });
 const askings = fc.record({
@@ -152,7 +152,7 @@ t.test('of several revisions those are released that are the newest for an archi
   });
   /** The slots after these releases, one after the other. */
   const held = (revisions: { revision: number; architectures: string[] }[]): Map<string, number> =>
-    new Map(revisions.flatMap((one) => one.architectures.map((slot) => [slot, one.revision] as const)));
+    new Map(revisions.flatMap((entry) => entry.architectures.map((slot) => [slot, entry.revision] as const)));
   fc.assert(
     fc.property(some, (revisions) => {
       const chosen = newestOfSlots(revisions);
@@ -168,7 +168,7 @@ t.test('of several revisions those are released that are the newest for an archi
 t.test('each reply is a revision of the map for that device, and the first on the way down', (t) => {
   fc.assert(
     fc.property(maps, askings, (map, asking) => {
-      const found = chooseRelease(map, { ...asking, now });
+      const choice = chooseRelease(map, { ...asking, now });
       const way = [
         ...(asking.channel.branch === null ? [] : [asking.channel.name]),
         ...risks
@@ -176,15 +176,16 @@ t.test('each reply is a revision of the map for that device, and the first on th
           .reverse()
           .map((risk) => `latest/${risk}`),
       ];
-      const mayHave = (one: SlotRelease): boolean =>
-        [asking.architecture, 'all'].includes(one.architecture ?? '') &&
-        one.expiresAt !== now &&
-        (one.progressive.percentage === null ||
-          one.revision === asking.has ||
-          (one.progressive.paused !== true && (asking.share?.() ?? 100) < one.progressive.percentage));
-      const first = way.find((name) => map.some((one) => one.channel === name && mayHave(one)));
-      t.equal(found?.channel.name, first);
-      if (found !== undefined) t.ok(map.includes(found.held) && found.held.channel === first && mayHave(found.held));
+      const mayHave = (release: SlotRelease): boolean =>
+        [asking.architecture, 'all'].includes(release.architecture ?? '') &&
+        release.expiresAt !== now &&
+        (release.progressive.percentage === null ||
+          release.revision === asking.has ||
+          (release.progressive.paused !== true && (asking.share?.() ?? 100) < release.progressive.percentage));
+      const first = way.find((name) => map.some((release) => release.channel === name && mayHave(release)));
+      t.equal(choice?.channel.name, first);
+      if (choice !== undefined)
+        t.ok(map.includes(choice.held) && choice.held.channel === first && mayHave(choice.held));
     }),
   );
   t.end();
@@ -192,7 +193,7 @@ t.test('each reply is a revision of the map for that device, and the first on th
 
 t.test('a progressive release that grows keeps its earlier devices', (t) => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 99 }), fc.integer({ min: 0, max: 99 }), fc.nat(99), (one, other, share) => {
+    fc.property(fc.integer({ min: 0, max: 99 }), fc.integer({ min: 0, max: 99 }), fc.nat(99), (first, other, share) => {
       const at = (percentage: number) =>
         get(
           [
@@ -202,7 +203,7 @@ t.test('a progressive release that grows keeps its earlier devices', (t) => {
           'stable',
           { share: () => share },
         );
-      const [less, more] = [Math.min(one, other), Math.max(one, other)];
+      const [less, more] = [Math.min(first, other), Math.max(first, other)];
       if (at(less) === 'latest/stable=2') t.equal(at(more), 'latest/stable=2');
     }),
   );

@@ -17,10 +17,10 @@ import { anyCharacter } from '#test/fixtures/characters.ts';
 import { cpuWatch } from '#test/fixtures/cpu.ts';
 
 const letter = fc.constantFrom(...Array.from('abzABZ019'));
-const joined = (joints: string, most: number) =>
+const joined = (joints: string, maxLength: number) =>
   fc
-    .array(fc.tuple(fc.constantFrom('', ...Array.from(joints)), letter), { minLength: 1, maxLength: most })
-    .map((parts) => parts.map(([joint, one], at) => (at === 0 ? one : joint + one)).join(''));
+    .array(fc.tuple(fc.constantFrom('', ...Array.from(joints)), letter), { minLength: 1, maxLength: maxLength })
+    .map((parts) => parts.map(([joint, character], at) => (at === 0 ? character : joint + character)).join(''));
 const isRisk = (text: string): boolean => (risks as readonly string[]).includes(text);
 const trackName = joined('._-', 14).filter((text) => !isRisk(text));
 const branchName = joined('._+-', 40).filter((text) => !isRisk(text));
@@ -30,11 +30,11 @@ const channels: fc.Arbitrary<Channel> = fc
 
 t.test('a channel that is written is read as the same', (t) => {
   fc.assert(
-    fc.property(channels, (one) => {
-      t.same(parseChannel(one.name), one);
-      const parts = one.name.split('/');
-      t.equal(parts.length, one.branch === null ? 2 : 3);
-      t.same([parts[0], parts[1], parts[2] ?? null], [one.track, one.risk, one.branch]);
+    fc.property(channels, (original) => {
+      t.same(parseChannel(original.name), original);
+      const parts = original.name.split('/');
+      t.equal(parts.length, original.branch === null ? 2 : 3);
+      t.same([parts[0], parts[1], parts[2] ?? null], [original.track, original.risk, original.branch]);
     }),
     { numRuns: 300 },
   );
@@ -147,22 +147,23 @@ t.test('a token names a channel just as a release does', (t) => {
 });
 
 t.test('a star matches exactly one part', (t) => {
-  const starred = channels.chain((one) => {
-    const parts = one.name.split('/');
+  const starred = channels.chain((example) => {
+    const parts = example.name.split('/');
     return fc
       .array(fc.boolean(), { minLength: parts.length, maxLength: parts.length })
-      .map((stars) => [one, parts.map((part, at) => (stars[at] === true ? '*' : part)).join('/')] as const);
+      .map((stars) => [example, parts.map((part, at) => (stars[at] === true ? '*' : part)).join('/')] as const);
   });
   fc.assert(
-    fc.property(starred, channels, ([one, text], other) => {
+    fc.property(starred, channels, ([covered, text], other) => {
       const pattern = read(text);
-      t.ok(coversChannel(pattern, one), `${text} for ${one.name}`);
-      const [wanted, parts] = [text.split('/'), other.name.split('/')];
-      const expected = wanted.length === parts.length && wanted.every((part, at) => part === '*' || part === parts[at]);
+      t.ok(coversChannel(pattern, covered), `${text} for ${covered.name}`);
+      const [patternParts, parts] = [text.split('/'), other.name.split('/')];
+      const expected =
+        patternParts.length === parts.length && patternParts.every((part, at) => part === '*' || part === parts[at]);
       t.equal(coversChannel(pattern, other), expected, `${text} for ${other.name}`);
-      t.ok(coversChannel(read('*'), one), 'a lone star covers every channel');
-      t.equal(coversChannel(read('*/*'), one), one.branch === null);
-      t.equal(coversChannel(read('*/*/*'), one), one.branch !== null);
+      t.ok(coversChannel(read('*'), covered), 'a lone star covers every channel');
+      t.equal(coversChannel(read('*/*'), covered), covered.branch === null);
+      t.equal(coversChannel(read('*/*/*'), covered), covered.branch !== null);
     }),
     { numRuns: 300 },
   );
@@ -239,25 +240,25 @@ t.test('a glob of the first release covers the same channels as before', (t) => 
     fc
       .tuple(fc.nat({ max: part.length }), fc.nat({ max: part.length }), fc.constantFrom('*', '**', 'a*', '*b'))
       .map(([from, to, star]) => (from > to ? part : part.slice(0, from) + star + part.slice(to)));
-  const pair = short.chain((one) =>
+  const pair = short.chain((example) =>
     fc.tuple(
       fc.oneof(
-        { weight: 4, arbitrary: fc.tuple(...one.name.split('/').map(starred)).map((parts) => parts.join('/')) },
-        fc.tuple(...one.name.split('/').slice(1).map(starred)).map((parts) => parts.join('/')),
+        { weight: 4, arbitrary: fc.tuple(...example.name.split('/').map(starred)).map((parts) => parts.join('/')) },
+        fc.tuple(...example.name.split('/').slice(1).map(starred)).map((parts) => parts.join('/')),
         fc.string({ unit: fc.constantFrom(...Array.from('*ab1/edg')), maxLength: 12 }),
       ),
-      fc.oneof({ weight: 4, arbitrary: fc.constant(one) }, short),
+      fc.oneof({ weight: 4, arbitrary: fc.constant(example) }, short),
     ),
   );
   let matched = 0;
   fc.assert(
-    fc.property(pair, ([text, one]) => {
+    fc.property(pair, ([text, example]) => {
       const pattern = readChannelGlob(text);
       if (pattern === undefined) return;
       const full = isRisk(text.split('/')[0] ?? '') ? `latest/${text}` : text;
-      const expected = naive(full, one.name);
+      const expected = naive(full, example.name);
       if (expected) matched++;
-      t.equal(coversChannel(pattern, one), expected, `${text} for ${one.name}`);
+      t.equal(coversChannel(pattern, example), expected, `${text} for ${example.name}`);
     }),
     { numRuns: 3000 },
   );
@@ -271,9 +272,9 @@ t.test('a glob of the first release covers the same channels as before', (t) => 
 
 t.test('no glob takes long', (t) => {
   const cpu = cpuWatch();
-  const one = channel('latest', 'edge', 'a'.repeat(128));
+  const target = channel('latest', 'edge', 'a'.repeat(128));
   for (const branch of [`${'*a'.repeat(90)}b`, `${'*'.repeat(180)}b`]) {
-    coversChannel({ text: '', names: [`latest/edge/${branch}`] }, one);
+    coversChannel({ text: '', names: [`latest/edge/${branch}`] }, target);
   }
   t.ok(cpu() < 50);
   t.end();
@@ -281,16 +282,18 @@ t.test('no glob takes long', (t) => {
 
 t.test('falling back ends at stable, by way of every safer risk', (t) => {
   fc.assert(
-    fc.property(channels, (one) => {
+    fc.property(channels, (start) => {
       const path: string[] = [];
-      for (let next = fallback(one); next !== null;) {
+      for (let next = fallback(start); next !== null;) {
         path.push(next);
         const read = parseChannel(next);
         if (read === undefined) throw new Error(`cannot read ${next}`);
         next = fallback(read);
       }
-      const safer = risks.slice(0, risks.indexOf(one.risk)).reverse();
-      const expected = [...(one.branch === null ? [] : [one.risk]), ...safer].map((risk) => `${one.track}/${risk}`);
+      const safer = risks.slice(0, risks.indexOf(start.risk)).reverse();
+      const expected = [...(start.branch === null ? [] : [start.risk]), ...safer].map(
+        (risk) => `${start.track}/${risk}`,
+      );
       t.same(path, expected);
     }),
     { numRuns: 200 },

@@ -116,10 +116,10 @@ const reports = fc.array(
 
 t.test('a device counts once and only after an offer, and a device that came back stays in trouble', (t) => {
   fc.assert(
-    fc.property(reports, (said) => {
+    fc.property(reports, (reported) => {
       let device: ReturnType<typeof toRolloutDevice>;
       let [wasOffered, cameBack] = [false, false];
-      for (const { hour, ...rest } of said) {
+      for (const { hour, ...rest } of reported) {
         const at = new Date(Date.UTC(2026, 0, 2, hour)).toISOString();
         wasOffered ||= rest.isOffered && rest.holds !== undefined;
         device = toRolloutDevice(device, { ...report, ...rest, at });

@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { grants, isPermission, permissions, storePermission } from '#domain/tokens/permission.ts';
 
-const one = fc.constantFrom(...permissions);
+const permission = fc.constantFrom(...permissions);
 const list = fc.subarray([...permissions]);
 
 t.test('there are the seventeen permissions of the interface', (t) => {
@@ -27,7 +27,7 @@ t.test('there are the seventeen permissions of the interface', (t) => {
 
 t.test('a token grants its named permissions, and the two general ones grant those with their prefix', (t) => {
   fc.assert(
-    fc.property(list, one, (held, needed) => {
+    fc.property(list, permission, (held, needed) => {
       const implied =
         held.includes(needed) ||
         (held.includes('package-manage') && needed.startsWith('package-manage-')) ||
@@ -47,7 +47,7 @@ t.test('a token grants its named permissions, and the two general ones grant tho
 
 t.test('holding more never grants less', (t) => {
   fc.assert(
-    fc.property(list, list, one, (held, more, needed) => {
+    fc.property(list, list, permission, (held, more, needed) => {
       if (grants(held, needed)) t.ok(grants([...held, ...more], needed));
     }),
     { numRuns: 300 },

@@ -14,10 +14,10 @@ const subject = fc.record({ type, id: word, name: word });
 
 t.test('a selector means a package when every member it has agrees, and it has one', (t) => {
   fc.assert(
-    fc.property(selector, subject, (wanted, one) => {
-      const members = Object.entries(wanted).filter(([name]) => name !== 'type');
-      const agrees = members.every(([name, value]) => one[name as 'id' | 'name'] === value);
-      t.equal(selects(wanted, one), wanted.type === one.type && members.length > 0 && agrees);
+    fc.property(selector, subject, (packageSelector, target) => {
+      const members = Object.entries(packageSelector).filter(([name]) => name !== 'type');
+      const agrees = members.every(([name, value]) => target[name as 'id' | 'name'] === value);
+      t.equal(selects(packageSelector, target), packageSelector.type === target.type && members.length > 0 && agrees);
     }),
     { numRuns: 500 },
   );
@@ -29,16 +29,16 @@ t.test('a selector means a package when every member it has agrees, and it has o
 t.test('a token reaches what every one of its lists names', (t) => {
   const lists = fc.array(fc.array(selector, { maxLength: 3 }), { maxLength: 3 });
   fc.assert(
-    fc.property(lists, fc.array(selector, { maxLength: 3 }), subject, (packages, more, one) => {
+    fc.property(lists, fc.array(selector, { maxLength: 3 }), subject, (packages, more, target) => {
       const token = { ...free, packages };
       t.equal(
-        reachesPackage(token, one),
-        packages.every((list) => list.some((wanted) => selects(wanted, one))),
+        reachesPackage(token, target),
+        packages.every((list) => list.some((packageSelector) => selects(packageSelector, target))),
       );
-      if (reachesPackage({ ...free, packages: [...packages, more] }, one))
-        t.ok(reachesPackage(token, one), 'a further list only narrows');
-      t.ok(reachesPackage(free, one));
-      t.notOk(reachesPackage({ ...free, packages: [[]] }, one));
+      if (reachesPackage({ ...free, packages: [...packages, more] }, target))
+        t.ok(reachesPackage(token, target), 'a further list only narrows');
+      t.ok(reachesPackage(free, target));
+      t.notOk(reachesPackage({ ...free, packages: [[]] }, target));
     }),
     { numRuns: 300 },
   );
@@ -60,7 +60,7 @@ t.test('lists are shown by their common permissions', (t) => {
   fc.assert(
     fc.property(fc.array(fc.array(word, { maxLength: 4 }), { minLength: 1, maxLength: 4 }), (lists) => {
       const shown = inCommon(lists);
-      t.same(new Set(shown), new Set(words.filter((one) => lists.every((list) => list.includes(one)))));
+      t.same(new Set(shown), new Set(words.filter((element) => lists.every((list) => list.includes(element)))));
     }),
     { numRuns: 200 },
   );

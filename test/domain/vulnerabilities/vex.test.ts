@@ -128,7 +128,7 @@ t.test('the result does not depend on the order of statements', async () => {
     fc.property(
       statements,
       fc.func(fc.integer()),
-      (list, key) => suppresses(list) === suppresses(list.toSorted((one, other) => key(one) - key(other))),
+      (list, key) => suppresses(list) === suppresses(list.toSorted((first, other) => key(first) - key(other))),
     ),
     { numRuns: 2000 },
   );
@@ -163,8 +163,8 @@ t.test('an acceptance that has ended does not cover a finding later', async () =
       fc.record({ ...risk, until: moment }),
       moment,
       moment,
-      (finding, acceptance, one, other) => {
-        const [first, later] = [one, other].sort() as [string, string];
+      (finding, acceptance, instant, other) => {
+        const [first, later] = [instant, other].sort() as [string, string];
         return isAccepted(finding, acceptance, first) || !isAccepted(finding, acceptance, later);
       },
     ),

@@ -66,9 +66,9 @@ export class Approver {
 
   /** Records a login with a code; false if there was one before. */
   use(code: string): boolean {
-    const known = this.#codes.get(code)!;
-    if (known.isUsed) return false;
-    return (known.isUsed = true);
+    const entry = this.#codes.get(code)!;
+    if (entry.isUsed) return false;
+    return (entry.isUsed = true);
   }
 }
 

@@ -46,7 +46,7 @@ t.test('the metrics are for the host itself, and for the addresses in the config
   };
   t.equal(await from('::1'), 200);
   t.equal(await from('10.0.0.9'), 403);
-  const named = (text: string): string => text.replace(/^# monitors = .*$/m, 'monitors = ["10.0.0.0/24"]');
-  t.equal(await from('10.0.0.9', named), 200);
-  t.equal(await from('10.0.1.9', named), 403);
+  const setMonitors = (text: string): string => text.replace(/^# monitors = .*$/m, 'monitors = ["10.0.0.0/24"]');
+  t.equal(await from('10.0.0.9', setMonitors), 200);
+  t.equal(await from('10.0.1.9', setMonitors), 403);
 });

@@ -82,12 +82,12 @@ t.test('the metrics of the dashboard and of the alert rules exist', async (t) =>
   const board = JSON.parse(readFileSync(join(packaging, 'grafana/larder.json'), 'utf8')) as {
     panels: { title: string; targets: Target[] }[];
   };
-  const named = new Set<string>();
+  const metricNames = new Set<string>();
   /** A store has none of these: no TLS, no transfer, one process, no job that ran. */
   const absent = /larder_(?:certificate|authority)_end|larder_last_transfer|larder_job_last_success|larder_workers/;
   for (const { title, targets } of board.panels) {
     for (const { expr, legendFormat } of targets) {
-      for (const [name] of expr.matchAll(/larder_\w+/g)) named.add(name);
+      for (const [name] of expr.matchAll(/larder_\w+/g)) metricNames.add(name);
       // Nor has it a notice.
       if (absent.test(expr) || expr.endsWith(' > 0')) {
         t.same(await result(expr), [], `${title}: ${expr}`);
@@ -109,13 +109,13 @@ t.test('the metrics of the dashboard and of the alert rules exist', async (t) =>
   const all = groups.flatMap((group) => group.rules);
   t.equal(all.length, 12);
   for (const { name, query } of all) {
-    for (const [metric] of query.matchAll(/larder_\w+/g)) named.add(metric);
-    const found = await result(query);
+    for (const [metric] of query.matchAll(/larder_\w+/g)) metricNames.add(metric);
+    const samples = await result(query);
     // The state of the disk of the test is no matter of the store.
-    if (name !== 'LarderDiskFull') t.same(found, [], `${name} is silent on a store that is well`);
+    if (name !== 'LarderDiskFull') t.same(samples, [], `${name} is silent on a store that is well`);
   }
   const page = (await store.anyone.get('/metrics')).body as string;
-  for (const name of named) {
+  for (const name of metricNames) {
     if (/larder_workers|larder_$/.test(name)) continue;
     t.match(page, new RegExp(`^# TYPE ${name.replace(/_(?:bucket|count|sum)$/, '')} `, 'm'), name);
   }

@@ -45,13 +45,13 @@ t.test('any number of requests gives the same lines', async () => {
       const [ours, theirs] = [new Registry(), new Registry()];
       const [count, countPlainly] = [countRequestsIn(ours), plainly(theirs)];
       for (const requests of scrapes) {
-        for (const one of requests) {
-          count(...one);
-          countPlainly(...one);
+        for (const request of requests) {
+          count(...request);
+          countPlainly(...request);
         }
-        const [told, expected] = [await lines(ours), await lines(theirs)];
-        if (JSON.stringify(told) !== JSON.stringify(expected)) {
-          throw new Error(`${told.join('\n')}\n\nis not\n\n${expected.join('\n')}`);
+        const [actual, expected] = [await lines(ours), await lines(theirs)];
+        if (JSON.stringify(actual) !== JSON.stringify(expected)) {
+          throw new Error(`${actual.join('\n')}\n\nis not\n\n${expected.join('\n')}`);
         }
       }
     }),

@@ -39,14 +39,15 @@ t.test('only templates write markup, and raw markup comes from files of the proj
     new RegExp(`(?<!\\bhtml)\`\\s*${tag}`, 'i'),
     new RegExp(`['"]${tag}`, 'i'),
   ];
-  const found: string[] = [];
+  const findings: string[] = [];
   const taken: string[] = [];
-  for (const file of files.filter((one) => !['http/pages/html.ts', 'http/pages/visible-text.ts'].includes(one))) {
+  for (const file of files.filter((name) => !['http/pages/html.ts', 'http/pages/visible-text.ts'].includes(name))) {
     const text = readFileSync(join(src, file), 'utf8').replace(/^\s*(?:\/?\*|\/\/).*$/gm, '');
-    for (const one of wrong) for (const [said] of text.matchAll(new RegExp(one, 'gi'))) found.push(`${file}: ${said}`);
+    for (const pattern of wrong)
+      for (const [match] of text.matchAll(new RegExp(pattern, 'gi'))) findings.push(`${file}: ${match}`);
     if (/\bmarkup\(/.test(text)) taken.push(file);
   }
-  t.same(found, []);
+  t.same(findings, []);
   const ours = [
     'cli/audit/report-page.ts',
     'cli/transfers/report.ts',

@@ -23,8 +23,8 @@ function luminance(colour: string): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-function contrast(one: string, other: string): number {
-  const [dark = 0, bright = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+function contrast(first: string, other: string): number {
+  const [dark = 0, bright = 0] = [luminance(first), luminance(other)].sort((a, b) => a - b);
   return (bright + 0.05) / (dark + 0.05);
 }
 
@@ -64,8 +64,8 @@ t.test('every colour of a page is in the palette', (t) => {
   t.ok(sheets.length > 3);
   for (const file of sheets) {
     const text = readFileSync(join(src, file), 'utf8');
-    const known = new Set([...defined(palette), ...defined(text)]);
-    for (const [, name] of text.matchAll(/var\(--([a-z-]+)\)/g)) t.ok(known.has(name), `${file}: ${String(name)}`);
+    const variables = new Set([...defined(palette), ...defined(text)]);
+    for (const [, name] of text.matchAll(/var\(--([a-z-]+)\)/g)) t.ok(variables.has(name), `${file}: ${String(name)}`);
   }
   t.end();
 });

@@ -27,18 +27,18 @@ function nothingHappened(t: Test): void {
 /** Sends bytes and expects a refusal of this status, whole and in our words. */
 async function expectRefusal(
   t: Test,
-  what: string,
+  label: string,
   status: number,
   ...pieces: (string | Uint8Array)[]
 ): Promise<RawReply | undefined> {
   const reply = await raw(store.url, ...pieces);
-  t.equal(reply?.status, status, what);
-  t.equal(reply?.headers['content-type'], 'application/json', `${what}: JSON`);
-  t.equal(reply?.headers['publishergw-version'], '61', `${what}: the version`);
-  t.match(reply?.headers['x-request-id'], /^[0-9a-f-]{36}$/, `${what}: the request's id`);
-  t.match(reply?.headers['x-view-name'], /^larder\./, `${what}: the view's name`);
+  t.equal(reply?.status, status, label);
+  t.equal(reply?.headers['content-type'], 'application/json', `${label}: JSON`);
+  t.equal(reply?.headers['publishergw-version'], '61', `${label}: the version`);
+  t.match(reply?.headers['x-request-id'], /^[0-9a-f-]{36}$/, `${label}: the request's id`);
+  t.match(reply?.headers['x-view-name'], /^larder\./, `${label}: the view's name`);
   const { 'error-list': errors } = JSON.parse(reply?.body ?? '{}') as { 'error-list'?: unknown[] };
-  t.match(errors, [{ code: /^[a-z-]+$/, message: /.{10,}/ }], `${what}: a code and a sentence`);
+  t.match(errors, [{ code: /^[a-z-]+$/, message: /.{10,}/ }], `${label}: a code and a sentence`);
   return reply;
 }
 
@@ -58,7 +58,7 @@ const json = 'Content-Type: application/json';
 
 t.test('a request that could be read in two ways is refused', async (t) => {
   const get = (target: string, ...headers: string[]): string => request(`GET ${target}`, [authorization, ...headers]);
-  for (const [what, text] of [
+  for (const [label, text] of [
     ['two Host headers', get('/v1/tokens/whoami', 'Host: other')],
     ['two equal Host headers', get('/v1/tokens/whoami', 'host: store')],
     ['no Host header', `GET / HTTP/1.1\r\n${authorization}\r\n\r\n`],
@@ -104,7 +104,7 @@ t.test('a request that could be read in two ways is refused', async (t) => {
     ['a handshake of TLS', Buffer.from('16030100500100004c0303', 'hex')],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   ] as const) {
-    await expectRefusal(t, what, 400, text);
+    await expectRefusal(t, label, 400, text);
   }
   nothingHappened(t);
 });
@@ -173,7 +173,7 @@ t.test('headers beyond the limit are refused, those within it are read', async (
 
 t.test('a body that is no JSON is refused', async (t) => {
   const deep = (open: string, close: string, levels: number): string => open.repeat(levels) + close.repeat(levels);
-  for (const [what, body, message] of [
+  for (const [label, body, message] of [
     ['nothing but an opening brace', '{', /not JSON/],
     ['words', 'name=hello', /not JSON/],
     ['two documents', '{"name":"x1"}{"name":"x2"}', /not JSON/],
@@ -199,17 +199,17 @@ t.test('a body that is no JSON is refused', async (t) => {
     ['constructor as a member', '{"name":"x1","constructor":{}}', /'constructor' was unexpected/],
     ['a number too large for anything', '{"name":1e400}', /not of type string/],
   ] as const) {
-    const reply = await expectRefusal(t, what, 400, ...post(body, json));
-    t.match(reply?.body, message, what);
+    const reply = await expectRefusal(t, label, 400, ...post(body, json));
+    t.match(reply?.body, message, label);
   }
-  for (const [what, bytes] of [
+  for (const [label, bytes] of [
     ['half a character', Buffer.from('7b226e616d65223a2278c3227d', 'hex')],
     ['a byte of no character', Buffer.from('7b226e616d65223a2278ff227d', 'hex')],
     ['an overlong spelling', Buffer.from('7b226e616d65223a2278c0af227d', 'hex')],
     ['UTF-16', Buffer.from('{"name":"x1"}', 'utf16le')],
     ['gzip', Buffer.from('1f8b080000000000000aab56ca4bcc4d55b2', 'hex')],
   ] as const) {
-    await expectRefusal(t, what, 400, ...post(bytes, json));
+    await expectRefusal(t, label, 400, ...post(bytes, json));
   }
   nothingHappened(t);
 });
@@ -302,9 +302,9 @@ t.test('unusual but honest bodies are read', async (t) => {
   const filters = JSON.stringify({ filters: [{ type: 'snap', id: 'x' }] });
   const at = 'POST /internal/v1/package-permissions HTTP/1.1\r\nHost: store';
   const chunked = Array.from(filters)
-    .map((one) => `1\r\n${one}\r\n`)
+    .map((chunk) => `1\r\n${chunk}\r\n`)
     .join('');
-  for (const [what, text] of [
+  for (const [label, text] of [
     [
       'one byte a chunk',
       `${at}\r\n${authorization}\r\n${json}\r\nTransfer-Encoding: chunked\r\n\r\n${chunked}0\r\n\r\n`,
@@ -323,7 +323,7 @@ t.test('unusual but honest bodies are read', async (t) => {
       `${at}\r\n${authorization}\r\n${json}\r\nContent-Length: ${filters.length + 4}\r\n\r\n\n\t${filters}\r\n`,
     ],
   ] as const) {
-    t.equal((await raw(store.url, text))?.status, 200, what);
+    t.equal((await raw(store.url, text))?.status, 200, label);
   }
   t.equal((await ada.get('/v1/tokens/whoami')).status, 200);
   nothingHappened(t);

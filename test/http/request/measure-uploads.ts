@@ -10,7 +10,7 @@ const [, , pieces = '2048', rounds = '3', folder = tmpdir()] = process.argv;
 
 function hash(times: number): void {
   const hashes = ['sha3-384', 'sha256'].map((algorithm) => createHash(algorithm));
-  for (let nth = 0; nth < times; nth += 1) for (const one of hashes) one.update(piece);
+  for (let nth = 0; nth < times; nth += 1) for (const hasher of hashes) hasher.update(piece);
 }
 
 async function rate(work: () => unknown): Promise<number> {

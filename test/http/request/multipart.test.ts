@@ -19,8 +19,8 @@ import { piece, sendLargeUpload, startUploadServer } from './large-upload.ts';
 
 const MiB = 1024 * 1024;
 const long = process.env['LARDER_LONG'] === '1';
-const patience = 600_000;
-if (long) t.setTimeout(patience);
+const timeoutMs = 600_000;
+if (long) t.setTimeout(timeoutMs);
 
 type Receive = (content: AsyncIterable<Chunks>, expected: number | undefined) => Promise<Buffer>;
 
@@ -232,9 +232,9 @@ t.test('every boundary that RFC 2046 permits is understood', async (t) => {
 });
 
 t.test('the receiver gets the announced size', async (t) => {
-  const told: unknown[] = [];
+  const expectedSizes: unknown[] = [];
   const receive: Receive = (content, expected) => {
-    told.push(expected);
+    expectedSizes.push(expected);
     return gather(content, expected);
   };
   const { port } = await storage(t, { receive });
@@ -247,7 +247,7 @@ t.test('the receiver gets the announced size', async (t) => {
   ]);
   socket.write(`${body.length.toString(16)}\r\n${body.toString()}\r\n0\r\n\r\n`);
   t.match(answered(await answer), { status: 200, body: sha256(Buffer.from('hello')) });
-  t.same(told, [body.length, undefined]);
+  t.same(expectedSizes, [body.length, undefined]);
 });
 
 t.test('small text fields around the file are ignored', async (t) => {
@@ -422,10 +422,10 @@ t.test('any refusal can be answered over an unread body', async (t) => {
   t.match(answered(await answer), { status: 429, head: /connection: close/ });
   t.equal(broken, false);
 
-  const kept = await fetch(`http://127.0.0.1:${port}/`);
-  t.equal(kept.status, 429);
-  t.equal(kept.headers.get('connection'), 'keep-alive', 'a request without a body keeps its connection');
-  await kept.text();
+  const response = await fetch(`http://127.0.0.1:${port}/`);
+  t.equal(response.status, 429);
+  t.equal(response.headers.get('connection'), 'keep-alive', 'a request without a body keeps its connection');
+  await response.text();
 });
 
 t.test('a refused sender is read for a while only', async (t) => {
@@ -585,7 +585,7 @@ t.test('a receiver that throws at once or leaves early is our fault, and the sen
 });
 
 largeTest('an upload larger than memory is received in little of it', async (t) => {
-  if (long) t.setTimeout(patience);
+  if (long) t.setTimeout(timeoutMs);
   // More than the memory that it may take.
   const pieces = long ? 8192 : 320;
   const directory = await mkdtemp(join(tmpdir(), 'larder-upload-'));

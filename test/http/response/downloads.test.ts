@@ -32,11 +32,11 @@ t.test('every route for a file declares it, and no other route does', (t) => {
 
 t.test('a response without a safe file name contradicts its route', (t) => {
   const answer = { operation: 'image_blob', status: 200, type: 'application/octet-stream', body: undefined };
-  const named = (value: string) => fault({ ...answer, headers: new Headers({ 'content-disposition': value }) });
+  const faultOfName = (value: string) => fault({ ...answer, headers: new Headers({ 'content-disposition': value }) });
   t.match(fault({ ...answer, headers: new Headers() }), /names no file/);
-  t.equal(named('attachment; filename="sha256-00"'), undefined);
+  t.equal(faultOfName('attachment; filename="sha256-00"'), undefined);
   for (const name of ['../x', '.x', '-x', 'a"b', 'a b', 'a/b', 'a\\b', '']) {
-    t.match(named(`attachment; filename="${name}"`), /names no file/, name);
+    t.match(faultOfName(`attachment; filename="${name}"`), /names no file/, name);
   }
   t.end();
 });

@@ -68,9 +68,9 @@ t.test('the cache never holds more bytes than it may', async (t) => {
       isNewestThere &&= cached.get([key(at)]) !== undefined;
       heldCounts.push(Array.from({ length: 200 }, (_, other) => cached.get([key(other)])).filter(Boolean).length);
     }
-    const [most, size] = [Math.max(...heldCounts), 200 + key(0).length + body.length];
+    const [maximum, size] = [Math.max(...heldCounts), 200 + key(0).length + body.length];
     t.ok(isNewestThere, `${name}: the newest is there`);
-    t.ok(most > 5 && most * size <= maxBytes, `${name}: ${most} at a time`);
+    t.ok(maximum > 5 && maximum * size <= maxBytes, `${name}: ${maximum} at a time`);
   }
   const cached = cacheOf(maxBytes).in({});
   cached.set(['small'], answer());
@@ -138,7 +138,7 @@ t.test('questions that come once, or are long, are not cached; others are bounde
 });
 
 /** Sends it three times, so that the last response comes from the cache. */
-async function told(client: Pick<Client, 'post'>, ids: string[]) {
+async function readCached(client: Pick<Client, 'post'>, ids: string[]) {
   const body = { filters: ids.map((id) => ({ type: 'snap', id })) };
   for (let times = 0; times < 2; times++) await client.post(path, body);
   return client.post(path, body);
@@ -153,11 +153,11 @@ t.test('an operation that may repeat its answer reads nothing that could change 
   );
   const db = openSqlite(join(store.directory, 'larder.db'));
   t.teardown(() => db.close());
-  const asked: string[] = [];
+  const statements: string[] = [];
   const watching = records({
     ...db,
-    all: (s) => (asked.push(s.text.join('?')), db.all(s)),
-    get: (s) => (asked.push(s.text.join('?')), db.get(s)),
+    all: (s) => (statements.push(s.text.join('?')), db.all(s)),
+    get: (s) => (statements.push(s.text.join('?')), db.get(s)),
   });
   for (const op of repeatable) {
     const call = {
@@ -166,10 +166,12 @@ t.test('an operation that may repeat its answer reads nothing that could change 
       records: watching,
     };
     await op.handle(call as never);
-    const tables = asked.flatMap((text) => [...text.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].map(([, table = '']) => table));
-    const known: string[] = [...cachedTables[op.repeatable ?? 'snapsFor'], 'noun_versions'];
+    const tables = statements.flatMap((text) =>
+      [...text.matchAll(/\b(?:FROM|JOIN) (\w+)/g)].map(([, table = '']) => table),
+    );
+    const declaredTables: string[] = [...cachedTables[op.repeatable ?? 'snapsFor'], 'noun_versions'];
     t.same(
-      tables.filter((table) => !known.includes(table)),
+      tables.filter((table) => !declaredTables.includes(table)),
       [],
       op.name,
     );
@@ -181,7 +183,7 @@ t.test('the caller and the form of the request are checked each time', async (t)
   const store = await startStore(t);
   const ada = await store.as('ada');
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
-  t.match(await told(ada, [id]), { status: 200, body: { packages: [{ id }] } });
+  t.match(await readCached(ada, [id]), { status: 200, body: { packages: [{ id }] } });
   const body = JSON.stringify({ filters: [{ type: 'snap', id }] });
   const ask = (headers: Record<string, string>): Promise<Response> =>
     fetch(`${store.url}${path}`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body });
@@ -194,7 +196,7 @@ t.test('the caller and the form of the request are checked each time', async (t)
   // Bob asks the same: the snap is private now, so it is there for ada alone.
   t.equal((await ada.patch('/v1/snap/hello', { private: true })).status, 200);
   const bob = await store.as('bob');
-  const theirs = await Promise.all([1, 2, 3, 4, 5, 6].map((time) => told(time % 2 === 0 ? ada : bob, [id])));
+  const theirs = await Promise.all([1, 2, 3, 4, 5, 6].map((time) => readCached(time % 2 === 0 ? ada : bob, [id])));
   t.same(
     theirs.map((reply) => (reply.body as { packages: unknown[] }).packages.length),
     [0, 1, 0, 1, 0, 1],
@@ -284,7 +286,7 @@ t.test('a reload, which an unseal is too, lets all answers be forgotten', async 
   const db = new SQLite(join(store.directory, 'larder.db'));
   t.teardown(() => db.close());
   const bob = await store.as('bob');
-  const count = async (): Promise<number> => (await told(bob, [id])).body.packages.length as number;
+  const count = async (): Promise<number> => (await readCached(bob, [id])).body.packages.length as number;
   t.equal(await count(), 1);
   // Changed directly in the database: no version shows it.
   db.transaction(() => {

@@ -96,16 +96,16 @@ t.test(
     const store = await startCertificateStore(t, rule);
     await store.setPassword('root');
     const { browser } = await store.logIn(store.certificateFor('root'));
-    const here = '/console/myself/new-token';
-    const form = await browser.open(here);
+    const formPath = '/console/myself/new-token';
+    const form = await browser.open(formPath);
     const fields = { purpose: 'read', package: '', days: '1', description: 'a test' };
-    const refused = await browser.send(form, here, { ...fields, password: 'wrong' });
+    const refused = await browser.send(form, formPath, { ...fields, password: 'wrong' });
     t.match(
       refused,
       { status: 403, text: /name or the password is wrong/ },
       'the certificate does not replace the proof',
     );
-    const made = await browser.send(form, here, { ...fields, password });
+    const made = await browser.send(form, formPath, { ...fields, password });
     t.equal(made.status, 200, made.text);
     const [, token = ''] = /<h2>The token<\/h2>\s*<pre tabindex="0">([\w-]+)<\/pre>/.exec(made.html) ?? [];
     t.equal((await whoami(store, token)).status, 200);
@@ -119,8 +119,8 @@ t.test(
     await store.setPassword('root');
     const { macaroon } = (await store.anyone.post('/v1/tokens/usso', {})).body as { macaroon: string };
     const caveat = readToken(macaroon)?.caveats.find(({ verificationId }) => verificationId !== undefined);
-    const asked = { email: 'root@example.com', password, caveat_id: caveat?.identifier.toString() };
-    const { body } = await store.anyone.post('/api/v2/tokens/discharge', asked);
+    const credentials = { email: 'root@example.com', password, caveat_id: caveat?.identifier.toString() };
+    const { body } = await store.anyone.post('/api/v2/tokens/discharge', credentials);
     const renew = () => store.anyone.post('/api/v2/tokens/refresh', body);
     t.equal((await renew()).status, 200);
     addRule(store);

@@ -88,17 +88,17 @@ largeTest('an unknown name takes as long as a wrong password', async (t) => {
   const hash = await passwords.hash(text);
   const times: [number[], number[]] = [[], []];
   for (let round = 0; round < (long ? 2000 : 12); round++) {
-    for (const [at, kept] of [hash, undefined].entries()) {
+    for (const [at, storedHash] of [hash, undefined].entries()) {
       const took = cpuWatch();
-      await passwords.verify(`wrong ${round}`, kept);
+      await passwords.verify(`wrong ${round}`, storedHash);
       times[at]?.push(took());
     }
   }
   const moments = times.map((list) => {
-    const mean = list.reduce((sum, one) => sum + one, 0) / list.length;
+    const mean = list.reduce((sum, sample) => sum + sample, 0) / list.length;
     return {
       mean,
-      variance: list.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (list.length - 1),
+      variance: list.reduce((sum, sample) => sum + (sample - mean) ** 2, 0) / (list.length - 1),
       count: list.length,
     };
   });
@@ -130,7 +130,7 @@ t.test('a password that would be tried first is not taken', (t) => {
     t.equal(passwordProblem(taken, account, host), undefined, taken);
   }
   t.equal(passwordProblem('ab'.repeat(30) + 'c', account, host), undefined, 'long ones are welcome');
-  for (const [refused, why] of [
+  for (const [refused, pattern] of [
     ['', /at least 8/],
     ['1234567', /at least 8/],
     ['𝒜𝒜𝒜', /at least 8/],
@@ -163,7 +163,7 @@ t.test('a password that would be tried first is not taken', (t) => {
       .split(' ')
       .map((made) => [made, /the account, the store or a product|too common/] as const),
   ] as const) {
-    t.match(passwordProblem(refused, account, host), why, refused);
+    t.match(passwordProblem(refused, account, host), pattern, refused);
   }
   t.end();
 });

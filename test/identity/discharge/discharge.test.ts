@@ -57,7 +57,7 @@ function conditionsOf({ body }: Posted, identifier: Buffer, rootKey: Buffer): st
     macaroon: root,
     rootKey: key,
     discharges: [bound],
-    check: (one) => (seen.push(one), { met: true }),
+    check: (condition) => (seen.push(condition), { met: true }),
   });
   if (!result.verified) throw new Error(result.reason);
   return seen;
@@ -72,8 +72,8 @@ async function oldPost(
     'content-type': 'application/x-www-form-urlencoded',
     ...(version !== '' && { 'bakery-protocol-version': version }),
   };
-  const asked = request(url, { method: 'POST', headers }).end(body);
-  const [reply] = (await once(asked, 'response')) as [IncomingMessage];
+  const clientRequest = request(url, { method: 'POST', headers }).end(body);
+  const [reply] = (await once(clientRequest, 'response')) as [IncomingMessage];
   let text = '';
   for await (const chunk of reply) text += String(chunk);
   return { status: reply.statusCode ?? 0, headers: reply.headers, text };
@@ -81,7 +81,7 @@ async function oldPost(
 
 function bind(root: Buffer, signature: Buffer): Buffer {
   const zero = Buffer.alloc(32);
-  const each = [root, signature].map((one) => createHmac('sha256', zero).update(one).digest());
+  const each = [root, signature].map((part) => createHmac('sha256', zero).update(part).digest());
   return createHmac('sha256', zero).update(Buffer.concat(each)).digest();
 }
 
@@ -144,7 +144,7 @@ t.test('every spelling of a caveat is read that some client uses', async (t) => 
     const url = payload.toString('base64url');
     const id = Buffer.from([3, 0]); // control characters, which happen to be text
     const bare = (text: string): string => text.replaceAll('=', '');
-    const beside: Record<string, string>[] = [
+    const outside: Record<string, string>[] = [
       { id: id.toString(), caveat64: url },
       { id: id.toString(), caveat64: std },
       { id64: id.toString('base64'), caveat64: url },
@@ -156,7 +156,7 @@ t.test('every spelling of a caveat is read that some client uses', async (t) => 
       { id64: url },
       ...(version === 1 ? [{ id: payload.toString() }] : []),
     ];
-    for (const members of version === 3 ? beside : inside) {
+    for (const members of version === 3 ? outside : inside) {
       const proven = await proof(store, members);
       const reply = await discharge(store, { ...members, ...proven });
       t.equal(reply.status, 200, JSON.stringify(Object.keys(members)));
@@ -207,10 +207,10 @@ t.test('a caveat that cannot be read is refused in a sentence', async (t) => {
     [{ id64: Buffer.alloc(20_000, 2).toString('base64') }, /encrypted to another key/],
     [{ id64: Buffer.alloc(33_000, 2).toString('base64') }, /id64/],
   ];
-  for (const [members, said] of cases) {
+  for (const [members, pattern] of cases) {
     const reply = await discharge(store, members);
-    t.equal(reply.status, 400, String(said));
-    t.match(reply.body, { Code: 'bad request', Message: said });
+    t.equal(reply.status, 400, String(pattern));
+    t.match(reply.body, { Code: 'bad request', Message: pattern });
     t.same(Object.keys(reply.body), ['Code', 'Message']);
   }
   const twice = await fetch(`${store.url}/identity/discharge`, {
@@ -244,7 +244,7 @@ t.test('unknown conditions are refused before a password is requested', async (t
     'true',
     '',
     'time-before 2030-01-01T00:00:00Z',
-  ].filter((one) => one !== '')) {
+  ].filter((text) => text !== '')) {
     const { payload } = await caveat(store, condition);
     const reply = await discharge(store, { id64: payload.toString('base64') });
     t.equal(reply.status, 400, condition);
@@ -260,7 +260,7 @@ t.test('the requests match the declared ones', async (t) => {
     const members = { id64: payload.toString('base64') };
     const reply = await discharge(store, { ...members, ...(await proof(store, members)) });
     if (reply.status !== 200) return reply.status;
-    return conditionsOf(reply, payload, rootKey).filter((one) => !one.startsWith('time-before '));
+    return conditionsOf(reply, payload, rootKey).filter((text) => !text.startsWith('time-before '));
   };
   t.same(await declared('is-authenticated-user'), ['declared username ada']);
   t.same(await declared('is-authenticated-user @example'), 403);
@@ -280,21 +280,21 @@ t.test('the requests match the declared ones', async (t) => {
 
 t.test('a proof is good for its own caveat, once, and for ten minutes', async (t) => {
   const store = await startIdentity(t);
-  const one = { id64: (await caveat(store, 'is-authenticated-user')).payload.toString('base64') };
+  const first = { id64: (await caveat(store, 'is-authenticated-user')).payload.toString('base64') };
   const other = { id64: (await caveat(store, 'is-authenticated-user')).payload.toString('base64') };
   const denied = { status: 401, body: { Code: 'permission denied' } };
-  const proven = await proof(store, one);
+  const proven = await proof(store, first);
   t.match(await discharge(store, { ...other, ...proven }), denied, 'not for another');
-  t.equal((await discharge(store, { ...one, ...proven })).status, 200);
-  const again = await discharge(store, { ...one, ...proven });
+  t.equal((await discharge(store, { ...first, ...proven })).status, 200);
+  const again = await discharge(store, { ...first, ...proven });
   t.match(again, denied, 'not twice');
   t.notOk(again.headers.get('www-authenticate'), 'and that asks for nothing');
-  const late = await proof(store, one);
+  const late = await proof(store, first);
   store.clock.advance(minutes(10));
-  t.match(await discharge(store, { ...one, ...late }), denied, 'not after ten minutes');
+  t.match(await discharge(store, { ...first, ...late }), denied, 'not after ten minutes');
   for (const token of ['', 'x', 'x'.repeat(60_000)].slice(1)) {
-    t.match(await discharge(store, { ...one, token, 'token-kind': 'login' }), denied);
-    t.match(await discharge(store, { ...one, token, 'token-kind': 'agent' }), denied);
+    t.match(await discharge(store, { ...first, token, 'token-kind': 'login' }), denied);
+    t.match(await discharge(store, { ...first, token, 'token-kind': 'agent' }), denied);
   }
 });
 
@@ -383,9 +383,9 @@ t.test('agents prove their key for the login that they began, and within a minut
     const reply = await fetch(url + query, { headers: { 'bakery-protocol-version': version } });
     return { status: reply.status, body: (await reply.json()) as { macaroon: { m?: { c: object[] } } } };
   };
-  const given = await ask('builder', keyText(publicKey));
-  t.match(given, { status: 200, body: { macaroon: { v: 3, ns: 'std:', cdata: Object } } });
-  t.match(given.body.macaroon.m?.c, [
+  const response = await ask('builder', keyText(publicKey));
+  t.match(response, { status: 200, body: { macaroon: { v: 3, ns: 'std:', cdata: Object } } });
+  t.match(response.body.macaroon.m?.c, [
     { i: 'time-before 2026-03-01T12:01:00.000Z' },
     { i: 'declared username builder' },
     { l: 'local', v64: String },
@@ -396,7 +396,7 @@ t.test('agents prove their key for the login that they began, and within a minut
   t.match(await ask('nobody', keyText(publicKey)), denied);
   t.match(await ask('builder', 'x'), denied);
   // The macaroon alone, without the discharge that only the key's holder can make, proves nothing.
-  const { macaroon } = bakeryFromJson(given.body.macaroon)!;
+  const { macaroon } = bakeryFromJson(response.body.macaroon)!;
   const { writeBinary } = await import('#macaroons/codec/binary.ts');
   const token64 = writeBinary(macaroon).toString('base64');
   t.match(await discharge(store, { id64: caveatId.toString('base64'), token64, 'token-kind': 'agent' }), denied);

@@ -6,9 +6,9 @@ import { begin, discharge, logInAt, password, startIdentity } from '../world.ts'
 t.test('an older client is told where to log in, and gets its discharge from the address where it waits', async (t) => {
   const store = await startIdentity(t);
   const { caveatId } = await begin(store);
-  const asked = await discharge(store, { id64: caveatId.toString('base64') }, '1');
-  t.equal(asked.status, 401);
-  const { VisitURL, WaitURL } = asked.body.Info as { VisitURL: string; WaitURL: string };
+  const challenge = await discharge(store, { id64: caveatId.toString('base64') }, '1');
+  t.equal(challenge.status, 401);
+  const { VisitURL, WaitURL } = challenge.body.Info as { VisitURL: string; WaitURL: string };
   const [visit, wait] = [VisitURL, WaitURL].map((url) => url.replace(store.url, ''));
   const ways = await store.anyone.get(visit!, { accept: 'application/json' });
   t.match(ways, { status: 200, body: { interactive: /\/identity\/login\?did=/, agent: VisitURL } });

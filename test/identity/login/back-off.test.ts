@@ -7,17 +7,17 @@ import { openRecords } from '#test/fixtures/records/records.ts';
 
 type Test = Parameters<typeof openRecords>[0];
 
-async function world(t: Test, most?: number) {
+async function world(t: Test, maxEntries?: number) {
   const clock = { now: new Date('2026-03-01T12:00:00Z') };
-  const [here, there] = await openRecords(t, 2);
+  const [firstRecords, otherRecords] = await openRecords(t, 2);
   const now = () => clock.now;
-  const backOff = createBackOff({ records: here, now, ...(most && { maxEntries: most }) });
+  const backOff = createBackOff({ records: firstRecords, now, ...(maxEntries && { maxEntries: maxEntries }) });
   /** The same, as another process of the store has it. */
-  const elsewhere = createBackOff({ records: there, now, ...(most && { maxEntries: most }) });
+  const elsewhere = createBackOff({ records: otherRecords, now, ...(maxEntries && { maxEntries: maxEntries }) });
   /** Seconds to wait, 0 when the attempt may be made. */
-  const wait = async (name: string, address: string, changedAt?: string, by = backOff): Promise<number> => {
+  const wait = async (name: string, address: string, changedAt?: string, instance = backOff): Promise<number> => {
     try {
-      await by.check({ who: { name }, address }, changedAt);
+      await instance.check({ who: { name }, address }, changedAt);
       return 0;
     } catch (error) {
       return (error as Refusal).retryAfter ?? NaN;
@@ -129,7 +129,7 @@ t.test('guesses count across processes, and so do the known addresses of an acco
   const { backOff, elsewhere, wait, advance } = await world(t);
   const attempt = { who: { name: 'ada' }, address: '10.0.0.1' };
   for (let at = 0; at < 11; at++) await (at % 2 === 0 ? backOff : elsewhere).failed(attempt);
-  for (const by of [backOff, elsewhere]) t.equal(await wait('ada', '10.0.0.1', undefined, by), 2);
+  for (const instance of [backOff, elsewhere]) t.equal(await wait('ada', '10.0.0.1', undefined, instance), 2);
   advance(seconds(2));
   await elsewhere.succeeded(attempt);
   t.equal(await backOff.isFamiliar(attempt), true);

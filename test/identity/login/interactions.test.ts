@@ -64,7 +64,7 @@ t.test('the browser and the client know a login by different names, and neither 
 
 t.test('one client has at most 200 logins in progress, and none of them is abandoned for a new one', async (t) => {
   const { interactions, elsewhere, clock } = await world(t, { all: 450 });
-  const begin = (address: string, by = interactions) => by.begin({ caveat: caveat('x'), address });
+  const begin = (address: string, instance = interactions) => instance.begin({ caveat: caveat('x'), address });
   const refused = { code: 'too-many-requests', status: 429, retryAfter: 60 };
   const first = await begin('10.0.0.1');
   for (let at = 0; at < 199; at++) await begin('10.0.0.1', at % 2 === 0 ? interactions : elsewhere);
@@ -91,17 +91,20 @@ t.test('of one client the logins under way take a bounded number of bytes', asyn
 
 t.test('each step of a login may be done by another process of the store', async (t) => {
   const { interactions, elsewhere } = await world(t);
-  const asked = caveat('one');
-  const { id, waitId } = await interactions.begin({ caveat: asked, address: '10.0.0.1' });
-  t.same((await elsewhere.find(id)).caveat, asked, 'what it is for is the same');
+  const addressedCaveat = caveat('one');
+  const { id, waitId } = await interactions.begin({ caveat: addressedCaveat, address: '10.0.0.1' });
+  t.same((await elsewhere.find(id)).caveat, addressedCaveat, 'what it is for is the same');
   const waiting = elsewhere.wait(waitId, never);
   await elsewhere.halfway(id, account('ada'));
   t.match((await interactions.find(id)).halfway, { id: 'ada' });
   const token = await interactions.finish(id, account('ada'));
-  t.match(await waiting, { token, caveat: { condition: asked.condition } });
+  t.match(await waiting, { token, caveat: { condition: addressedCaveat.condition } });
   t.match(await elsewhere.findFinishedAccount(id), { id: 'ada' });
   await t.rejects(elsewhere.finish(id, account('bob')), expired);
-  const both = await Promise.allSettled([interactions.redeem(token, asked), elsewhere.redeem(token, asked)]);
+  const both = await Promise.allSettled([
+    interactions.redeem(token, addressedCaveat),
+    elsewhere.redeem(token, addressedCaveat),
+  ]);
   t.same(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'], 'a token is good once');
   const code = await interactions.codeFor('a token');
   const codes = await Promise.allSettled([interactions.tokenFor(code), elsewhere.tokenFor(code)]);
@@ -110,9 +113,9 @@ t.test('each step of a login may be done by another process of the store', async
 
 t.test('a waiting client is told when the login is finished or abandoned, or when it disconnects', async (t) => {
   const { interactions } = await world(t);
-  const one = await interactions.begin({ caveat: caveat('one'), address: '10.0.0.1' });
-  const waiting = [interactions.wait(one.waitId, never), interactions.wait(one.waitId, never)];
-  const token = await interactions.finish(one.id, account('ada'));
+  const started = await interactions.begin({ caveat: caveat('one'), address: '10.0.0.1' });
+  const waiting = [interactions.wait(started.waitId, never), interactions.wait(started.waitId, never)];
+  const token = await interactions.finish(started.id, account('ada'));
   for (const each of await Promise.all(waiting)) t.match(each, { token });
 
   const other = await interactions.begin({ caveat: caveat('other'), address: '10.0.0.1' });

@@ -137,9 +137,9 @@ t.test('an account with one-time passwords enters one on a second page, and each
   const store = await startIdentity(t);
   const secret = await store.setTotp('ada');
   const first = await visit(store);
-  const asked = await logInAt(first, { username: 'ada', password });
-  t.match(asked, { status: 200, body: /Now enter the six digits that your authenticator shows for ada/ });
-  t.notMatch(asked.body, password);
+  const codePage = await logInAt(first, { username: 'ada', password });
+  t.match(codePage, { status: 200, body: /Now enter the six digits that your authenticator shows for ada/ });
+  t.notMatch(codePage.body, password);
   const wrong = await postForm(first.split('?')[0]!, { did: didOf(first), code: '000000' });
   t.match(wrong, { status: 401, body: /The one-time password is wrong/ });
   const right = code(secret, store);
@@ -419,10 +419,10 @@ t.test('a browser is redirected only to the configured addresses', async (t) => 
   t.equal(location.searchParams.get('state'), 'st&te');
   const code = location.searchParams.get('code') ?? '';
   const ask = (text: string) => store.anyone.post(new URL(DischargeTokenURL!).pathname, { code: text });
-  const given = await ask(code);
-  t.match(given, { status: 200, body: { token: { kind: String, value: String } } });
+  const proofReply = await ask(code);
+  t.match(proofReply, { status: 200, body: { token: { kind: String, value: String } } });
   t.match(await ask(code), { status: 410, body: { Code: 'login expired' } }, 'a code is good once');
-  const { kind, value } = given.body.token as { kind: string; value: string };
+  const { kind, value } = proofReply.body.token as { kind: string; value: string };
   const members = { id64: caveatId.toString('base64'), token64: value, 'token-kind': kind };
   t.equal((await discharge(store, members)).status, 200);
   t.equal((await discharge(store, members)).status, 401, 'and so is its token');
@@ -447,7 +447,7 @@ t.test('a browser is redirected only to the configured addresses', async (t) => 
 });
 
 t.test('a return address is matched as a whole, not by its beginning', (t) => {
-  const known = ['https://one.example/back', 'https://two.example/folder/'];
+  const returnUrls = ['https://one.example/back', 'https://two.example/folder/'];
   for (const good of [
     'https://one.example/back',
     'https://one.example/back?x=1',
@@ -456,7 +456,7 @@ t.test('a return address is matched as a whole, not by its beginning', (t) => {
     'https://ONE.example/back',
     'https://one.example:443/back',
   ]) {
-    t.equal(mayReturnTo(good, known), true, good);
+    t.equal(mayReturnTo(good, returnUrls), true, good);
   }
   for (const bad of [
     'https://one.example/backwards',
@@ -474,7 +474,7 @@ t.test('a return address is matched as a whole, not by its beginning', (t) => {
     `https://one.example/back?${'x'.repeat(2000)}`,
     'not an address',
   ]) {
-    t.equal(mayReturnTo(bad, known), false, bad);
+    t.equal(mayReturnTo(bad, returnUrls), false, bad);
   }
   t.equal(mayReturnTo('https://one.example/back', []), false);
   t.end();

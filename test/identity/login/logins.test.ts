@@ -62,9 +62,9 @@ t.test('changes of an account while a password is verified or hashed count', asy
     verify: () => Promise.resolve({ right: true, stale: false }),
   };
   const find = async (accountId: string) => {
-    const found = await records.totpSecrets.find(accountId);
+    const storedSecret = await records.totpSecrets.find(accountId);
     await meanwhile();
-    return found;
+    return storedSecret;
   };
   const options = { acts, passwords, siteKey, now, host };
   const logins = createLogins({ ...options, records });
@@ -82,18 +82,18 @@ t.test('changes of an account while a password is verified or hashed count', asy
   const asWasSet = await rows();
   await t.rejects(logins.finish(account, about), { code: 'invalid-credentials' }, 'the password is another one by now');
   t.equal(await rows(), asWasSet);
-  const { account: known } = await logins.checkPassword(about);
+  const { account: proven } = await logins.checkPassword(about);
 
   meanwhile = () => store.setTotp('ada');
-  await t.rejects(looking.finish(known, about), { code: 'twofactor-failure' }, 'asked for a code by now');
+  await t.rejects(looking.finish(proven, about), { code: 'twofactor-failure' }, 'asked for a code by now');
   meanwhile = async () => undefined;
-  await t.rejects(looking.finish(known, about), { code: 'twofactor-required' });
+  await t.rejects(looking.finish(proven, about), { code: 'twofactor-required' });
   const secret = await store.setTotp('ada');
   const code = { ...about, oneTimePassword: codeAt(secret, Math.floor(now().getTime() / seconds(30))) };
   meanwhile = () => store.setTotp('ada');
-  await t.rejects(looking.finish(known, code), { code: 'twofactor-failure' }, 'the authenticator is another by now');
+  await t.rejects(looking.finish(proven, code), { code: 'twofactor-failure' }, 'the authenticator is another by now');
 
-  const kept = (await records.passwords.find(id))?.hash;
+  const storedHash = (await records.passwords.find(id))?.hash;
   const set = { requestId: 'r1', endTokens: true };
   for (const [name, change] of [
     ['voided', () => acts.do(disableAccount, itself, { id, moment: now().toISOString(), endTokens: false })],
@@ -109,7 +109,7 @@ t.test('changes of an account while a password is verified or hashed count', asy
     const link = await store.invite('ada', after(now(), hours(1)));
     meanwhile = change;
     await t.rejects(logins.setPassword(link, 'a good long password', set), { code: 'login-expired' }, name);
-    t.equal((await records.passwords.find(id))?.hash, kept, `${name}: the password stays`);
+    t.equal((await records.passwords.find(id))?.hash, storedHash, `${name}: the password stays`);
   }
 });
 

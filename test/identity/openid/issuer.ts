@@ -95,16 +95,16 @@ export async function startIssuer(t: { teardown(work: () => unknown): void }, no
     refreshed: new Map(),
     issuesRefreshTokens: false,
     logIn(address, claims) {
-      const asked = new URL(address).searchParams;
+      const parameters = new URL(address).searchParams;
       const code = randomBytes(16).toString('hex');
       codes.set(code, {
         claims,
-        nonce: asked.get('nonce'),
-        challenge: asked.get('code_challenge_method') === 'S256' ? asked.get('code_challenge') : null,
-        redirect: asked.get('redirect_uri'),
+        nonce: parameters.get('nonce'),
+        challenge: parameters.get('code_challenge_method') === 'S256' ? parameters.get('code_challenge') : null,
+        redirect: parameters.get('redirect_uri'),
       });
-      const back = new URL(asked.get('redirect_uri') ?? '');
-      back.search = new URLSearchParams({ code, state: asked.get('state') ?? '', iss: issuer }).toString();
+      const back = new URL(parameters.get('redirect_uri') ?? '');
+      back.search = new URLSearchParams({ code, state: parameters.get('state') ?? '', iss: issuer }).toString();
       return back;
     },
     async setAway(away) {
@@ -117,10 +117,10 @@ export async function startIssuer(t: { teardown(work: () => unknown): void }, no
   const idToken = (claims: Claims, nonce: string | null): string => {
     const at = Math.floor(now().getTime() / 1000);
     const standard = { iss: issuer, aud: 'larder', iat: at, exp: at + 300, ...(nonce !== null && { nonce }) };
-    const told = world.lies.claims?.({ ...standard, ...claims }) ?? { ...standard, ...claims };
+    const payload = world.lies.claims?.({ ...standard, ...claims }) ?? { ...standard, ...claims };
     const header = { alg: 'RS256', kid: 'rsa', typ: 'JWT', ...world.lies.header };
     const key = header.alg === 'ES256' ? keys.ec.privateKey : keys.rsa.privateKey;
-    return world.lies.token?.(header, told) ?? signToken(key, header, told);
+    return world.lies.token?.(header, payload) ?? signToken(key, header, payload);
   };
 
   const grant = (form: URLSearchParams): [number, unknown] => {

@@ -14,9 +14,9 @@ const loggedIn = (store: OpenidStore, before = 0): { auth_time: number } => ({
 });
 
 /** Presses the button of a page that asks for a proof. The browser keeps the cookie of its session beside that of the login. */
-async function press(browser: Visitor, asked: Page): Promise<{ address: string; pending: string }> {
+async function press(browser: Visitor, prompt: Page): Promise<{ address: string; pending: string }> {
   const { cookie } = browser;
-  const address = continuation(await browser.send(asked, '/identity/openid/login'));
+  const address = continuation(await browser.send(prompt, '/identity/openid/login'));
   const pending = browser.cookie;
   browser.cookie = cookie;
   return { address, pending };
@@ -26,10 +26,10 @@ async function press(browser: Visitor, asked: Page): Promise<{ address: string; 
 async function prove(
   store: OpenidStore,
   browser: Visitor,
-  asked: Page,
+  prompt: Page,
   claims: Record<string, unknown>,
 ): Promise<Page> {
-  const { address, pending } = await press(browser, asked);
+  const { address, pending } = await press(browser, prompt);
   const { pathname, search } = store.issuer.logIn(address, claims);
   const back = store.visitor();
   back.cookie = pending;
@@ -63,11 +63,11 @@ t.test('an act of the list needs a new login at the provider, and goes on with t
   const ask = async (): Promise<Page> =>
     browser.send(await browser.open(path), `${path}/quota`, { bytes: '2 GiB', packages: '7' });
 
-  const asked = await ask();
-  t.match(asked, { status: 403, text: /needs a login with EXAMPLE within the last 5 minutes/ });
-  t.notMatch(asked.html, /name="password"/);
-  t.match(asked.html, /target="_blank"/, 'the input stays in this window');
-  const address = new URL((await press(browser, asked)).address);
+  const prompt = await ask();
+  t.match(prompt, { status: 403, text: /needs a login with EXAMPLE within the last 5 minutes/ });
+  t.notMatch(prompt.html, /name="password"/);
+  t.match(prompt.html, /target="_blank"/, 'the input stays in this window');
+  const address = new URL((await press(browser, prompt)).address);
   t.match(Object.fromEntries(address.searchParams), { prompt: 'login', max_age: '0' });
 
   const refused = { status: 401, text: /The login with EXAMPLE was not confirmed/ };
@@ -77,9 +77,9 @@ t.test('an act of the list needs a new login at the provider, and goes on with t
     [{ ...carol, auth_time: String(loggedIn(store).auth_time) }, 'a text'],
     [{ ...carol, ...loggedIn(store, -minutes(2)) }, 'a login in the future'],
   ] as const)
-    t.match(await prove(store, browser, asked, claims), refused, reason);
+    t.match(await prove(store, browser, prompt, claims), refused, reason);
   const stranger = { ...person('dave'), ...loggedIn(store) };
-  const other = await prove(store, browser, asked, stranger);
+  const other = await prove(store, browser, prompt, stranger);
   t.match(other, { status: 401, text: /the login of another person/ });
   t.notOk(
     (await store.beside.records.accounts.list()).some(({ username }) => username === 'dave'),
@@ -87,14 +87,14 @@ t.test('an act of the list needs a new login at the provider, and goes on with t
   );
   store.issuer.lies.userinfo = { ...carol, ...loggedIn(store) };
   const sparse = { sub: carol['sub'] };
-  t.match(await prove(store, browser, asked, sparse), refused, 'the time of the user info endpoint is not signed');
+  t.match(await prove(store, browser, prompt, sparse), refused, 'the time of the user info endpoint is not signed');
   store.issuer.lies.userinfo = undefined;
   t.match(await ask(), { status: 403 }, 'no such login has proven the session');
   t.strictSame(await quotas(), []);
 
-  const proven = await prove(store, browser, asked, { ...carol, ...loggedIn(store) });
+  const proven = await prove(store, browser, prompt, { ...carol, ...loggedIn(store) });
   t.match(proven, { status: 200, text: /Your login is confirmed/ });
-  t.match(await browser.send(asked, `${path}/quota`), { status: 200, text: /quota is changed/ });
+  t.match(await browser.send(prompt, `${path}/quota`), { status: 200, text: /quota is changed/ });
   t.match((await quotas())[0], { details: /"bytes":2147483648/ }, 'with the input from before');
   const { browser: elsewhere } = await store.logIn(carol);
   store.clock.advance(minutes(6));
@@ -108,21 +108,21 @@ t.test('an administrator without a password changes roles after a new login at t
   const path = `/console/people/${store.ids.bob}/role`;
   const page = await browser.open(`${path}?role=auditor`);
   t.notMatch(page.html, /name="password"/);
-  const asked = await browser.send(page, path);
+  const prompt = await browser.send(page, path);
   t.match(
-    asked,
+    prompt,
     { status: 403, text: /needs a login with EXAMPLE within the last 15 minutes/ },
     'the login is no proof',
   );
-  t.match(await browser.send(asked, path, { password: 'any' }), { status: 403 });
-  await prove(store, browser, asked, { ...carol, ...loggedIn(store) });
-  t.match(await browser.send(asked, path), { status: 200, text: /role is given/ });
+  t.match(await browser.send(prompt, path, { password: 'any' }), { status: 403 });
+  await prove(store, browser, prompt, { ...carol, ...loggedIn(store) });
+  t.match(await browser.send(prompt, path), { status: 200, text: /role is given/ });
   t.strictSame((await store.beside.records.accounts.rolesOf(store.ids.bob)).includes('auditor'), true);
 
   await store.setPassword('root');
   const root = await store.visit('root');
   const own = await root.open(`${path}?role=auditor&remove=yes`);
   t.match(await root.send(own, path, { password: 'wrong' }), { status: 403 }, 'an account with a password gives it');
-  const begun = await store.visitor().send(asked, '/identity/openid/login');
+  const begun = await store.visitor().send(prompt, '/identity/openid/login');
   t.match(begun, { status: 403, text: /Your session has ended/ }, 'without a session nothing is proven');
 });

@@ -71,7 +71,7 @@ t.test('so do ended pull credentials', async (t) => {
     await acts.do(endPullCredential, { actor: 'test' }, { id: name, moment: at(0), endsAt: at(end) });
   }
   const job = forgetPullCredentials(records, acts, { now: () => store.clock.now } as LatestTime);
-  const listed = async () => (await records.imageCredentials.listToPull('', 9)).map((one) => one.id);
+  const listed = async () => (await records.imageCredentials.listToPull('', 9)).map((credential) => credential.id);
   store.clock.advance(days(90) - 1);
   const before = footprint(store.directory);
   t.same([await job.run(), footprint(store.directory)], [{ forgotten: 0 }, before]);

@@ -49,12 +49,12 @@ export async function startRollouts(t: Test) {
 export type RolloutWorld = Awaited<ReturnType<typeof startRollouts>>;
 
 function actionsOf(store: TestAppliance, ada: Client, id: string) {
-  const { beside, clock } = store;
+  const { beside: writableStore, clock } = store;
   let jumped = 0;
   const warnings: unknown[] = [];
   const job = raiseRollouts({
-    records: beside.records,
-    acts: beside.acts,
+    records: writableStore.records,
+    acts: writableStore.acts,
     now: () => clock.now,
     elapsed: () => clock.now.getTime() - jumped,
     isClockInDoubt: () => false,
@@ -98,8 +98,8 @@ function actionsOf(store: TestAppliance, ada: Client, id: string) {
       const moment = clock.now.toISOString();
       if (last !== undefined) {
         await until(async () => {
-          const [brand] = await beside.records.seenDevices.list(['', '', ''], '9999', 1);
-          const seen = brand && (await beside.records.seenDevices.find(brand.brandId, 'pump', last.serial));
+          const [brand] = await writableStore.records.seenDevices.list(['', '', ''], '9999', 1);
+          const seen = brand && (await writableStore.records.seenDevices.find(brand.brandId, 'pump', last.serial));
           return seen?.lastAt === moment;
         });
       }

@@ -26,7 +26,7 @@ t.setTimeout(600_000);
 const judge = requestedJudge();
 const snapId = 'pYVQrBcKmBa0mZ4CCN7ExT6jH8rY1hza';
 const digest = 'ab'.repeat(48);
-const wanted = (provenance: string): string =>
+const assertionKey = (provenance: string): string =>
   `snap-revision/${Buffer.from(digest, 'hex').toString('base64url')}/${provenance}`;
 
 async function withSnap(
@@ -102,9 +102,9 @@ t.test('a revision is signed once it is approved and the declaration allows it',
   await addRevision(store, snapId, 'name: foo\nversion: 1\nprovenance: my-prov\n');
   await approveAnother(store);
   const { assertions } = store.beside.records;
-  const kept = await assertions.find(wanted('my-prov'));
-  if (kept === undefined) throw new Error('cannot find the assertion of the revision');
-  const assertion = parseAssertion(kept.text);
+  const stored = await assertions.find(assertionKey('my-prov'));
+  if (stored === undefined) throw new Error('cannot find the assertion of the revision');
+  const assertion = parseAssertion(stored.text);
   t.match(assertion.headers, {
     'authority-id': 'my-brand',
     'snap-id': snapId,
@@ -113,7 +113,7 @@ t.test('a revision is signed once it is approved and the declaration allows it',
     provenance: 'my-prov',
     'developer-id': 'my-brand',
   });
-  await devicesTake(t, store, kept.text);
+  await devicesTake(t, store, stored.text);
   const rows = (await store.beside.records.audit.list(0, 1000)).filter(({ action }) => action === 'sign_revision');
   t.equal(rows.length, 1);
 });
@@ -131,13 +131,13 @@ t.test('a revision waits to be signed while the store has the master key of anot
   await addRevision(store, snapId, 'name: foo\nversion: 1\nprovenance: my-prov\n');
   await approveAnother(store);
   const { assertions } = store.beside.records;
-  t.equal(await assertions.find(wanted('my-prov')), undefined);
+  t.equal(await assertions.find(assertionKey('my-prov')), undefined);
   t.notMatch(store.log.join(''), /cannot sign revisions/, 'the signing of others goes on');
 
   writeFileSync(file, own);
   store.appliance.reload();
   await approveAnother(store, 'app-xz');
-  t.match(await assertions.find(wanted('my-prov')), { text: /authority-id: my-brand/ });
+  t.match(await assertions.find(assertionKey('my-prov')), { text: /authority-id: my-brand/ });
 });
 
 t.test('a snap that is pushed is signed with its approval', async (t) => {
@@ -149,9 +149,9 @@ t.test('a snap that is pushed is signed with its approval', async (t) => {
   t.match(body.revisions, [{ status: 'approved', revision: 1 }], JSON.stringify(body));
   await store.appliance.reviewed();
   const digest64 = createHash('sha3-384').update(content).digest('base64url');
-  const kept = await store.beside.records.assertions.find(`snap-revision/${digest64}/my-prov`);
-  if (kept === undefined) throw new Error('cannot find the assertion of the revision');
-  t.match(parseAssertion(kept.text).headers, {
+  const stored = await store.beside.records.assertions.find(`snap-revision/${digest64}/my-prov`);
+  if (stored === undefined) throw new Error('cannot find the assertion of the revision');
+  t.match(parseAssertion(stored.text).headers, {
     'authority-id': 'my-brand',
     'snap-id': snapId,
     'snap-sha3-384': digest64,
@@ -159,7 +159,7 @@ t.test('a snap that is pushed is signed with its approval', async (t) => {
     'snap-revision': '1',
     provenance: 'my-prov',
   });
-  await devicesTake(t, store, kept.text);
+  await devicesTake(t, store, stored.text);
   const exported = await larder(`assertion export snap-revision ${digest64} my-prov --data ${store.directory}`);
   t.equal(exported.code, 0, exported.err);
   t.same(
@@ -188,11 +188,11 @@ t.test('a revision that waits for an assertion of the online store is signed aft
     await withWaiting(store);
     await back('store-account-key', 'brand-account', first);
     await store.appliance.reviewed();
-    t.equal(await assertions.find(wanted('my-prov')), undefined, `${last} is not here yet`);
+    t.equal(await assertions.find(assertionKey('my-prov')), undefined, `${last} is not here yet`);
     t.equal((await revisions.toSign({ packageId: '', revision: 0 }, 10)).length, 1);
     await back(last);
     await store.appliance.reviewed();
-    t.ok(await assertions.find(wanted('my-prov')), 'and now it is, without waiting for any other approval');
+    t.ok(await assertions.find(assertionKey('my-prov')), 'and now it is, without waiting for any other approval');
     t.same(await revisions.toSign({ packageId: '', revision: 0 }, 10), []);
   }
 });
@@ -203,19 +203,19 @@ t.test('an import by a command beside the server takes effect within a minute', 
   await back('store-account-key', 'brand-account', 'decl-ra');
   await store.appliance.reviewed();
   const { records, acts } = store.beside;
-  const by = { actor: 'cli:root' };
-  await importAssertions(chain.assertions['brand-account-key'] ?? '', by, {
+  const actor = { actor: 'cli:root' };
+  await importAssertions(chain.assertions['brand-account-key'] ?? '', actor, {
     records,
     acts,
     roots: readRoots(chain.trusted.join('\n')),
     now,
   });
-  t.equal(await records.assertions.find(wanted('my-prov')), undefined, 'the command itself signs nothing');
+  t.equal(await records.assertions.find(assertionKey('my-prov')), undefined, 'the command itself signs nothing');
   const log = pino({ enabled: false });
   const { job } = createRevisionSigner({ records, acts, signer: vectorSigner(), now: () => now, log });
   t.ok(job.every <= 60_000);
   t.same(await job.run(), { signed: 1 });
-  t.ok(await records.assertions.find(wanted('my-prov')));
+  t.ok(await records.assertions.find(assertionKey('my-prov')));
   t.ok(
     store.appliance.jobs().some(({ name, every }) => name === job.name && every === job.every),
     'which the server runs round and round',
@@ -235,7 +235,7 @@ t.test('a revision without provenance, or with an undelegated provenance, is not
     await approveAnother(store);
     t.equal((await store.beside.records.revisions.toSign({ packageId: '', revision: 0 }, 10)).length, waits, yaml);
     for (const provenance of ['mine', 'theirs', 'global-upload']) {
-      t.equal(await store.beside.records.assertions.find(wanted(provenance)), undefined);
+      t.equal(await store.beside.records.assertions.find(assertionKey(provenance)), undefined);
     }
   }
 });
@@ -249,7 +249,7 @@ t.test('a revision with a corrupt record is not signed', async (t) => {
   db.exec('UPDATE revisions SET size = size + 1');
   db.close();
   await approveAnother(store);
-  t.equal(await store.beside.records.assertions.find(wanted('my-prov')), undefined);
+  t.equal(await store.beside.records.assertions.find(assertionKey('my-prov')), undefined);
   const { problems } = (await store.anyone.get('/readyz')).body as { problems: string[] };
   t.ok(problems.some((problem) => problem.startsWith('Row 1 of revisions is not as it was written')));
 });

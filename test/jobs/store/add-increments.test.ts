@@ -16,7 +16,7 @@ async function job(t: Test) {
   const folder = newFolder(t);
   const commands = commandsOn(store.directory);
   let passed = 0;
-  let asked = 0;
+  let addCount = 0;
   const { run } = addIncrements({
     records: store.beside.records,
     settings: () => ({ place: folder, every: '5m' }),
@@ -24,7 +24,7 @@ async function job(t: Test) {
     now: () => new Date(Date.now() + passed),
     elapsed: () => passed,
     async add() {
-      asked++;
+      addCount++;
       const { out, err, code } = await commands.larder(`backup ${folder} --increment --json`);
       if (code !== 0) throw new Error(err);
       return JSON.parse(out) as IncrementOutput;
@@ -35,13 +35,13 @@ async function job(t: Test) {
     folder,
     run,
     pass: (time: number) => (passed += time),
-    asked: () => asked,
+    asked: () => addCount,
     count: () => readdirSync(folder).filter((name) => name.endsWith('.tar')).length,
   };
 }
 
 t.test('an increment follows each change at its interval, and an unchanged store is not looked at', async (t) => {
-  const { store, run, pass, asked, count } = await job(t);
+  const { store, run, pass, asked: countAdds, count } = await job(t);
   const ada = await store.as('ada');
   t.same(await run(), { increments: 1 });
   await ada.post('/v1/bin', { name: 'one' });
@@ -50,28 +50,28 @@ t.test('an increment follows each change at its interval, and an unchanged store
   t.same(await run(), { increments: 1 });
   pass(minutes(6));
   t.same(await run(), {}, 'nothing has changed');
-  t.same([asked(), count()], [2, 2]);
+  t.same([countAdds(), count()], [2, 2]);
   appendFileSync(join(store.directory, 'larder.toml'), '\n# a change by hand\n');
   t.same(await run(), { increments: 1 }, 'the configuration is a part of a backup');
 });
 
 t.test('without a change the folder is asked twice a day, because a full backup may be due', async (t) => {
-  const { run, pass, asked } = await job(t);
+  const { run, pass, asked: countAdds } = await job(t);
   await run();
   for (let at = 0; at < 24 * 6; at++) {
     pass(minutes(10));
     await run();
   }
-  t.equal(asked(), 3);
+  t.equal(countAdds(), 3);
 });
 
 t.test('a folder that is gone is not tried again before the interval has passed, and then succeeds', async (t) => {
-  const { store, folder, run, pass, asked, count } = await job(t);
+  const { store, folder, run, pass, asked: countAdds, count } = await job(t);
   renameSync(folder, `${folder}-gone`);
   t.teardown(() => rmSync(`${folder}-gone`, { recursive: true, force: true }));
   await t.rejects(run(), /there is no folder/);
   t.same(await run(), {});
-  t.equal(asked(), 1);
+  t.equal(countAdds(), 1);
   const { problems } = (await store.anyone.get('/readyz')).body as { problems: string[] };
   t.match(problems.join(), /The last backup failed at .*: there is no folder/);
   renameSync(`${folder}-gone`, folder);

@@ -7,8 +7,8 @@ t.test('a disk that fills while the ballast is written is full, and no longer on
   let look: () => Promise<unknown> = () => Promise.resolve();
   const keeper = keepRoom(() => Promise.resolve(true), {
     report: () => undefined,
-    watch: (_code, found) => {
-      look = found as typeof look;
+    watch: (_code, readFacts) => {
+      look = readFacts as typeof look;
     },
   });
   const written = Promise.withResolvers<boolean>();

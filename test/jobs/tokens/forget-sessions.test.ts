@@ -7,10 +7,11 @@ import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 import { begin, dischargeInBrowser, exchange, logIn, macaroonList, startIdentity } from '#test/identity/world.ts';
 
-const jobOf = ({ beside }: TestAppliance) => forgetSessions(beside.records, beside.acts, beside.latestTime);
+const jobOf = ({ beside: writableStore }: TestAppliance) =>
+  forgetSessions(writableStore.records, writableStore.acts, writableStore.latestTime);
 const sessions = ({ directory }: TestAppliance) => footprint(directory)['macaroons'];
-const audited = async ({ beside }: TestAppliance) =>
-  (await beside.records.audit.list(0, 10_000)).filter(({ action }) => action === 'sweep_sessions');
+const audited = async ({ beside: writableStore }: TestAppliance) =>
+  (await writableStore.records.audit.list(0, 10_000)).filter(({ action }) => action === 'sweep_sessions');
 
 t.test('a session is forgotten ninety days after its end, and not before', async (t) => {
   const store = await startIdentity(t);

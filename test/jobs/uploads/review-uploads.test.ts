@@ -44,15 +44,15 @@ async function world(
     Promise.reject(new Error('no resource is pushed here')),
   lookAgain?: number,
 ): Promise<World> {
-  const [known, there] = await openRecords(t, 2);
+  const [firstRecords, otherRecords] = await openRecords(t, 2);
   const clock = { now: new Date(at) };
   const now = () => clock.now;
-  await known.change(entry, async (tx) => {
+  await firstRecords.change(entry, async (tx) => {
     const fill = filler(tx, at);
     await fill.account('ada');
     await fill.package({ id: 'p1', namespace: 'bin', name: 'hello', publisherId: 'ada' });
   });
-  const acts = createActs(known, now);
+  const acts = createActs(firstRecords, now);
   const lines: string[] = [];
   const health = createHealth({ error: () => undefined, info: () => undefined });
   /** A lent file is called like its content; all are given back in the end. */
@@ -82,22 +82,22 @@ async function world(
       awhile: 1,
       ...(lookAgain !== undefined && { lookAgain }),
     });
-  const queue = queueOf(known, 'here');
+  const queue = queueOf(firstRecords, 'here');
   t.teardown(() => queue.stop());
   return {
-    known,
+    known: firstRecords,
     acts,
     clock,
     queue,
     elsewhere() {
-      const another = queueOf(there, 'there');
+      const another = queueOf(otherRecords, 'there');
       t.teardown(() => another.stop());
       return another;
     },
     lines,
     problems: async () => (await health.look()).map(textOf),
     push: (id, resource) =>
-      known.change(entry, async (tx) => {
+      firstRecords.change(entry, async (tx) => {
         await tx.uploads.add({ id, sha3_384: id, sha256: id, size: 1, address: 'x', receivedAt: at });
         const request = { type: 'file', bases: [], architectures: null, packageRevision: null };
         const claim = { packageId: 'p1', pushedBy: 'ada', pushedAt: at };
@@ -107,8 +107,8 @@ async function world(
         );
       }),
     async status(id) {
-      const found = await known.uploads.review('p1', id);
-      return found && { status: found.status, revision: found.revision, errors: found.errors };
+      const stored = await firstRecords.uploads.review('p1', id);
+      return stored && { status: stored.status, revision: stored.revision, errors: stored.errors };
     },
   };
 }
@@ -116,10 +116,14 @@ async function world(
 const approved = async () => ({ approved: true, kind: 'plain' }) as const;
 
 t.test('uploads are reviewed one after the other in the order of their pushes', async (t) => {
-  let [under, most] = [0, 0];
+  let [under, maximum] = [0, 0];
   const order: string[] = [];
-  const { queue, push, known } = await world(t, async ({ path }) => {
-    most = Math.max(most, ++under);
+  const {
+    queue,
+    push,
+    known: records,
+  } = await world(t, async ({ path }) => {
+    maximum = Math.max(maximum, ++under);
     await new Promise((resolve) => setTimeout(resolve, 2));
     order.push(path);
     under--;
@@ -132,35 +136,40 @@ t.test('uploads are reviewed one after the other in the order of their pushes', 
   queue.soon();
   await queue.idle();
   t.same(order, ['c', 'a', 'b', 'd']);
-  t.equal(most, 1);
+  t.equal(maximum, 1);
   t.same(
-    (await known.revisions.list('p1', 10)).map(({ revision, sha3_384: content }) => `${revision}${content}`),
+    (await records.revisions.list('p1', 10)).map(({ revision, sha3_384: content }) => `${revision}${content}`),
     ['4d', '3b', '2a', '1c'],
   );
 });
 
 t.test('two processes never review one upload at the same time, and review all of them', async (t) => {
   const reviewed: string[] = [];
-  const { queue, elsewhere, push, known } = await world(t, async ({ path }) => {
+  const {
+    queue,
+    elsewhere,
+    push,
+    known: records,
+  } = await world(t, async ({ path }) => {
     reviewed.push(path);
     await new Promise((resolve) => setTimeout(resolve, 2));
     return approved();
   });
   const ids = Array.from({ length: 20 }, (_, at) => `upload-${String(at).padStart(2, '0')}`);
   for (const id of ids) await push(id);
-  for (const one of [queue, elsewhere()]) one.soon();
-  while ((await known.revisions.newest('p1')) < ids.length) await new Promise(setImmediate);
+  for (const instance of [queue, elsewhere()]) instance.soon();
+  while ((await records.revisions.newest('p1')) < ids.length) await new Promise(setImmediate);
   t.same([...reviewed].sort(), ids, 'each once');
 });
 
 t.test('the review of a dead process is taken over by another one, when its lease has ended', async (t) => {
-  const { queue, push, status, clock, known } = await world(t, approved, undefined, 5);
+  const { queue, push, status, clock, known: records } = await world(t, approved, undefined, 5);
   await push('left');
-  const dead = createLeases({ records: known, holder: 'dead', now: () => clock.now });
+  const dead = createLeases({ records: records, holder: 'dead', now: () => clock.now });
   await dead.holding(
     'review left',
     async () => true,
-    (kept) => kept,
+    (isHeld) => isHeld,
   );
   await push('next');
   queue.soon();
@@ -171,16 +180,21 @@ t.test('the review of a dead process is taken over by another one, when its leas
 });
 
 t.test('a review of an upload that was settled in between changes nothing', async (t) => {
-  const { queue, push, status, known } = await world(t, async ({ path }) => {
+  const {
+    queue,
+    push,
+    status,
+    known: records,
+  } = await world(t, async ({ path }) => {
     const errors = [{ code: 'review-error', message: 'by hand' }];
-    await known.change(entry, (tx) => tx.uploads.reject(path, errors));
+    await records.change(entry, (tx) => tx.uploads.reject(path, errors));
     return approved();
   });
   await push('late');
   queue.soon();
   await queue.idle();
   t.match(await status('late'), { status: 'rejected', errors: [{ message: 'by hand' }] });
-  t.equal(await known.revisions.newest('p1'), 0);
+  t.equal(await records.revisions.newest('p1'), 0);
 });
 
 t.test('an internal error is tried three times, and then the publisher is told to push again', async (t) => {
@@ -264,7 +278,7 @@ t.test('a stop finishes the current review without a verdict, and starts no othe
 
 t.test('a resource that takes long to hash delays no package, and no stop', async (t) => {
   const hashed = Promise.withResolvers<{ sha384: string; sha512: string }>();
-  const { queue, push, status, known } = await world(t, approved, () => hashed.promise);
+  const { queue, push, status, known: records } = await world(t, approved, () => hashed.promise);
   for (const id of ['large', 'small']) await push(id, 'config');
   await push('one');
   queue.soon();
@@ -273,7 +287,7 @@ t.test('a resource that takes long to hash delays no package, and no stop', asyn
   await queue.stop();
   hashed.resolve({ sha384: 'x', sha512: 'y' });
   t.match(await status('large'), { status: 'new' }, 'it waits for the next start');
-  t.same(await known.resourceRevisions.list('p1', 'config'), []);
+  t.same(await records.resourceRevisions.list('p1', 'config'), []);
 });
 
 t.test('a rejection keeps its sentences', async (t) => {
@@ -281,12 +295,12 @@ t.test('a rejection keeps its sentences', async (t) => {
     { code: 'review-error' as const, message: 'First.' },
     { code: 'review-error' as const, message: 'Second.' },
   ];
-  const { queue, push, status, known } = await world(t, async () => ({ approved: false, errors }));
+  const { queue, push, status, known: records } = await world(t, async () => ({ approved: false, errors }));
   await push('one');
   queue.soon();
   await queue.idle();
   t.same(await status('one'), { status: 'rejected', revision: null, errors });
-  t.match((await known.audit.list(0, 100)).at(-1), {
+  t.match((await records.audit.list(0, 100)).at(-1), {
     action: 'reject_upload',
     object: 'bin/hello',
     details: /First\./,
@@ -298,7 +312,14 @@ t.test('a decision of another process or a person during a review stays', async 
   const findings = findingsOf({ approved: true, kind: 'plain' }, null);
   const other = { actor: 'other' };
   const errors = [{ code: 'review-error', message: 'No.' }];
-  const { queue, push, status, known, acts, lines } = await world(t, async ({ path: upload }) => {
+  const {
+    queue,
+    push,
+    status,
+    known: records,
+    acts,
+    lines,
+  } = await world(t, async ({ path: upload }) => {
     if (upload === 'approved') await acts.do(approveUpload, other, { upload, package: hello, findings });
     else await acts.do(rejectUpload, other, { upload, package: hello, waitsFor: 'review', errors });
     return approved();
@@ -309,7 +330,7 @@ t.test('a decision of another process or a person during a review stays', async 
   t.same(await status('approved'), { status: 'approved', revision: 1, errors: null });
   t.same(await status('rejected'), { status: 'rejected', revision: null, errors });
   t.same(
-    (await known.audit.list(0, 100)).flatMap(({ action, actor }) => (actor === 'test' ? [] : [`${actor} ${action}`])),
+    (await records.audit.list(0, 100)).flatMap(({ action, actor }) => (actor === 'test' ? [] : [`${actor} ${action}`])),
     ['other approve_upload', 'other reject_upload'],
   );
   t.notMatch(lines.join('\n'), /cannot review/);
@@ -317,9 +338,9 @@ t.test('a decision of another process or a person during a review stays', async 
 });
 
 t.test('an upload that went to manual review in between is not approved by the automatic review', async (t) => {
-  const { push, known, acts, status } = await world(t, approved);
+  const { push, known: records, acts, status } = await world(t, approved);
   await push('one');
-  await known.change(entry, (tx) => tx.packages.reviewByHand('p1', true));
+  await records.change(entry, (tx) => tx.packages.reviewByHand('p1', true));
   const findings = findingsOf({ approved: true, kind: 'plain' }, null);
   const input = { upload: 'one', package: { namespace: 'bin', name: 'hello' } as const, findings };
   await t.rejects(acts.do(approveUpload, { actor: 'larder' }, input), { code: 'conflict' });

@@ -72,15 +72,15 @@ t.test("the findings are those of Ubuntu's review tools", async (t) => {
     });
     await records.ephemeral(({ feedIndexes }) => feedIndexes.putInForce(index, content.source));
     const matcher = await createBillMatcher(records.feedIndexes);
-    for (const { packages: listed, findings: expected } of cases.filter((one) => one.notices === number)) {
+    for (const { packages: listed, findings: expected } of cases.filter((testCase) => testCase.notices === number)) {
       const { components, coverage } = await matcher.match(toBill(packages[listed]!));
-      const found = Map.groupBy(
+      const groups = Map.groupBy(
         components.flatMap(({ component, advisories }) =>
           advisories.map(({ advisory }) => ({ name: component.name, notice: advisory.replace('USN-', '') })),
         ),
         ({ name }) => name,
       );
-      const byName = [...found].map(([name, all]) => [name, [...new Set(all.map(({ notice }) => notice))].sort()]);
+      const byName = [...groups].map(([name, all]) => [name, [...new Set(all.map(({ notice }) => notice))].sort()]);
       if (coverage === 'covered') t.same(Object.fromEntries(byName), expected, `${String(number)} ${String(listed)}`);
       else t.same(expected, {}, `the notices ${String(number)} are about other releases`);
       findings += Object.values(expected).flat().length;

@@ -215,13 +215,13 @@ t.test('a malformed wrapper is none, without an exception', (t) => {
 });
 
 t.test('a discharge that was made for one root is worth nothing beside another', (t) => {
-  const [one, other] = [asking(2), asking(2)];
-  const read = decodePayload(payloadOf(one, onlyCaveat(one)), identityProvider);
+  const [first, other] = [asking(2), asking(2)];
+  const read = decodePayload(payloadOf(first, onlyCaveat(first)), identityProvider);
   if (!read.decoded) return t.fail(read.reason);
-  const discharge = dischargeFor(read.payload, onlyCaveat(one).identifier).macaroon;
+  const discharge = dischargeFor(read.payload, onlyCaveat(first).identifier).macaroon;
   const proven = (root: DecodedMacaroon, answer: DecodedMacaroon): boolean =>
     verify({ macaroon: root, rootKey, discharges: [answer], check: met }).verified;
-  t.equal(proven(one.macaroon, bindForRequest(one.macaroon, discharge)), true);
+  t.equal(proven(first.macaroon, bindForRequest(first.macaroon, discharge)), true);
   t.equal(proven(other.macaroon, bindForRequest(other.macaroon, discharge)), false);
   t.equal(proven(adasLogin().root, bindForRequest(adasLogin().root, discharge)), false);
   t.end();

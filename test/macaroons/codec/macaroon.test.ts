@@ -185,8 +185,8 @@ t.test('a discharge counts only bound to its root, once, and when a caveat asks 
 });
 
 t.test('one discharge cannot answer two caveats', (t) => {
-  const asked = { caveatRootKey, identifier: 'who is it?', location: '' };
-  const root = withThirdPartyCaveat(withThirdPartyCaveat(mint(rootKey, 'ada', ''), asked), asked);
+  const caveat = { caveatRootKey, identifier: 'who is it?', location: '' };
+  const root = withThirdPartyCaveat(withThirdPartyCaveat(mint(rootKey, 'ada', ''), caveat), caveat);
   const discharge = bindForRequest(root, mint(caveatRootKey, 'who is it?', ''));
   for (const discharges of [[discharge], [discharge, discharge]]) {
     t.match(verify({ macaroon: root, rootKey, discharges, check: met }), { verified: false, failed: 'discharges' });
@@ -205,12 +205,12 @@ t.test('discharges may be nested two deep and no deeper, and not in a circle', (
       discharges: discharges.map((discharge) => bindForRequest(root, discharge)),
       check: met,
     }).verified;
-  const one = asking(mint(caveatRootKey, 'one', ''), 'two');
+  const first = asking(mint(caveatRootKey, 'one', ''), 'two');
   const two = mint(caveatRootKey, 'two', '');
-  t.equal(nested(one, two), true);
-  t.equal(nested(two, one), true, 'in either order');
-  t.equal(nested(one, asking(two, 'three'), mint(caveatRootKey, 'three', '')), false, 'three deep');
-  t.equal(nested(one, asking(two, 'one')), false, 'in a circle');
+  t.equal(nested(first, two), true);
+  t.equal(nested(two, first), true, 'in either order');
+  t.equal(nested(first, asking(two, 'three'), mint(caveatRootKey, 'three', '')), false, 'three deep');
+  t.equal(nested(first, asking(two, 'one')), false, 'in a circle');
   t.equal(nested(asking(mint(caveatRootKey, 'one', ''), 'one')), false, 'answering itself');
   t.end();
 });

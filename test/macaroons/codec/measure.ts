@@ -21,8 +21,8 @@ const token = [
   'packages [{"type":"snap","name":"hello"}]',
 ].reduce(withFirstPartyCaveat, mint(rootKey, 'a key id and a nonce', 'https://store.example'));
 const text = writeToken(token);
-const asked = { caveatRootKey, identifier: 'who is it?', location: 'https://store.example/identity' };
-const root = withThirdPartyCaveat(token, asked);
+const caveat = { caveatRootKey, identifier: 'who is it?', location: 'https://store.example/identity' };
+const root = withThirdPartyCaveat(token, caveat);
 const declared = withFirstPartyCaveat(mint(caveatRootKey, 'who is it?', ''), 'declared username ada');
 const discharges = [bindForRequest(root, declared)];
 
@@ -57,7 +57,7 @@ function timed(subject: () => boolean, calls: number): number {
   return Number(process.hrtime.bigint() - start) / 1000 / calls;
 }
 
-const median = (values: number[]): number => values.toSorted((one, other) => one - other)[values.length >> 1] ?? 0;
+const median = (values: number[]): number => values.toSorted((first, other) => first - other)[values.length >> 1] ?? 0;
 
 // In turn, so that other load of the machine hits all alike; the first rounds only warm up.
 const rounds = Array.from({ length: 60 }, () =>

@@ -44,8 +44,8 @@ function accepted([primary, ...discharges]: DecodedMacaroon[]): boolean {
   return whole || (discharges.length === 0 && signatureMatches(primary, rootKey));
 }
 
-const sameToken = (one: DecodedMacaroon[], other: DecodedMacaroon[]): boolean =>
-  JSON.stringify(one.map(signedParts)) === JSON.stringify(other.map(signedParts));
+const sameToken = (first: DecodedMacaroon[], other: DecodedMacaroon[]): boolean =>
+  JSON.stringify(first.map(signedParts)) === JSON.stringify(other.map(signedParts));
 
 /** How a list of macaroons is written, and how it is read again. */
 const forms: { write: (list: DecodedMacaroon[]) => Buffer; read: (bytes: Buffer) => DecodedMacaroon[] | undefined }[] =
@@ -227,12 +227,14 @@ function rearranged(
 
 /** Whether it is an issued token, perhaps with caveats added at its end: that is no forgery. */
 function narrowed([token, ...others]: DecodedMacaroon[]): boolean {
-  const given = [adasToken(), ...strangers].map((each) => JSON.stringify(signedParts({ ...each, signature: nothing })));
+  const issued = [adasToken(), ...strangers].map((each) =>
+    JSON.stringify(signedParts({ ...each, signature: nothing })),
+  );
   return (
     others.length === 0 &&
     token !== undefined &&
     Array.from({ length: token.caveats.length + 1 }, (_, count) => token.caveats.slice(0, count)).some((caveats) =>
-      given.includes(JSON.stringify(signedParts({ ...token, caveats, signature: nothing }))),
+      issued.includes(JSON.stringify(signedParts({ ...token, caveats, signature: nothing }))),
     )
   );
 }
@@ -272,8 +274,8 @@ t.test('narrowing is the only change that a holder may make', (t) => {
   const [token] = subjects[0] ?? [];
   if (!token) return t.fail('there is no token');
   t.equal(accepted([withFirstPartyCaveat(token, 'time-before 2030-01-01T00:00:00Z')]), true);
-  const asked = withThirdPartyCaveat(token, { caveatRootKey, identifier: 'who is it?', location: '' });
-  t.equal(accepted([asked]), false, 'but what asks for a discharge needs one');
-  t.equal(accepted([asked, bindForRequest(asked, bobsLogin)]), true);
+  const restricted = withThirdPartyCaveat(token, { caveatRootKey, identifier: 'who is it?', location: '' });
+  t.equal(accepted([restricted]), false, 'but what asks for a discharge needs one');
+  t.equal(accepted([restricted, bindForRequest(restricted, bobsLogin)]), true);
   t.end();
 });

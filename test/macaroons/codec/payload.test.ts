@@ -23,7 +23,7 @@ const example = {
 t.test('a text of any version is decoded by the holder of the key', (t) => {
   const namespaces = fc
     .dictionary(fc.stringMatching(/^[a-z:/.]{1,12}$/), fc.stringMatching(/^[a-z]{0,4}$/), { maxKeys: 4 })
-    .map((entries) => new Map(Object.entries(entries).sort(([one], [other]) => (one < other ? -1 : 1))));
+    .map((entries) => new Map(Object.entries(entries).sort(([first], [other]) => (first < other ? -1 : 1))));
   fc.assert(
     fc.property(fc.constantFrom(...versions), text(1, 60), bytes(1, 200), namespaces, (version, condition, key, ns) => {
       const payload = encodePayload({ ...example, version, condition, rootKey: key, namespace: ns });

@@ -28,10 +28,10 @@ t.test('an operation and a command change the same of an account', async (t) => 
       '--validation verified --email a@example.org --username ada.k',
     ],
   ] as const) {
-    const one = await after(() => root.patch(path, body));
+    const first = await after(() => root.patch(path, body));
     const other = await after(() => command(store, `account change ${id} ${line}`));
-    t.same(other, one, line);
-    t.match(one.entry, { action: 'update_account', object: `account/${id}`, outcome: 'done' }, line);
+    t.same(other, first, line);
+    t.match(first.entry, { action: 'update_account', object: `account/${id}`, outcome: 'done' }, line);
   }
   t.match((await newest(store))?.details, { 'user name': { from: 'ada', to: 'ada.k' } });
   t.match(await store.beside.records.accounts.find(id), { username: 'ada.k', email: 'a@example.org' });
@@ -46,7 +46,7 @@ t.test('a wrong or taken value is refused, in the same words, and changes nothin
   const head = async () => (await store.beside.records.audit.head())?.seq;
   const others = [await store.as('ada'), await store.as('root', { permissions: ['store-view'] })];
   const before = await head();
-  const kept = await store.beside.records.accounts.find(ada);
+  const storedAccount = await store.beside.records.accounts.find(ada);
   for (const body of [
     {},
     { username: '' },
@@ -77,7 +77,7 @@ t.test('a wrong or taken value is refused, in the same words, and changes nothin
   t.same({ error, code }, { error: "The user name 'bob' is taken.", code: 'conflict' });
   t.match(await command(store, `account change ${ada}`), { error: /takes --email, --username/ });
   t.equal(await head(), before);
-  t.same(await store.beside.records.accounts.find(ada), kept);
+  t.same(await store.beside.records.accounts.find(ada), storedAccount);
 
   const two = await Promise.all([
     root.patch(path, { username: 'the-name' }),
@@ -131,8 +131,8 @@ t.test('the belongings of an account are listed by operation and by command', as
   await command(store, `account invite ${store.ids.ada}`);
   await command(store, `account role ${store.ids.ada} store-admin`);
   const nothing = { tokens: 0, agents: 0, 'push-credentials': 0, 'set-up-links': 0 };
-  const told = await root.get(`/internal/v1/accounts/${store.ids.ada}/holdings`);
-  t.match(told, {
+  const reply = await root.get(`/internal/v1/accounts/${store.ids.ada}/holdings`);
+  t.match(reply, {
     status: 200,
     body: {
       username: 'ada',
@@ -141,7 +141,7 @@ t.test('the belongings of an account are listed by operation and by command', as
       stays: { packages: 1, collaborations: 0, invites: 0, brands: 0 },
     },
   });
-  t.same(await command(store, `account holdings ${store.ids.ada}`), told.body);
+  t.same(await command(store, `account holdings ${store.ids.ada}`), reply.body);
   t.match((await root.get(`/internal/v1/accounts/${store.ids.bob}/holdings`)).body, {
     ends: nothing,
     stays: { invites: 1 },

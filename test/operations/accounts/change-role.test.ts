@@ -14,11 +14,11 @@ t.test('an operation and a command give and take the same roles', async (t) => {
 
   for (const role of ['auditor', 'transfer-approver', 'store-admin', `brand-admin:${brand}`]) {
     t.match(await give({ role }), { status: 200, body: { id, username: 'ada', roles: [role] } });
-    const given = await newest(store);
+    const newestEntry = await newest(store);
     t.match(await give({ role, remove: true }), { status: 200, body: { roles: [] } });
     const taken = await newest(store);
     await command(store, `account role ${id} ${role}`);
-    t.same(await newest(store), given, 'the log has the same');
+    t.same(await newest(store), newestEntry, 'the log has the same');
     await command(store, `account role ${id} ${role} --remove --yes`);
     t.same(await newest(store), taken);
   }

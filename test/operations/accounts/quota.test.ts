@@ -76,8 +76,8 @@ t.test('a publisher stays within the quota', async (t) => {
     t.match(byOperation?.details, { bytes: 2048, packages: 'none', before: { bytes: 'default' } });
     await root.post(path, { bytes: 'default', packages: 'default' });
     t.match((await root.get(path)).body, { bytes: { limit: 1000, own: false }, packages: { limit: 3, own: false } });
-    const said = await command(store, `account quota ${store.ids.ada} --bytes 2K --packages none`);
-    t.same([said, await newest(store)], [set.body, byOperation]);
+    const output = await command(store, `account quota ${store.ids.ada} --bytes 2K --packages none`);
+    t.same([output, await newest(store)], [set.body, byOperation]);
     t.match(await push('one', 'f'.repeat(1048)), { status: 200 });
     t.match(await ada.post('/v1/bin', { name: 'four' }), { status: 200 });
     const { larder } = commandsOn(store.directory);

@@ -36,7 +36,7 @@ t.test('a use is noted to the minute, in no audit log, and with at most one writ
   const count = async () => (await records.counters.find('token', session))?.count;
   const lastUsed = async () =>
     ((await root.get(`/internal/v1/tokens?account=${store.ids.ada}`)).body.tokens as Listed[]).find(
-      (one) => one['session-id'] === session,
+      (token) => token['session-id'] === session,
     )?.['last-used-at'];
   const minute = () => new Date(Math.floor(store.clock.now.getTime() / minutes(1)) * minutes(1)).toISOString();
   await until(async () => (await lastUsed()) === minute());
@@ -90,13 +90,13 @@ t.test('tokens that end soon are listed, those first that end first, by operatio
     `/internal/v1/tokens?ending-before=${before(days(30))}&page-size=2&cursor=${first['next-cursor'] as string}`,
   );
   t.same(
-    [...(first.tokens as Listed[]), ...(rest.body.tokens as Listed[])].map((one) => one['session-id']),
-    [...soon.map((one) => one['session-id'])],
+    [...(first.tokens as Listed[]), ...(rest.body.tokens as Listed[])].map((token) => token['session-id']),
+    [...soon.map((token) => token['session-id'])],
   );
   const shown = (await command(store, 'token list --ending 30d')) as unknown as { tokens: Listed[] };
   t.same(
-    shown.tokens.map((one) => one['session-id']),
-    soon.map((one) => one['session-id']),
+    shown.tokens.map((token) => token['session-id']),
+    soon.map((token) => token['session-id']),
   );
   await root.post('/internal/v1/tokens/revoke', { 'session-id': soon[0]?.['session-id'] });
   t.equal((await listed(store, `ending-before=${before(days(30))}`)).length, 2, 'one that was revoked is good no more');
@@ -124,11 +124,11 @@ t.test('and in the status of the store', async (t) => {
   const session = await sessionOf(await store.as('ada'));
   t.match(await command(store, 'status'), { 'tokens-ending': 0 });
   const { records } = store.beside;
-  const known = await records.macaroons.find(session);
-  if (known === undefined) throw new Error('ada has no token');
+  const existing = await records.macaroons.find(session);
+  if (existing === undefined) throw new Error('ada has no token');
   const at = (fromNow: number): string => new Date(store.clock.now.getTime() + days(fromNow)).toISOString();
   await records.change({ at: at(0), actor: 'test', action: 'issue', object: 'session' }, (tx) =>
-    tx.macaroons.add({ ...known, sessionId: 'older', validSince: at(-15), validUntil: at(13) }),
+    tx.macaroons.add({ ...existing, sessionId: 'older', validSince: at(-15), validUntil: at(13) }),
   );
   t.match(await command(store, 'status'), { 'tokens-ending': 1 });
   const { out } = await larder(`status --data ${store.directory}`);
@@ -170,7 +170,7 @@ t.test('a token is rotated once, and only while it is good', async (t) => {
     command(store, `token rotate ${session}`),
     command(store, `token rotate ${session}`),
   ]);
-  t.same(both.map((one) => one['code'] ?? 'done').sort(), ['conflict', 'done'], 'of two at once one does it');
+  t.same(both.map((outcome) => outcome['code'] ?? 'done').sort(), ['conflict', 'done'], 'of two at once one does it');
   t.match(await command(store, 'token rotate never-was'), { code: 'resource-not-found' });
   const revoked = await sessionOf(await store.as('bob'));
   await command(store, `token revoke ${revoked} --yes`);

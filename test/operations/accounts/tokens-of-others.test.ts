@@ -16,8 +16,8 @@ const refused = { status: 401, body: { 'error-list': [{ code: 'permission-requir
 const goodStill = async (client: Client): Promise<boolean> => (await client.get('/v1/tokens/whoami')).status === 200;
 const sessionOf = async (client: Client): Promise<string> =>
   ((await client.get('/v1/tokens')).body.macaroons as Listed[]).at(-1)?.['session-id'] ?? '';
-const audited = async ({ beside }: TestAppliance, action: string) =>
-  (await beside.records.audit.list(0, 1000)).filter((row) => row.action === action);
+const audited = async ({ beside: writableStore }: TestAppliance, action: string) =>
+  (await writableStore.records.audit.list(0, 1000)).filter((row) => row.action === action);
 
 t.test("everyone's tokens are listed page by page, newest first", async (t) => {
   const store = await startStore(t);
@@ -27,20 +27,20 @@ t.test("everyone's tokens are listed page by page, newest first", async (t) => {
     if (at !== 3) store.clock.advance(1000); // two begin in the same moment
     sessions.unshift(await sessionOf(await store.as(at % 2 === 0 ? 'ada' : 'bob', { ttl: 100 + at })));
   }
-  const found: Listed[] = [];
+  const listedTokens: Listed[] = [];
   let cursor = '';
   for (let pages = 0; pages < 10; pages++) {
     const { status, body } = await root.get(`/internal/v1/tokens?page-size=2${cursor}`);
     t.equal(status, 200);
-    found.push(...(body.tokens as Listed[]));
+    listedTokens.push(...(body.tokens as Listed[]));
     if (body['next-cursor'] === null) break;
     t.equal((body.tokens as Listed[]).length, 2);
     cursor = `&cursor=${body['next-cursor'] as string}`;
   }
-  t.equal(found.length, 6);
-  t.same(new Set(found.slice(0, 5).map((one) => one['session-id'])), new Set(sessions));
-  t.equal(found[0]?.['session-id'], sessions[0]);
-  t.equal(found.at(-1)?.username, 'root');
+  t.equal(listedTokens.length, 6);
+  t.same(new Set(listedTokens.slice(0, 5).map((token) => token['session-id'])), new Set(sessions));
+  t.equal(listedTokens[0]?.['session-id'], sessions[0]);
+  t.equal(listedTokens.at(-1)?.username, 'root');
   const { body } = await root.get(`/internal/v1/tokens?account=${store.ids.bob}`);
   t.match(body, {
     tokens: [{ 'account-id': store.ids.bob, username: 'bob' }, { username: 'bob' }],
@@ -57,14 +57,14 @@ t.test("everyone's tokens are listed page by page, newest first", async (t) => {
 
 t.test('one stolen token is ended, and nothing else', async (t) => {
   const store = await startStore(t);
-  const [root, kept, stolen] = [await store.as('root'), await store.as('ada'), await store.as('ada', { ttl: 60 })];
+  const [root, ownClient, stolen] = [await store.as('root'), await store.as('ada'), await store.as('ada', { ttl: 60 })];
   const { tokens } = (await root.get(`/internal/v1/tokens?account=${store.ids.ada}`)).body;
-  const session = (tokens as (Listed & { 'valid-until': string })[]).find((one) =>
-    one['valid-until'].startsWith('2026-03-01'),
+  const session = (tokens as (Listed & { 'valid-until': string })[]).find((token) =>
+    token['valid-until'].startsWith('2026-03-01'),
   )?.['session-id'];
   const reply = await root.post('/internal/v1/tokens/revoke', { 'session-id': session });
   t.match(reply, { status: 200, body: { username: 'ada', 'session-id': session, 'revoked-by': 'root' } });
-  t.same([await goodStill(kept), await goodStill(stolen), await goodStill(root)], [true, false, true]);
+  t.same([await goodStill(ownClient), await goodStill(stolen), await goodStill(root)], [true, false, true]);
   store.clock.advance(1000);
   const again = await root.post('/internal/v1/tokens/revoke', { 'session-id': session });
   t.equal(again.body['revoked-at'], reply.body['revoked-at'], 'twice keeps the first time');
@@ -160,12 +160,12 @@ t.test('a login that was kept for later is ended too, and a new one begins', asy
     const { root: login, caveatId } = await begin(store);
     return Buffer.from(macaroonList(login, await dischargeInBrowser(store, caveatId))).toString('base64url');
   };
-  const [kept, used] = [await proven(), await proven()];
+  const [unused, used] = [await proven(), await proven()];
   const ada = store.with((await exchange(store, used)).body.macaroon as string);
   store.clock.advance(1000);
   t.match(await root.post(`/internal/v1/accounts/${store.ids.ada}/end-tokens`), { body: { 'ended-tokens': 1 } });
   t.notOk(await goodStill(ada));
-  t.equal((await exchange(store, kept)).status, 401);
+  t.equal((await exchange(store, unused)).status, 401);
   t.equal((await exchange(store, used)).status, 401);
   t.equal((await exchange(store, await proven())).status, 200);
 });

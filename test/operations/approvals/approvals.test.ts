@@ -30,7 +30,7 @@ const password = 'four pumps at the harbour, 9';
  */
 async function site(t: Parameters<typeof startStore>[0], people = '1') {
   const store = await startStore(t);
-  for (const one of ['carol', 'dave']) await store.join(one);
+  for (const username of ['carol', 'dave']) await store.join(username);
   const { acts, siteKey } = store.beside;
   const hash = await sitePasswords(siteKey).hash(password);
   const secret = newTotpSecret();
@@ -70,22 +70,22 @@ t.test('a pending proposal is shown to its approvers, and approved with password
   const { store, ada, proof, release } = await site(t);
   t.strictSame(code(await release(1)), [403, 'approval-required']);
   const [bob, carol, dave, root] = await Promise.all(['bob', 'carol', 'dave', 'root'].map((who) => store.as(who)));
-  const [list, one] = ['/internal/v1/proposals', '/internal/v1/proposals/1'];
+  const [list, proposalPath] = ['/internal/v1/proposals', '/internal/v1/proposals/1'];
   for (const who of [bob, carol, root]) {
     const { status, body } = (await who?.get(list)) ?? {};
     t.match({ status, body }, { status: 200, body: { proposals: [{ proposal: 1, state: 'waits', missing: 1 }] } });
   }
   t.strictSame(code(await ada.get(list)), [401, 'permission-required']);
-  t.match(await ada.get(one), {
+  t.match(await ada.get(proposalPath), {
     status: 200,
     body: {
       lines: [{ kind: 'releases', on: 'snap/hello:latest/stable', from: null, to: '1' }],
       'may-approve': [{ username: 'bob', from: null }],
     },
   });
-  t.strictSame(code((await dave?.get(one))!), [404, 'resource-not-found']);
+  t.strictSame(code((await dave?.get(proposalPath))!), [404, 'resource-not-found']);
 
-  const approve = (client: typeof bob, body: object) => client!.post(`${one}/approve`, body);
+  const approve = (client: typeof bob, body: object) => client!.post(`${proposalPath}/approve`, body);
   t.strictSame(code(await approve(bob, {})), [400, 'api-error'], 'a token alone approves of nothing');
   const guessed = { ...proof(), password: 'a guess of somebody with the token' };
   t.strictSame(code(await approve(bob, guessed)), [401, 'invalid-credentials']);
@@ -99,7 +99,7 @@ t.test('a pending proposal is shown to its approvers, and approved with password
   );
   const both = await Promise.all([approve(bob, proof()), approve(bob, proof())]);
   t.equal(both.filter(({ status }) => status === 200).length, 1, 'of two at once one counts');
-  t.match((await ada.get(one)).body, { state: 'approved', approvals: [{ username: 'bob' }] });
+  t.match((await ada.get(proposalPath)).body, { state: 'approved', approvals: [{ username: 'bob' }] });
   t.equal((await release(1)).status, 200);
   t.match((await carol?.get(`${list}?all=true`))?.body, { proposals: [{ state: 'done' }] });
 });
@@ -108,9 +108,9 @@ t.test('a proposal with required signatures is approved with a signature of the 
   const { store, ada, proof, release, bobs } = await site(t, '1 signed');
   await release(1);
   const [bob, dave] = [await store.as('bob'), await store.as('dave')];
-  const [one, approve] = ['/internal/v1/proposals/1', '/internal/v1/proposals/1/approve'];
-  t.strictSame(code(await dave.get(`${one}/text`)), [404, 'resource-not-found']);
-  const { status, headers, body: text } = await bob.get(`${one}/text`);
+  const [proposalPath, approve] = ['/internal/v1/proposals/1', '/internal/v1/proposals/1/approve'];
+  t.strictSame(code(await dave.get(`${proposalPath}/text`)), [404, 'resource-not-found']);
+  const { status, headers, body: text } = await bob.get(`${proposalPath}/text`);
   t.match({ status, type: headers.get('content-type') }, { status: 200, type: 'text/plain; charset=utf-8' });
   t.strictSame(code(await bob.post(approve, proof())), [403, 'forbidden'], 'not without one');
   const file = join(folder(t), 'text');
@@ -124,7 +124,7 @@ t.test('a proposal with required signatures is approved with a signature of the 
     status: 200,
     body: { state: 'approved', approvals: [{ username: 'bob', 'signed-with': fingerprint }] },
   });
-  t.match((await ada.get(one)).body, { missing: 0 });
+  t.match((await ada.get(proposalPath)).body, { missing: 0 });
   t.equal((await release(1)).status, 200);
 });
 

@@ -107,11 +107,11 @@ t.test('a registered key of a publisher is imported and shown, and its signature
   // It is exported; the imported assertion must be for this account and by the requested name.
   const others = await world.accountKey('device', store.ids.bob, 'default');
   const renamed = await world.accountKey('device', ada, 'renamed');
-  const known = [world.storeKey, await world.account(ada), await world.account(store.ids.bob)];
-  t.match(await imported(...known, others), { code: 1, err: /its key belongs to '\w{32}' here, not to/ });
-  t.match(await imported(...known, renamed), { code: 1, err: /its key has the name 'default' here/ });
+  const prerequisites = [world.storeKey, await world.account(ada), await world.account(store.ids.bob)];
+  t.match(await imported(...prerequisites, others), { code: 1, err: /its key belongs to '\w{32}' here, not to/ });
+  t.match(await imported(...prerequisites, renamed), { code: 1, err: /its key has the name 'default' here/ });
   const returned = await world.accountKey('device', ada, 'default');
-  t.match(await imported(...known, returned), { code: 0 });
+  t.match(await imported(...prerequisites, returned), { code: 0 });
   t.match((await registering.get('/dev/api/account')).body, {
     'account-keys': [{ name: 'default', 'public-key-sha3-384': keyId }],
     account_keys: [{ name: 'default', 'public-key-sha3-384': keyId }],

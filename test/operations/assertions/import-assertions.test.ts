@@ -27,9 +27,9 @@ async function withBrand(
   await addOnlineBrand(store, 'my-brand');
   await addSigningKey(store, 'my-brand', 'rsa4096-a', 'default');
   await addSigningKey(store, 'my-brand', 'rsa4096-b', 'second');
-  const kept = (): number =>
+  const countStored = (): number =>
     rowsIn<{ rows: number }>(store.directory, 'SELECT COUNT(*) AS rows FROM assertions')[0]!.rows;
-  return { store, brand: await store.as('my-brand', { permissions: ['account-manage-keys'] }), kept };
+  return { store, brand: await store.as('my-brand', { permissions: ['account-manage-keys'] }), kept: countStored };
 }
 
 t.test('the whole life of a key, as in snapd: requested, registered, used and revoked', async (t) => {
@@ -37,11 +37,11 @@ t.test('the whole life of a key, as in snapd: requested, registered, used and re
   const rename = (first: string, second: string): void => {
     const set = (name: string, key: string): void =>
       changeIn(store.directory, 'UPDATE signing_keys SET name = ? WHERE sha3_384 = ?', name, key);
-    const [one, two] = ['rsa4096-a', 'rsa4096-b'].map(
+    const [firstKey, two] = ['rsa4096-a', 'rsa4096-b'].map(
       (name) => requests.keys.find((key) => key.name === name)?.['public-key-sha3-384'],
     );
     set('aside', two!);
-    set(first, one!);
+    set(first, firstKey!);
     set(second, two!);
   };
   t.ok(chain.steps.length >= 20, `${chain.steps.length} steps`);
@@ -52,13 +52,13 @@ t.test('the whole life of a key, as in snapd: requested, registered, used and re
     if (before.length > 0)
       t.equal((await send(brand, several(...before))).status, 201, `${step.name}: what was there before`);
     if (step.name === 'account-key-same-name-other-key') rename('other', 'default');
-    const kept = counted();
+    const countBefore = counted();
     const reply = await send(brand, step.assertion);
-    const one = parseAssertion(step.assertion);
-    if (step.ok) t.match(reply, { status: 201, body: { imported: [{ type: one.type }] } }, step.name);
+    const assertion = parseAssertion(step.assertion);
+    if (step.ok) t.match(reply, { status: 201, body: { imported: [{ type: assertion.type }] } }, step.name);
     else {
       t.match(reply, refusal(400, 'api-error', /cannot be taken|nothing new/), step.name);
-      t.same(counted(), kept, `${step.name}: nothing was imported`);
+      t.same(counted(), countBefore, `${step.name}: nothing was imported`);
     }
   }
 });
@@ -199,7 +199,7 @@ t.test('without roots of its own the store trusts those of the public online sto
 t.test('of the requests that are not quite right, none is taken that snapd refuses', async (t) => {
   const { store, brand, kept: counted } = await withBrand(t);
   t.equal((await send(brand, several('store-account-key', 'brand-account'))).status, 201);
-  const kept = counted();
+  const countBefore = counted();
   for (const edge of requests['edge-cases']) {
     const response = await fetch(`${store.url}${path}`, {
       method: 'POST',
@@ -211,5 +211,5 @@ t.test('of the requests that are not quite right, none is taken that snapd refus
     if (response.status === 201) t.ok(isTaken, `${edge.name} is taken, by snapd too`);
     else t.match(await response.json(), { 'error-list': [{ code: 'api-error', message: /.{10,}/ }] }, edge.name);
   }
-  t.same(counted(), kept, 'a request is looked at and not kept');
+  t.same(counted(), countBefore, 'a request is looked at and not kept');
 });

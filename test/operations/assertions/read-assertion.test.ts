@@ -110,9 +110,9 @@ t.test('components come with assertions of their own, of the store or of a deleg
     'revision-authority': delegated,
   });
   const resource = { 'snap-id': snapId, 'resource-name': 'words', 'resource-revision': '3' };
-  const said = { ...resource, 'developer-id': 'acme', timestamp };
-  const ofRevision = { ...said, 'resource-sha3-384': digest, 'resource-size': '9' };
-  const ofPair = { ...said, 'snap-revision': '7' };
+  const commonHeaders = { ...resource, 'developer-id': 'acme', timestamp };
+  const ofRevision = { ...commonHeaders, 'resource-sha3-384': digest, 'resource-size': '9' };
+  const ofPair = { ...commonHeaders, 'snap-revision': '7' };
   const provenance = { provenance: 'acme-build' };
   const revision = await made('store', 'authority', 'snap-resource-revision', ofRevision);
   const pair = await made('store', 'authority', 'snap-resource-pair', ofPair);
@@ -292,11 +292,11 @@ t.test('a session that does not hold sends the device for a new one', async (t) 
   const session = await (await pumpDevice(anyone)).session();
   const asks = (value: string, name = 'snap-device-authorization') =>
     anyone.get('/v2/assertions/account/acme', { [name]: value });
-  const sentBack = async (value: string, why: string) => {
+  const sentBack = async (value: string, label: string) => {
     for (const name of ['snap-device-authorization', 'x-device-authorization']) {
       const reply = await asks(value, name);
       const code = 'device-authorization-needs-refresh';
-      t.match(reply, { status: 401, body: { 'error-list': [{ code, message: String }] } }, why);
+      t.match(reply, { status: 401, body: { 'error-list': [{ code, message: String }] } }, label);
       t.equal(reply.headers.get('www-authenticate'), 'Macaroon refresh_device_session=1');
     }
   };

@@ -95,7 +95,7 @@ t.test('build sets are found by every filter, newest first', async (t) => {
   });
   const beta = { name: '2.0/beta/fix', track: '2.0', risk: 'beta', branch: 'fix' };
   const third = await add({ package: { ...buildSet(id).package, 'craft-channel': beta } });
-  for (const [query, found] of [
+  for (const [query, expected] of [
     ['', [third, second, first]],
     [`&buildset-id=${first}`, [first]],
     ['&buildset-id=nothing', []],
@@ -109,7 +109,7 @@ t.test('build sets are found by every filter, newest first', async (t) => {
   ] as const) {
     t.same(
       (await list(ada, query)).map((set) => set.id),
-      found,
+      expected,
       query,
     );
   }
@@ -177,9 +177,13 @@ t.test('only publishers and collaborators of the package write about it', async 
     await bob.post(workflows, { package: 'source/hello', ...workflow }),
     refused('resource-not-found', 404, /^Name hello not found in the source namespace, /),
   );
-  for (const named of ['hello', '/', 'source/', '/hello', 'source/hello/more']) {
-    const answer = await host.post(workflows, { package: named, ...workflow });
-    t.match(answer, refused('api-error', 400, /^'[^']+' is not a package; write namespace\/name at \/package$/), named);
+  for (const packageName of ['hello', '/', 'source/', '/hello', 'source/hello/more']) {
+    const answer = await host.post(workflows, { package: packageName, ...workflow });
+    t.match(
+      answer,
+      refused('api-error', 400, /^'[^']+' is not a package; write namespace\/name at \/package$/),
+      packageName,
+    );
   }
   t.match(await (await store.as('root')).post(path, buildSet(id)), { status: 201 });
   const viewer = await store.as('ada', { permissions: ['package-view'] });
@@ -228,8 +232,8 @@ t.test('an invalid package in the query is refused, once the caller is admitted'
   const ada = await store.as('ada');
   const weak = await store.as('ada', { permissions: ['package-view-metadata'] });
   for (const address of ['/v1/craft/buildsets', '/v1/craft/commit-workflows']) {
-    for (const named of ['alpha', '', '/', 'snap/', '/hello', 'snap/hello/more']) {
-      const path = `${address}?package=${encodeURIComponent(named)}`;
+    for (const packageName of ['alpha', '', '/', 'snap/', '/hello', 'snap/hello/more']) {
+      const path = `${address}?package=${encodeURIComponent(packageName)}`;
       t.match(await ada.get(path), {
         status: 400,
         body: { 'error-list': [{ code: 'api-error', message: / at \/package$/ }] },

@@ -34,16 +34,16 @@ t.test('charms and resources are fetched whole, and caches may keep them for eve
     const whole = await fetch(store.url + path);
     t.same([whole.status, Buffer.from(await whole.arrayBuffer())], [200, bytes]);
     const etag = `"${createHash('sha3-384').update(bytes).digest('hex')}"`;
-    const said = {
+    const expectedHeaders = {
       etag,
       'content-length': String(bytes.length),
       'content-type': 'application/octet-stream',
       'content-disposition': `attachment; filename="${path.split('/').at(-1) ?? ''}"`,
       'cache-control': 'public, max-age=31536000, immutable',
     };
-    t.match(Object.fromEntries(whole.headers), said);
+    t.match(Object.fromEntries(whole.headers), expectedHeaders);
     const head = await fetch(store.url + path, { method: 'HEAD' });
-    t.match([head.status, Object.fromEntries(head.headers)], [200, said]);
+    t.match([head.status, Object.fromEntries(head.headers)], [200, expectedHeaders]);
     t.equal((await fetch(store.url + path, { headers: { 'if-none-match': etag } })).status, 304);
     const part = await fetch(store.url + path, { headers: { range: 'bytes=2-4' } });
     t.same([part.status, Buffer.from(await part.arrayBuffer())], [206, bytes.subarray(2, 5)]);

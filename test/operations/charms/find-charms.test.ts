@@ -13,10 +13,10 @@ import { askedOne, jammy, pushCharm, servingCharms } from '#test/fixtures/client
 t.test('charms are found by name and summary, the exact name first, and filtered by their properties', async (t) => {
   const store = await startStore(t, servingCharms);
   const [ada, bob] = [await store.as('ada'), await store.as('bob')];
-  const publish = async (by: typeof ada, name: string, metadata = '') => {
-    await by.post('/v1/charm', { name });
-    await pushCharm(by, name, { metadata });
-    await by.post(`/v1/charm/${name}/releases`, [{ channel: name === 'sql' ? 'edge' : 'stable', revision: 1 }]);
+  const publish = async (publisher: typeof ada, name: string, metadata = '') => {
+    await publisher.post('/v1/charm', { name });
+    await pushCharm(publisher, name, { metadata });
+    await publisher.post(`/v1/charm/${name}/releases`, [{ channel: name === 'sql' ? 'edge' : 'stable', revision: 1 }]);
   };
   await publish(ada, 'my-sql', 'provides:\n  db: {interface: mysql}\ncategories: [databases]\nlicense: MIT\n');
   await publish(bob, 'sql');
@@ -26,7 +26,7 @@ t.test('charms are found by name and summary, the exact name first, and filtered
   await ada.post('/v1/charm', { name: 'registered-sql' });
   await ada.patch('/v1/charm/my-sql', { summary: '100% Safe_Database' });
   const names = async (query: string): Promise<string[]> =>
-    (await store.anyone.get(`/v2/charms/find?${query}`)).body.results.map((one: { name: string }) => one.name);
+    (await store.anyone.get(`/v2/charms/find?${query}`)).body.results.map((hit: { name: string }) => hit.name);
   t.same(await names('q=sql'), ['sql', 'sql-proxy', 'my-sql']);
   t.same(await names('q=SQL&publisher=bob'), ['sql', 'sql-proxy']);
   t.same(await names('publisher=bo'), []);
@@ -61,9 +61,9 @@ t.test('charms are found by name and summary, the exact name first, and filtered
   const { body } = await store.anyone.get(
     '/v2/charms/find?q=my-sql&fields=result.summary,result.license,default-release.revision.bases.name',
   );
-  const [{ id, ...found }] = body.results;
+  const [{ id, ...result }] = body.results;
   t.type(id, 'string');
-  t.same(found, {
+  t.same(result, {
     type: 'charm',
     name: 'my-sql',
     result: { summary: '100% Safe_Database', license: 'MIT' },
@@ -171,8 +171,12 @@ t.test('a cache may serve the description of a charm again for a minute', async 
   await ada.post('/v1/charm/hello/releases', [{ channel: 'stable', revision: 1 }]);
   for (const path of ['/v2/charms/info/hello', '/v2/charms/find?q=hello']) {
     const reply = await store.anyone.get(path);
-    const said = { 'content-type': 'application/json', 'cache-control': 'max-age=60', etag: /^"[0-9a-f]{64}"$/ };
-    t.match([reply.status, Object.fromEntries(reply.headers)], [200, said]);
+    const expectedHeaders = {
+      'content-type': 'application/json',
+      'cache-control': 'max-age=60',
+      etag: /^"[0-9a-f]{64}"$/,
+    };
+    t.match([reply.status, Object.fromEntries(reply.headers)], [200, expectedHeaders]);
     const again = { 'if-none-match': reply.headers.get('etag') ?? '' };
     t.match(await store.anyone.get(path, again), { status: 304 });
     await ada.patch('/v1/charm/hello', { summary: `Says ${path}` });
@@ -199,8 +203,8 @@ const put = (store: TestAppliance, charms: readonly Charm[]) => {
       const publisherId = store.ids[publisher];
       const row = { namespace: 'charm', name, type, title, summary, publisherId, status: 'published' } as const;
       await fill.package({ id: `${name}-id`, ...row });
-      const found = await tx.packages.find('charm', name);
-      await tx.packages.describe({ ...found!, title, summary });
+      const existing = await tx.packages.find('charm', name);
+      await tx.packages.describe({ ...existing!, title, summary });
       for (const [at, { channel, details }] of held.entries()) {
         const revision = at + 1;
         await fill.revision({ packageId: `${name}-id`, revision, createdBy: publisherId, details });
@@ -278,17 +282,17 @@ t.test('the search finds the same charms as a scan of all charms', async (t) => 
       publisher: fc.constantFrom('ada' as const, 'bob' as const),
       held: fc.tuple(fc.subarray(channels), fc.array(details, { minLength: 3, maxLength: 3 })),
     })
-    .map(({ held: [some, told], ...said }) => ({
-      ...said,
-      held: some.map((channel, at) => ({ channel, details: detailsOf(...told[at]!) })),
+    .map(({ held: [some, tuples], ...rest }) => ({
+      ...rest,
+      held: some.map((channel, at) => ({ channel, details: detailsOf(...tuples[at]!) })),
     }));
   const different = fc.uniqueArray(charm, { minLength: 60, maxLength: 60, selector: ({ name }) => name });
   const [made = []] = fc.sample(different, 1);
   await put(store, made);
-  const charms = new Map(made.map((one) => [one.name, one]));
+  const charms = new Map(made.map((entry) => [entry.name, entry]));
 
   const question = {
-    q: textOf(' ').map((asked) => asked.slice(0, 6)),
+    q: textOf(' ').map((queryText) => queryText.slice(0, 6)),
     type: oneOf('charm', 'bundle'),
     publisher: oneOf('ada', 'bob'),
     channel: oneOf('latest/stable', 'edge', 'candidate'),
@@ -300,54 +304,56 @@ t.test('the search finds the same charms as a scan of all charms', async (t) => 
   const some = fc.subarray(Object.keys(question), { maxLength: 3 });
   const query = fc
     .tuple(fc.record(question), some)
-    .map(([all, kept]) => Object.fromEntries(Object.entries(all).filter(([name]) => kept.includes(name))));
+    .map(([all, names]) => Object.fromEntries(Object.entries(all).filter(([name]) => names.includes(name))));
   const change = fc.record({ at: fc.nat(59), summary: textOf(' '), isClosed: fc.boolean() });
-  let found = 0;
+  let matchCount = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(query, { minLength: 1, maxLength: 4 }), change, async (queries, { at, ...to }) => {
-      const one = [...charms.values()][at]!;
-      const path = `/v1/charm/${one.name}`;
-      if (to.isClosed && one.held.length > 0) {
-        const [{ channel }] = one.held as [Charm['held'][number]];
-        await people[one.publisher].post(`${path}/releases`, [{ channel, revision: null }]);
-        charms.set(one.name, { ...one, held: one.held.slice(1) });
+      const changed = [...charms.values()][at]!;
+      const path = `/v1/charm/${changed.name}`;
+      if (to.isClosed && changed.held.length > 0) {
+        const [{ channel }] = changed.held as [Charm['held'][number]];
+        await people[changed.publisher].post(`${path}/releases`, [{ channel, revision: null }]);
+        charms.set(changed.name, { ...changed, held: changed.held.slice(1) });
       } else {
-        await people[one.publisher].patch(path, { summary: to.summary });
-        charms.set(one.name, { ...one, summary: to.summary });
+        await people[changed.publisher].patch(path, { summary: to.summary });
+        charms.set(changed.name, { ...changed, summary: to.summary });
       }
-      for (const asked of queries) {
-        const expected = [...charms.values()].filter((each) => says(each, asked)).map(({ name }) => name);
-        const names = await find(store, asked);
-        t.strictSame(names.toSorted(), expected.sort(), JSON.stringify(asked));
-        const isVery = asked.q !== undefined && expected.includes(asked.q);
-        if (isVery) t.equal(names[0], asked.q, 'the very name first');
-        found += names.length;
+      for (const criteria of queries) {
+        const expected = [...charms.values()].filter((each) => says(each, criteria)).map(({ name }) => name);
+        const names = await find(store, criteria);
+        t.strictSame(names.toSorted(), expected.sort(), JSON.stringify(criteria));
+        const isVery = criteria.q !== undefined && expected.includes(criteria.q);
+        if (isVery) t.equal(names[0], criteria.q, 'the very name first');
+        matchCount += names.length;
       }
     }),
     { numRuns: 60 },
   );
-  t.ok(found > 100, `${found} were found`);
+  t.ok(matchCount > 100, `${matchCount} were found`);
 });
 
 /** Whether a charm matches, by a direct look at it. */
 function says({ name, title, summary, type, publisher, held }: Charm, query: Record<string, string>): boolean {
-  const { q = '', channel, platforms, category, type: wanted, publisher: by } = query;
-  const shown = held.find((one) => channel === undefined || one.channel === `latest/${channel.replace('latest/', '')}`);
+  const { q = '', channel, platforms, category, type: packageType, publisher: publisherName } = query;
+  const shown = held.find(
+    (entry) => channel === undefined || entry.channel === `latest/${channel.replace('latest/', '')}`,
+  );
   if (shown === undefined) return false;
-  const { said, bases } = shown.details;
+  const { said: declared, bases } = shown.details;
   const texts = `${title ?? ''} ${summary ?? ''}`.split(' ');
   return (
     q
       .split(' ')
       .filter((word) => word !== '')
       .every(
-        (word) => name.split('-').some((part) => part.includes(word)) || texts.some((one) => one.startsWith(word)),
+        (word) => name.split('-').some((part) => part.includes(word)) || texts.some((text) => text.startsWith(word)),
       ) &&
-    (wanted === undefined || wanted === type) &&
-    (by === undefined || by === publisher) &&
-    (category === undefined || said!.categories!.includes(category)) &&
+    (packageType === undefined || packageType === type) &&
+    (publisherName === undefined || publisherName === publisher) &&
+    (category === undefined || declared!.categories!.includes(category)) &&
     (platforms === undefined || ['all', ...platforms.split(',')].includes(bases![0]!.architecture)) &&
-    (query['relation-requires'] === undefined || said!.requires.includes(query['relation-requires'])) &&
-    (query['relation-provides'] === undefined || said!.provides.includes(query['relation-provides']))
+    (query['relation-requires'] === undefined || declared!.requires.includes(query['relation-requires'])) &&
+    (query['relation-provides'] === undefined || declared!.provides.includes(query['relation-provides']))
   );
 }

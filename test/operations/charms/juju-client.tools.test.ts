@@ -76,8 +76,8 @@ t.test('a charm with a file and an image is found, deployed, fetched and refresh
     headers: { authorization: `Macaroon ${ada.token}`, 'content-type': 'application/json' },
     body: JSON.stringify({ 'image-digest': image }),
   });
-  const said = await blob.text();
-  await pushResource(store, ada, `${at}/image`, said);
+  const text = await blob.text();
+  await pushResource(store, ada, `${at}/image`, text);
   t.match(await ask('info', 'pages'), { status: 1, stderr: /^not found/ }, 'nothing is released');
   const released = [
     { name: 'site', revision: 2 },
@@ -122,8 +122,8 @@ t.test('a charm with a file and an image is found, deployed, fetched and refresh
   const [first] = await refresh(recorded.install('pages', 'edge'));
   t.match(first, { error: { code: 'invalid-charm-base', extra: { 'default-bases': [jammy] } } }, 'which base?');
   t.equal(first!.error!.extra['default-bases'].length, 1, 'those of the architecture alone');
-  const [one] = await refresh(recorded.install('pages', 'edge', jammy));
-  t.match(one, {
+  const [result] = await refresh(recorded.install('pages', 'edge', jammy));
+  t.match(result, {
     result: 'install',
     id,
     name: 'pages',
@@ -137,7 +137,7 @@ t.test('a charm with a file and an image is found, deployed, fetched and refresh
       'config-yaml': config,
       'actions-yaml': /^restart:/,
       resources: [
-        { name: 'image', type: 'oci-image', revision: 1, description: 'The server.', download: { size: said.length } },
+        { name: 'image', type: 'oci-image', revision: 1, description: 'The server.', download: { size: text.length } },
         { name: 'site', type: 'file', revision: 2, filename: 'site.tar', description: 'The pages.' },
       ],
     },
@@ -145,13 +145,13 @@ t.test('a charm with a file and an image is found, deployed, fetched and refresh
   const {
     download,
     resources: [second, site],
-  } = one!.charm;
+  } = result!.charm;
   t.equal(download['hash-sha-384'], createHash('sha384').update(content).digest('hex'));
   const [again] = await refresh(recorded.download(id, 'latest/candidate'));
   t.same(again!.charm.download, download);
   t.same(await fetched(download.url, download['hash-sha-256']), content);
   t.equal(String(await fetched(site!.download.url, site!.download['hash-sha-384'])), 'second pages');
-  t.equal(String(await fetched(second!.download.url, second!.download['hash-sha-384'])), said, 'the very bytes');
+  t.equal(String(await fetched(second!.download.url, second!.download['hash-sha-384'])), text, 'the very bytes');
 
   const [exact] = await refresh(recorded.byRevision('pages', 1, [{ name: 'site', revision: 1 }]));
   t.match(exact!.charm, { revision: 1, resources: [{ name: 'site', revision: 1 }] });
@@ -190,9 +190,9 @@ t.test('a bundle is answered at once, and each of its charms as any other', { sk
     status: 0,
     result: { type: 'bundle', 'default-release': { revision: { 'bundle-yaml': bundle } } },
   });
-  const [found] = await refresh(recorded.install('site'));
-  t.match(found, { error: null, 'effective-channel': 'latest/stable', charm: { type: 'bundle', revision: 1 } });
-  const { url, 'hash-sha-256': hash } = found!.charm.download;
+  const [result] = await refresh(recorded.install('site'));
+  t.match(result, { error: null, 'effective-channel': 'latest/stable', charm: { type: 'bundle', revision: 1 } });
+  const { url, 'hash-sha-256': hash } = result!.charm.download;
   t.same(await fetched(url, hash), content);
   t.match((await refresh(recorded.install('pages')))[0], { error: { code: 'name-not-found' } });
 });

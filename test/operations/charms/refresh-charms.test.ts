@@ -3,7 +3,7 @@ import t from 'tap';
 
 import { startStore, type Client, type TestAppliance } from '#test/fixtures/appliance.ts';
 import {
-  asked,
+  refreshCharms,
   askedOne,
   jammy,
   jujuHeaders,
@@ -16,7 +16,7 @@ import {
 
 const noble = { ...jammy, channel: '24.04' };
 const manifest = (...bases: string[]): string =>
-  `bases:\n${bases.map((one) => `- {name: ${one.split('/')[0]!}, channel: "${one.split('/')[1]!}", architectures: [amd64]}\n`).join('')}`;
+  `bases:\n${bases.map((base) => `- {name: ${base.split('/')[0]!}, channel: "${base.split('/')[1]!}", architectures: [amd64]}\n`).join('')}`;
 
 async function withCharm(
   t: Parameters<typeof startStore>[0],
@@ -96,8 +96,8 @@ t.test('the default track is used if a request names none', async (t) => {
   t.equal(await channel({}), '14/stable');
   t.equal(await channel({ channel: 'edge' }), '14/stable');
   t.equal(await channel({ channel: 'latest/stable' }), 'latest/stable');
-  const [kept] = await asked(store, recorded.refresh({ id, revision: 1, channel: 'stable' }));
-  t.equal(kept?.['effective-channel'], 'latest/stable', 'what runs stays where it is');
+  const [result] = await refreshCharms(store, recorded.refresh({ id, revision: 1, channel: 'stable' }));
+  t.equal(result?.['effective-channel'], 'latest/stable', 'what runs stays where it is');
 });
 
 t.test('a revision number returns a released revision only, even if no channel has it now', async (t) => {
@@ -119,7 +119,7 @@ t.test('a revision number returns a released revision only, even if no channel h
   const root = await store.as('root');
   await root.post('/internal/v1/packages/charm/hello/revisions/1/withdraw', { reason: 'broken' });
   t.match(await askedOne(store, { name: 'hello', revision: 1 }), { error: { code: 'revision-not-found' } });
-  const [newer] = await asked(store, recorded.refresh({ id, revision: 1, channel: 'latest/stable' }));
+  const [newer] = await refreshCharms(store, recorded.refresh({ id, revision: 1, channel: 'latest/stable' }));
   t.match(newer, { result: 'refresh', charm: { revision: 2 } });
 });
 
@@ -154,11 +154,11 @@ t.test('the requested fields are returned, and no others', async (t) => {
     ...recorded.install('hello', 'stable', jammy),
     fields: ['revision', 'config-yaml', 'nonsense', '__proto__'],
   };
-  t.same((await asked(store, body))[0]?.charm, { revision: 1, 'config-yaml': '{}\n' });
+  t.same((await refreshCharms(store, body))[0]?.charm, { revision: 1, 'config-yaml': '{}\n' });
   const { context, actions } = recorded.install('hello', 'stable', jammy);
-  const whole = (await asked(store, { context, actions }))[0]?.charm;
+  const whole = (await refreshCharms(store, { context, actions }))[0]?.charm;
   t.match(whole, { id, name: 'hello', 'created-at': /^\d{4}-/, resources: [], license: '' });
-  t.ok(Object.values(whole?.publisher ?? {}).every((one) => typeof one === 'string'));
+  t.ok(Object.values(whole?.publisher ?? {}).every((value) => typeof value === 'string'));
 });
 
 t.test('a private charm looks like a missing one, in every request', async (t) => {
@@ -177,7 +177,7 @@ t.test('a private charm looks like a missing one, in every request', async (t) =
   await same((name) => askedOne(store, { name }));
   await same((_, id) => askedOne(store, { id }));
   await same((_, id) => askedOne(store, { id, revision: 1 }));
-  await same((_, id) => asked(store, recorded.refresh({ id, revision: 1, channel: 'stable' })));
+  await same((_, id) => refreshCharms(store, recorded.refresh({ id, revision: 1, channel: 'stable' })));
   const get = async (path: string) => {
     const { status, body } = await store.anyone.get(path, jujuHeaders);
     return [status, body];
@@ -193,8 +193,8 @@ t.test('a request that no juju would send costs a 4xx and nothing else', async (
   const { store, ada } = await withCharm(t);
   await pushCharm(ada, 'hello');
   await release(ada, ['stable', 1]);
-  const many = <One>(one: (at: number) => One, count = 100_000): One[] =>
-    Array.from({ length: count }, (_, at) => one(at));
+  const many = <One>(make: (at: number) => One, count = 100_000): One[] =>
+    Array.from({ length: count }, (_, at) => make(at));
   const action = { action: 'install', 'instance-key': key, name: 'hello', base: jammy };
   const bodies: [body: unknown, status: number, code?: string][] = [
     [{ context: [], actions: many(() => ({})) }, 400],

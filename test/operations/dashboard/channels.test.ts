@@ -57,8 +57,8 @@ t.test('the state of a snap', async (t) => {
   }
   t.match(await release(3, 'candidate', 30), { status: 200, body: { opened_channels: ['latest/candidate'] } });
   const expires = new Date(store.clock.now.getTime() + days(30)).toISOString();
-  const found = await tree(ada, id);
-  t.same(found, {
+  const channelTree = await tree(ada, id);
+  t.same(channelTree, {
     latest: {
       '16': {
         amd64: [
@@ -85,7 +85,7 @@ t.test('the state of a snap', async (t) => {
   });
   t.same(
     (await release(null, 'beta')).body,
-    { success: true, closed_channels: ['latest/beta'], channel_map_tree: found },
+    { success: true, closed_channels: ['latest/beta'], channel_map_tree: channelTree },
     'the answers to a change show the same tree',
   );
   store.clock.advance(days(30));

@@ -71,7 +71,8 @@ t.test('a schema is built, signed, posted, listed, and built again', async (t) =
   await post(ada, await sign((await ada.post(build, { ...plain, name: 'audio' })).body as Headers));
   const shown = async (path: string): Promise<string[]> =>
     (await list(path)).body.assertions.map(
-      ({ headers: one }: { headers: Record<string, string> }) => `${one['name']} ${one['revision']} ${one['summary']}`,
+      ({ headers: fields }: { headers: Record<string, string> }) =>
+        `${fields['name']} ${fields['revision']} ${fields['summary']}`,
     );
   t.same(await shown(''), ['audio 0 undefined', 'network 1 Changed']);
   t.same(await shown('/network'), ['network 1 Changed']);

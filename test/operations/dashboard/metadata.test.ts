@@ -9,7 +9,7 @@ import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 import { newest } from '../../acts/ways.ts';
 import { pack } from '../../review/packed.ts';
 
-const drawn = (what: string): string => `<svg xmlns="http://www.w3.org/2000/svg"><!-- ${what} --></svg>`;
+const drawn = (comment: string): string => `<svg xmlns="http://www.w3.org/2000/svg"><!-- ${comment} --></svg>`;
 const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
 const refused = (status: number, code: string, message: RegExp) => ({
   status,
@@ -50,9 +50,9 @@ async function withSnap(t: Test) {
   const at = `/dev/api/snaps/${id}/metadata`;
   const icons = `/dev/api/snaps/${id}/binary-metadata`;
   const sendIcon = (method: string, content: string | null, info?: unknown, client = ada): Promise<Reply> => {
-    const wanted =
+    const entries =
       content === null ? [] : [{ type: 'icon', hash: sha256(content), key: 'icon', filename: '/home/ada/icon.svg' }];
-    const list = JSON.stringify(info ?? wanted);
+    const list = JSON.stringify(info ?? entries);
     // A removal comes as a part with a file name of no letters.
     const parts =
       content === null ? [{ name: 'info', content: list, filename: '' }] : [{ name: 'info', content: list }];
@@ -63,12 +63,12 @@ async function withSnap(t: Test) {
       [...parts, ...(content === null ? [] : [{ name: 'icon', content, filename: 'icon.svg' }])],
     );
   };
-  const said = async () => (await ada.get('/v1/snap/hello')).body.metadata;
-  return { store, ada, id, at, icons, sendIcon, said };
+  const readMetadata = async () => (await ada.get('/v1/snap/hello')).body.metadata;
+  return { store, ada, id, at, icons, sendIcon, said: readMetadata };
 }
 
 t.test('the metadata of a snap follows its file until it is edited here', async (t) => {
-  const { store, ada, at, said } = await withSnap(t);
+  const { store, ada, at, said: readMetadata } = await withSnap(t);
   const words = { summary: 'Says hello', description: 'At\nlength', title: 'Hello', license: 'MIT' };
   const first = await ada.post(at, words);
   t.same(
@@ -97,7 +97,7 @@ t.test('the metadata of a snap follows its file until it is edited here', async 
     { status: 200 },
     'nobody edited it: it follows',
   );
-  t.match(await said(), { title: 'Hello', summary: 'Says more' });
+  t.match(await readMetadata(), { title: 'Hello', summary: 'Says more' });
 
   await ada.patch('/v1/snap/hello', { summary: 'A viewer of pictures', title: 'Viewer', website: 'https://x.example' });
   const conflict = (name: string, current: string, value: string) => ({
@@ -105,8 +105,8 @@ t.test('the metadata of a snap follows its file until it is edited here', async 
     message: `The ${name} was changed in the store.`,
     extra: { name, field: name, current, value },
   });
-  const wanted = { title: 'Hello', summary: 'Says most', description: 'Short', website: 'https://y.example' };
-  const second = await ada.post(at, wanted);
+  const metadata = { title: 'Hello', summary: 'Says most', description: 'Short', website: 'https://y.example' };
+  const second = await ada.post(at, metadata);
   t.same(
     [second.status, second.body],
     [
@@ -121,7 +121,7 @@ t.test('the metadata of a snap follows its file until it is edited here', async 
     ],
   );
   t.match(
-    await said(),
+    await readMetadata(),
     { title: 'Viewer', summary: 'A viewer of pictures', description: 'At\nlength' },
     'all or nothing',
   );
@@ -129,8 +129,13 @@ t.test('the metadata of a snap follows its file until it is edited here', async 
   t.match(await ada.post(at, same), { status: 200 }, 'what says the same is no conflict');
   t.match(await ada.post(at, { title: 'Hello' }), { status: 409 }, 'and stays an edit');
 
-  t.match(await ada.put(at, wanted), { status: 200 }, 'force');
-  t.match(await said(), { title: 'Hello', summary: 'Says most', description: 'Short', website: 'https://y.example' });
+  t.match(await ada.put(at, metadata), { status: 200 }, 'force');
+  t.match(await readMetadata(), {
+    title: 'Hello',
+    summary: 'Says most',
+    description: 'Short',
+    website: 'https://y.example',
+  });
   t.match(await ada.post(at, { title: 'Hi', summary: 'Again' }), { status: 200 }, 'after which they follow again');
   await ada.patch('/v1/snap/hello', { title: 'Mine' });
   await ada.patch('/v1/snap/hello', { title: '' });
@@ -139,20 +144,20 @@ t.test('the metadata of a snap follows its file until it is edited here', async 
     { status: 200 },
     'what is cleared follows',
   );
-  t.match(await said(), { title: 'Hey', summary: 'Again' });
+  t.match(await readMetadata(), { title: 'Hey', summary: 'Again' });
 });
 
 t.test('the default track is set with force, and must exist', async (t) => {
-  const { store, ada, at, said } = await withSnap(t);
+  const { store, ada, at, said: readMetadata } = await withSnap(t);
   t.match(await ada.put(at, { default_track: '2' }), refused(400, 'api-error', /'2' is not a track of 'hello'/));
   const through = async (ask: () => Promise<Reply>) => {
     t.match(await ask(), { status: 200 });
     const entry = await newest(store);
-    const kept = await store.beside.records.packages.find('snap', 'hello');
-    return { entry, kept };
+    const storedPackage = await store.beside.records.packages.find('snap', 'hello');
+    return { entry, kept: storedPackage };
   };
   const older = await through(() => ada.put(at, { default_track: 'latest' }));
-  t.match(await said(), { 'default-track': 'latest' });
+  t.match(await readMetadata(), { 'default-track': 'latest' });
   await ada.patch('/v1/snap/hello', { 'default-track': null });
   t.same(
     await through(() => ada.patch('/v1/snap/hello', { 'default-track': 'latest' })),
@@ -167,17 +172,17 @@ t.test('the default track is set with force, and must exist', async (t) => {
 });
 
 t.test('an icon that is not the newest revision’s is an edit of it', async (t) => {
-  const { ada, icons, sendIcon, said, store } = await withSnap(t);
+  const { ada, icons, sendIcon, said: readMetadata, store } = await withSnap(t);
   t.same((await ada.get(icons)).body, []);
-  const [one, two, three] = [drawn('one'), drawn('two'), drawn('three')];
-  const first = await sendIcon('POST', one);
-  t.match(first, { status: 200, body: [{ type: 'icon', hash: sha256(one) }] });
+  const [firstIcon, two, three] = [drawn('one'), drawn('two'), drawn('three')];
+  const first = await sendIcon('POST', firstIcon);
+  t.match(first, { status: 200, body: [{ type: 'icon', hash: sha256(firstIcon) }] });
   t.same((await ada.get(icons)).body, first.body);
-  const [{ url }] = (await said()).media;
-  t.equal((await store.anyone.get(new URL(url as string).pathname)).body, one);
+  const [{ url }] = (await readMetadata()).media;
+  t.equal((await store.anyone.get(new URL(url as string).pathname)).body, firstIcon);
   t.match((await newest(store))?.details, { members: ['icon'] });
 
-  t.match(await sendIcon('POST', one), { status: 200 }, 'the same again');
+  t.match(await sendIcon('POST', firstIcon), { status: 200 }, 'the same again');
   const second = await sendIcon('POST', two);
   t.match(second, {
     status: 409,
@@ -190,13 +195,13 @@ t.test('an icon that is not the newest revision’s is an edit of it', async (t)
   const keeps = [{ type: 'icon', hash: sha256(two), filename: 'icon.svg' }];
   t.match(await sendIcon('POST', null, keeps), { status: 200, body: [{ hash: sha256(two) }] });
   t.match(await sendIcon('PUT', null), { status: 200, body: [] });
-  t.same((await said()).media, []);
+  t.same((await readMetadata()).media, []);
   const [three1, three2] = await Promise.all([sendIcon('PUT', three), sendIcon('PUT', three)]);
   t.match([three1, three2], [{ status: 200 }, { status: 200 }]);
 });
 
 t.test('an upload updates the metadata, except for edited fields', async (t) => {
-  const { store, ada, at, icons, sendIcon, said } = await withSnap(t);
+  const { store, ada, at, icons, sendIcon, said: readMetadata } = await withSnap(t);
   const upload = async (t: Test, version: number, icon: string): Promise<void> => {
     const snap = pack(t, {
       'meta/snap.yaml': `name: hello\nversion: '${version}'\ntitle: T${version}\nsummary: S${version}\ndescription: D${version}\n`,
@@ -204,26 +209,26 @@ t.test('an upload updates the metadata, except for edited fields', async (t) => 
     });
     t.match(await ada.push('snap', 'hello', readFileSync(snap)), { body: { revisions: [{ status: 'approved' }] } });
   };
-  const [one, two, three] = [drawn('one'), drawn('two'), drawn('three')];
-  await t.test('first', (t) => upload(t, 1, one));
-  t.match(await said(), { title: 'T1', summary: 'S1', description: 'D1' });
-  t.match((await ada.get(icons)).body, [{ hash: sha256(one) }]);
+  const [firstIcon, two, three] = [drawn('one'), drawn('two'), drawn('three')];
+  await t.test('first', (t) => upload(t, 1, firstIcon));
+  t.match(await readMetadata(), { title: 'T1', summary: 'S1', description: 'D1' });
+  t.match((await ada.get(icons)).body, [{ hash: sha256(firstIcon) }]);
   await ada.patch('/v1/snap/hello', { summary: 'Ours' });
   t.match(await ada.post(at, { title: 'T2' }), { status: 200 });
   t.match(await sendIcon('POST', two), { status: 200 }, 'the icon of the file that comes next');
   await t.test('second', (t) => upload(t, 2, two));
-  t.match(await said(), { title: 'T2', summary: 'Ours', description: 'D2' });
+  t.match(await readMetadata(), { title: 'T2', summary: 'Ours', description: 'D2' });
   t.same((await store.beside.records.packages.find('snap', 'hello'))?.edited, ['summary'], 'the icon is its own now');
   t.match(await sendIcon('POST', three), { status: 200 });
-  await t.test('third', (t) => upload(t, 3, one));
+  await t.test('third', (t) => upload(t, 3, firstIcon));
   t.match((await ada.get(icons)).body, [{ hash: sha256(three) }], 'an icon that was edited stays');
-  t.match(await sendIcon('POST', one), { status: 409 });
-  t.match(await sendIcon('PUT', one), { status: 200 });
+  t.match(await sendIcon('POST', firstIcon), { status: 409 });
+  t.match(await sendIcon('PUT', firstIcon), { status: 200 });
 });
 
 t.test('an invalid description, icon or form is refused', async (t) => {
-  const { store, ada, id, at, icons, sendIcon, said } = await withSnap(t);
-  const before = await said();
+  const { store, ada, id, at, icons, sendIcon, said: readMetadata } = await withSnap(t);
+  const before = await readMetadata();
   for (const wrong of [
     { title: 7 },
     { summary: ['x'] },
@@ -279,7 +284,7 @@ t.test('an invalid description, icon or form is refused', async (t) => {
   t.match(await sendIcon('PUT', large), bad(/at most 300000 bytes/));
   t.match(await sendIcon('PUT', large + large), { status: 413 });
   t.match(await ada.post(icons, {}), { status: 415 });
-  t.same(await said(), before);
+  t.same(await readMetadata(), before);
 
   const nobody = refused(404, 'resource-not-found', /There is no snap with the id/);
   const bob = await store.as('bob');

@@ -49,8 +49,8 @@ async function withName(t: Parameters<typeof startStore>[0]) {
   return { store, ada, id, push, held };
 }
 
-const entries = async ({ beside }: TestAppliance, action: string) =>
-  (await beside.records.audit.list(0, 1000))
+const entries = async ({ beside: writableStore }: TestAppliance, action: string) =>
+  (await writableStore.records.audit.list(0, 1000))
     .filter((entry) => entry.action === action)
     .map(({ actor, object, outcome, sessionId, requestId, details }) => ({
       actor,
@@ -97,18 +97,30 @@ t.test('an upload is pushed, reviewed and released', async (t) => {
   t.match((await push('app-gzip', { channels: ['edge', 'latest/beta'] })).body, { processed: true, revision: 2 });
   t.same(await held(), { 'latest/beta': 2, 'latest/edge': 2 });
   const released = await entries(store, 'push_releases');
-  const by = { actor: store.ids.ada, object: 'snap/tiny-app', outcome: 'done', hasSession: true, hasRequest: true };
+  const commonFields = {
+    actor: store.ids.ada,
+    object: 'snap/tiny-app',
+    outcome: 'done',
+    hasSession: true,
+    hasRequest: true,
+  };
   t.same(released, [
-    { ...by, details: { releases: [['latest/edge', 2]], changes: ['snap/tiny-app:latest/edge (amd64): nothing → 2'] } },
-    { ...by, details: { releases: [['latest/beta', 2]], changes: ['snap/tiny-app:latest/beta (amd64): nothing → 2'] } },
+    {
+      ...commonFields,
+      details: { releases: [['latest/edge', 2]], changes: ['snap/tiny-app:latest/edge (amd64): nothing → 2'] },
+    },
+    {
+      ...commonFields,
+      details: { releases: [['latest/beta', 2]], changes: ['snap/tiny-app:latest/beta (amd64): nothing → 2'] },
+    },
   ]);
 
   await t.test('as the interface does it', async (t) => {
     await ada.push('snap', 'tiny-app', await snapFixture('app-zstd'));
     await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'edge', revision: 3 }]);
-    const [, , given] = await entries(store, 'push_releases');
+    const [, , lastEntry] = await entries(store, 'push_releases');
     const changes = ['snap/tiny-app:latest/edge (amd64): 2 → 3'];
-    t.same(given, { ...by, details: { releases: [['latest/edge', 3]], changes } });
+    t.same(lastEntry, { ...commonFields, details: { releases: [['latest/edge', 3]], changes } });
     const own = ({ details: { upload: id, from, size, ...rest }, ...entry }: (typeof released)[number]) => ({
       ...entry,
       details: { ...rest, upload: typeof id, from, size, 'received-at': '', 'sha3-384': '' },
@@ -120,8 +132,8 @@ t.test('an upload is pushed, reviewed and released', async (t) => {
     t.same({ ...revisions[0], ...different }, { ...revisions[1], ...different });
     const unknown = await notify(ada, 'nothing');
     t.match(unknown, refused(404, 'resource-not-found', /no upload 'nothing' to push/));
-    const told = await ada.post('/v1/snap/tiny-app/revisions', { 'upload-id': 'nothing' });
-    t.same(unknown.body.error_list, told.body['error-list']);
+    const reply = await ada.post('/v1/snap/tiny-app/revisions', { 'upload-id': 'nothing' });
+    t.same(unknown.body.error_list, reply.body['error-list']);
   });
 
   await t.test('twice, also at once, it is done once, with one answer', async (t) => {
@@ -191,8 +203,9 @@ t.test('an unfinished push shows its reason in the status', async (t) => {
   t.same(await held(), { 'latest/edge': 3, 'latest/beta': 3 });
 });
 
-const lastRejection = async ({ beside }: TestAppliance, packageId: string) =>
-  (await beside.records.uploads.reviews(packageId, 10)).find(({ errors }) => errors !== null)?.errors?.[0]?.message;
+const lastRejection = async ({ beside: writableStore }: TestAppliance, packageId: string) =>
+  (await writableStore.records.uploads.reviews(packageId, 10)).find(({ errors }) => errors !== null)?.errors?.[0]
+    ?.message;
 
 t.test('a push of a collaborator with channels is released, or refused, in their name', async (t) => {
   const { store, push, held } = await withName(t);
@@ -377,7 +390,7 @@ t.test('a component that devices would refuse is an error of the push and keeps 
     ['cut off', good.subarray(0, 200), /squashfs|damaged|ends/],
   ];
   const channels = ['edge', 'beta'];
-  for (const [at, [what, file, message]] of faults.entries()) {
+  for (const [at, [label, file, message]] of faults.entries()) {
     const revision = at + 1;
     const yaml = snapWithComponents.replace("'2'", `'2.${String(at)}'`);
     const upload = await ada.upload(squashfsImage({ 'meta/snap.yaml': yaml }));
@@ -385,18 +398,18 @@ t.test('a component that devices would refuse is an error of the push and keeps 
     const accepted = await notify(ada, upload, { components, channels });
     await store.appliance.reviewed();
     const { body } = await watch(ada, accepted);
-    t.match(body, { code: 'processing_error', processed: true, revision }, what);
+    t.match(body, { code: 'processing_error', processed: true, revision }, label);
     const messages = (body.errors as { message: string }[]).map((error) => error.message);
-    t.equal(messages.length, 3, what);
-    t.match(messages[0], message, what);
-    t.match(messages[0], /the component 'words' was not accepted: /, what);
+    t.equal(messages.length, 3, label);
+    t.match(messages[0], message, label);
+    t.match(messages[0], /the component 'words' was not accepted: /, label);
     for (const [index, channel] of ['beta', 'edge'].entries())
       t.match(
         messages[index + 1],
         `Revision ${String(revision)} is there, but: it was not released to '${channel}': Its component 'words' was not accepted.`,
       );
-    t.same(await held(), {}, what);
-    t.match((await ada.get('/v1/snap/tiny-app/resources/words/revisions')).body.revisions, [], what);
+    t.same(await held(), {}, label);
+    t.match((await ada.get('/v1/snap/tiny-app/resources/words/revisions')).body.revisions, [], label);
   }
 
   const resource = '/v1/snap/tiny-app/resources/words/revisions';

@@ -29,7 +29,7 @@ async function doors(store: TestAppliance): Promise<[Door, Door]> {
     await addCollaborator(store, id, 'carol');
     return id;
   };
-  const [given, older] = [await snap('given'), await snap('older')];
+  const [current, older] = [await snap('given'), await snap('older')];
   const push = (client: Client, channels: string[], rest: object): Promise<Reply> =>
     client.post(
       '/v1/snap/given/releases',
@@ -38,7 +38,7 @@ async function doors(store: TestAppliance): Promise<[Door, Door]> {
   return [
     {
       name: 'given',
-      id: given,
+      id: current,
       release: (client, { channels, ...rest }) => push(client, channels, rest),
       close: (client, channels) => push(client, channels, { revision: null }),
     },
@@ -53,35 +53,35 @@ async function doors(store: TestAppliance): Promise<[Door, Door]> {
 }
 
 /** The records of a snap, and the last entry of the audit log, without its name and id. */
-async function kept(store: TestAppliance, { id, name }: Door) {
+async function readState(store: TestAppliance, { id, name }: Door) {
   const { releases, pastReleases, revisions, packages } = store.beside.records;
   const now = store.clock.now.toISOString();
-  const found = {
+  const state = {
     releases: await releases.current(id, now),
     past: await pastReleases.newest(id, Number.MAX_SAFE_INTEGER, 100),
     revisions: (await revisions.list(id, 10)).map(({ revision, status }) => [revision, status]),
     status: (await packages.byId(id))?.status,
     entry: await newest(store),
   };
-  return JSON.parse(JSON.stringify(found).replaceAll(id, 'ID').replaceAll(name, 'NAME')) as typeof found;
+  return JSON.parse(JSON.stringify(state).replaceAll(id, 'ID').replaceAll(name, 'NAME')) as typeof state;
 }
 
-const told = (reply: Reply): unknown => (reply.body['error-list'] ?? reply.body.error_list)[0] as unknown;
+const errorOf = (reply: Reply): unknown => (reply.body['error-list'] ?? reply.body.error_list)[0] as unknown;
 
 t.test('both interfaces change a snap by the same acts', async (t) => {
   const store = await startStore(t);
   await store.join('carol');
-  const [given, older] = await doors(store);
+  const [current, older] = await doors(store);
   const ada = await store.as('ada');
 
-  const same = async (t: Test, what: string, ask: (door: Door) => Promise<Reply>): Promise<Reply[]> => {
+  const same = async (t: Test, label: string, ask: (door: Door) => Promise<Reply>): Promise<Reply[]> => {
     const replies = [];
-    const found = [];
-    for (const door of [given, older]) {
+    const states = [];
+    for (const door of [current, older]) {
       replies.push(await ask(door));
-      found.push(await kept(store, door));
+      states.push(await readState(store, door));
     }
-    t.same(found[1], found[0], what);
+    t.same(states[1], states[0], label);
     return replies;
   };
 
@@ -100,8 +100,8 @@ t.test('both interfaces change a snap by the same acts', async (t) => {
       ['of what is closed', (door) => door.close(ada, ['edge'])],
       ['of several', (door) => door.close(ada, ['candidate', 'edge/fix'])],
     ];
-    for (const [what, ask] of steps) {
-      for (const { status } of await same(t, what, ask)) t.equal(status, 200, what);
+    for (const [label, ask] of steps) {
+      for (const { status } of await same(t, label, ask)) t.equal(status, 200, label);
     }
     t.match(await newest(store), {
       action: 'push_releases',
@@ -137,13 +137,13 @@ t.test('both interfaces change a snap by the same acts', async (t) => {
       ['a right that is missing to close', 403, (door) => door.close(views, ['edge'])],
       ["somebody else's", 404, (door) => door.release(bob, { revision: 1, channels: ['edge'] })],
     ];
-    for (const [what, status, ask] of cases) {
-      const [first, second] = await same(t, what, ask);
+    for (const [label, status, ask] of cases) {
+      const [first, second] = await same(t, label, ask);
       // A right that is missing is no login that has ended: their clients would throw that away.
-      t.equal(second?.status, status, what);
-      t.equal(first?.status, status === 403 ? 401 : status, what);
-      const words = JSON.stringify(told(second!)).replaceAll(older.name, given.name);
-      t.same(JSON.parse(words), told(first!), what);
+      t.equal(second?.status, status, label);
+      t.equal(first?.status, status === 403 ? 401 : status, label);
+      const words = JSON.stringify(errorOf(second!)).replaceAll(older.name, current.name);
+      t.same(JSON.parse(words), errorOf(first!), label);
     }
     t.match(await older.close(bob, ['edge']), {
       status: 404,

@@ -22,8 +22,8 @@ t.test('a set is built, signed, posted, listed, and built again', async (t) => {
   t.same((await list()).body, { assertions: [] });
   t.same((await list('/base-set?sequence=1')).body, { assertions: [] }, 'not there is an empty list');
 
-  const wanted = { 'account-id': store.ids.ada, name: 'base-set', sequence: 2, snaps: [{ name: 'pcx', revision: 7 }] };
-  const built = await ada.post(build, wanted);
+  const draft = { 'account-id': store.ids.ada, name: 'base-set', sequence: 2, snaps: [{ name: 'pcx', revision: 7 }] };
+  const built = await ada.post(build, draft);
   const headers = {
     type: 'validation-set',
     'authority-id': store.ids.ada,
@@ -52,23 +52,24 @@ t.test('a set is built, signed, posted, listed, and built again', async (t) => {
   t.ok(exported.out.includes(text.trimEnd()), 'as it was signed');
   t.match(await post(ada, text), refused(409, 'conflict', /Revision 0 of .* is not newer/));
 
-  const again = await ada.post(build, { ...wanted, snaps: [{ name: 'pcx', presence: 'invalid' }] });
+  const again = await ada.post(build, { ...draft, snaps: [{ name: 'pcx', presence: 'invalid' }] });
   t.match(again.body, { revision: '1', snaps: [{ presence: 'invalid' }] }, 'the next revision of its sequence');
-  t.match((await ada.post(build, { ...wanted, revision: '5' })).body, { revision: '5' });
-  t.match((await ada.post(build, { ...wanted, revision: '0' })).body, { revision: '1' });
+  t.match((await ada.post(build, { ...draft, revision: '5' })).body, { revision: '5' });
+  t.match((await ada.post(build, { ...draft, revision: '0' })).body, { revision: '1' });
   const second = await sign(again.body as Headers);
   const both = await Promise.all([post(ada, second), post(ada, second)]);
   t.same(both.map(({ status }) => status).sort(), [201, 409], 'twice at once: one of them');
 
   for (const sequence of [10, 3]) {
-    const next = await ada.post(build, { ...wanted, sequence });
+    const next = await ada.post(build, { ...draft, sequence });
     t.match(await post(ada, await sign(next.body as Headers)), { status: 201 });
   }
-  const other = await ada.post(build, { ...wanted, name: 'another', sequence: 1 });
+  const other = await ada.post(build, { ...draft, name: 'another', sequence: 1 });
   await post(ada, await sign(other.body as Headers));
   const shown = async (path: string): Promise<string[]> =>
     (await list(path)).body.assertions.map(
-      ({ headers: one }: { headers: Record<string, string> }) => `${one['name']} ${one['sequence']}.${one['revision']}`,
+      ({ headers: fields }: { headers: Record<string, string> }) =>
+        `${fields['name']} ${fields['sequence']}.${fields['revision']}`,
     );
   t.same(await shown(''), ['another 1.0', 'base-set 10.0'], 'of each the newest');
   t.same(await shown('?sequence=latest'), ['another 1.0', 'base-set 10.0']);

@@ -12,10 +12,10 @@ import { addRevision } from '#test/fixtures/packages/packages.ts';
 /** Counts the reads of past releases by the device interface, until the returned function is called. */
 function countReads(t: { teardown(work: () => void): void }): () => number {
   let reads = 0;
-  const asked = (text: string): void => {
+  const onStatement = (text: string): void => {
     if (/\bFROM past_releases\b/.test(text)) reads++;
   };
-  t.teardown(engine === 'sqlite' ? listenToFile(asked) : listenToServer(asked));
+  t.teardown(engine === 'sqlite' ? listenToFile(onStatement) : listenToServer(onStatement));
   return () => {
     const so = reads;
     reads = 0;
@@ -24,14 +24,14 @@ function countReads(t: { teardown(work: () => void): void }): () => number {
 }
 
 /** Reports every statement of SQLite that reads all rows, until the returned function is called. */
-function listenToFile(asked: (text: string) => void): () => void {
+function listenToFile(onStatement: (text: string) => void): () => void {
   const { prepare } = SQLite.prototype;
   SQLite.prototype.prepare = function (this: SQLite.Database, text: string) {
     const statement = prepare.call(this, text);
     const all = statement.all.bind(statement);
     return Object.assign(statement, {
       all(...values: unknown[]) {
-        asked(text);
+        onStatement(text);
         return all(values);
       },
     });
@@ -40,11 +40,11 @@ function listenToFile(asked: (text: string) => void): () => void {
 }
 
 /** Reports every statement of PostgreSQL, until the returned function is called. */
-function listenToServer(asked: (text: string) => void): () => void {
+function listenToServer(onStatement: (text: string) => void): () => void {
   const query = Reflect.get(pg.Client.prototype, 'query') as (...given: unknown[]) => unknown;
-  const listening = function (this: pg.Client, ...given: [string | { text: string }]) {
-    asked(typeof given[0] === 'string' ? given[0] : given[0].text);
-    return query.apply(this, given);
+  const listening = function (this: pg.Client, ...args: [string | { text: string }]) {
+    onStatement(typeof args[0] === 'string' ? args[0] : args[0].text);
+    return query.apply(this, args);
   };
   Reflect.set(pg.Client.prototype, 'query', listening);
   return () => void Reflect.set(pg.Client.prototype, 'query', query);
@@ -67,8 +67,8 @@ async function withHistory(store: TestAppliance): Promise<string[]> {
     const inEdge = name === 'hello' ? 3 : 5;
     for (const releases of [{ stable: 1 }, { stable: 2 }, { stable: 4, edge: 1 }, { edge: inEdge }, { edge: 4 }]) {
       store.clock.advance(1000);
-      const wanted = Object.entries(releases).map(([channel, revision]) => ({ channel, revision }));
-      await ada.post(`/v1/snap/${name}/releases`, wanted);
+      const requests = Object.entries(releases).map(([channel, revision]) => ({ channel, revision }));
+      await ada.post(`/v1/snap/${name}/releases`, requests);
     }
   }
   return ids;
@@ -93,10 +93,10 @@ t.test('the history of the channels of a snap is read once for many actions', as
         ...more,
       })),
     );
-    const actions = context.map((one) => ({
+    const actions = context.map((entry) => ({
       action: 'refresh' as const,
-      'snap-id': one['snap-id'],
-      'instance-key': one['instance-key'],
+      'snap-id': entry['snap-id'],
+      'instance-key': entry['instance-key'],
     }));
     reads();
     const results = await refresh(store, actions, context);

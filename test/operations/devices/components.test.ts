@@ -36,8 +36,8 @@ async function serving(t: Test) {
   await addSnapWithComponents(store, id, 1);
   const push = async (name: string, text: string, more = {}): Promise<void> => {
     const content = componentFile(`tiny-app+${name}`, { text });
-    const asked = { 'upload-id': await ada.upload(content), type: 'component/standard', ...more };
-    const reply = await ada.post(`/v1/snap/tiny-app/resources/${name}/revisions`, asked);
+    const body = { 'upload-id': await ada.upload(content), type: 'component/standard', ...more };
+    const reply = await ada.post(`/v1/snap/tiny-app/resources/${name}/revisions`, body);
     if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
     await store.appliance.reviewed();
   };
@@ -52,14 +52,14 @@ async function serving(t: Test) {
     return reply.body.results[0].snap?.resources;
   };
   /** The components that a device is offered, as `words 1`. */
-  const told = async (action: object = {}): Promise<string[] | undefined> =>
+  const readComponents = async (action: object = {}): Promise<string[] | undefined> =>
     (await refresh(action, ['revision', 'resources']))?.map(({ name, revision }) => `${name} ${String(revision)}`);
   const get = (path: string) => store.anyone.get(`/api/v1/snaps/download/${id}_${path}`, deviceHeaders());
-  return { store, ada, id, push, release, refresh, told, get };
+  return { store, ada, id, push, release, refresh, told: readComponents, get };
 }
 
 t.test('a device is offered the components that were released with a snap, and fetches them', async (t) => {
-  const { store, ada, id, push, release, refresh, told, get } = await serving(t);
+  const { store, ada, id, push, release, refresh, told: readComponents, get } = await serving(t);
   await push('words', 'all words');
   const content = componentFile('tiny-app+words', { text: 'all words' });
   t.equal((await get('words_1.comp')).status, 404, 'nothing is released');
@@ -87,11 +87,11 @@ t.test('a device is offered the components that were released with a snap, and f
     t.equal((await get(path)).status, 404, path);
   await ada.patch('/v1/snap/tiny-app', { private: true });
   t.equal((await get('words_1.comp')).status, 404, 'private ones are not there');
-  t.equal(await told(), undefined);
+  t.equal(await readComponents(), undefined);
 });
 
 t.test('a component that is pushed after the release reaches no device before the next release', async (t) => {
-  const { store, push, release, told, get } = await serving(t);
+  const { store, push, release, told: readComponents, get } = await serving(t);
   await push('words', 'all words');
   t.match(await release({ channel: 'edge', revision: 1 }), [
     {
@@ -103,70 +103,73 @@ t.test('a component that is pushed after the release reaches no device before th
   ]);
   await push('words', 'other words');
   await push('more', 'more');
-  t.same(await told(), ['words 1']);
-  t.same(await told({ revision: 1, channel: undefined }), ['words 1'], 'nor by the number of the revision');
+  t.same(await readComponents(), ['words 1']);
+  t.same(await readComponents({ revision: 1, channel: undefined }), ['words 1'], 'nor by the number of the revision');
   t.same([(await get('words_2.comp')).status, (await get('more_1.comp')).status], [404, 404], 'nor by a guess');
   const { body: info } = await store.anyone.get('/v2/snaps/info/tiny-app?fields=resources', deviceHeaders());
   t.same(
-    info['channel-map'].map((one: { resources: { name: string }[] }) => one.resources.map(({ name }) => name)),
+    info['channel-map'].map((entry: { resources: { name: string }[] }) => entry.resources.map(({ name }) => name)),
     [['words']],
   );
   await release({ channel: 'edge', revision: 1, resources: [{ name: 'words', revision: 2 }] });
-  t.same(await told(), ['words 2', 'more 1'], 'the next release names one, and takes up the other');
+  t.same(await readComponents(), ['words 2', 'more 1'], 'the next release names one, and takes up the other');
   t.equal((await get('more_1.comp')).status, 200);
   t.equal((await get('words_1.comp')).status, 200, 'a device that was told of one before may go on with it');
 });
 
 t.test('each channel serves the components of its own release', async (t) => {
-  const { store, id, push, release, told } = await serving(t);
+  const { store, id, push, release, told: readComponents } = await serving(t);
   await push('words', 'all words');
   await release({ channel: 'edge', revision: 1 });
   await push('words', 'other words');
   t.match(await release({ channel: 'beta', revision: 1 }), [{ resources: [{}, { revision: 1 }] }], 'as it was tested');
   await release({ channel: 'candidate', revision: 1, resources: [{ name: 'words', revision: 2 }] });
-  t.same([await told({ channel: 'edge' }), await told({ channel: 'candidate' })], [['words 1'], ['words 2']]);
+  t.same(
+    [await readComponents({ channel: 'edge' }), await readComponents({ channel: 'candidate' })],
+    [['words 1'], ['words 2']],
+  );
   await release({ channel: 'candidate', revision: 1, resources: [{ name: 'words', revision: 0 }] });
-  t.same(await told({ channel: 'candidate' }), []);
+  t.same(await readComponents({ channel: 'candidate' }), []);
   await addSnapWithComponents(store, id, 2);
   t.match(
     await release({ channel: 'edge', revision: 2 }),
     [{ resources: [{ revision: null }, { revision: null }] }],
     'a component of another revision does not come along',
   );
-  t.same(await told({ channel: 'edge' }), []);
+  t.same(await readComponents({ channel: 'edge' }), []);
   await push('words', 'words of the second', { 'package-revision': 2 });
   t.match(await release({ channel: 'edge', revision: 2 }), [{ resources: [{}, { name: 'words', revision: 3 }] }]);
-  t.same(await told({ channel: 'edge' }), ['words 3']);
+  t.same(await readComponents({ channel: 'edge' }), ['words 3']);
 });
 
 t.test('a progressive release gives its own components to the devices that it reaches', async (t) => {
-  const { push, release, told } = await serving(t);
+  const { push, release, told: readComponents } = await serving(t);
   await push('words', 'all words');
   await release({ channel: 'edge', revision: 1 });
   await push('words', 'other words');
   const words = { resources: [{ name: 'words', revision: 2 }] };
   await release({ channel: 'edge', revision: 1, progressive: { percentage: 99.999999 }, ...words });
-  t.same(await told(), ['words 2']);
+  t.same(await readComponents(), ['words 2']);
   await release({ channel: 'edge', revision: 1, progressive: { percentage: 0.000001 }, ...words });
-  t.same(await told(), ['words 1']);
+  t.same(await readComponents(), ['words 1']);
 });
 
 t.test('a device that keeps a revision gets the components of its newest release', async (t) => {
-  const { store, id, push, release, told, get } = await serving(t);
+  const { store, id, push, release, told: readComponents, get } = await serving(t);
   await push('words', 'all words');
   await release({ channel: 'edge', revision: 1 });
   await addSnapWithComponents(store, id, 2);
   await release({ channel: 'edge', revision: 2 });
   await push('words', 'late words', { 'package-revision': 1 });
-  const kept = { action: 'refresh', revision: 1, 'snap-id': id, name: undefined };
+  const refreshAction = { action: 'refresh', revision: 1, 'snap-id': id, name: undefined };
   const body = {
     context: [{ 'instance-key': 'install-1', 'snap-id': id, revision: 1, 'tracking-channel': 'edge' }],
-    actions: [{ 'instance-key': 'install-1', ...kept }],
+    actions: [{ 'instance-key': 'install-1', ...refreshAction }],
     fields: ['resources', 'revision'],
   };
   const reply = await store.anyone.post('/v2/snaps/refresh', body, deviceHeaders());
   t.match(reply.body.results, [{ snap: { revision: 1, resources: [{ name: 'words', revision: 1 }] } }]);
   t.equal(reply.body.results[0].snap.resources.length, 1);
-  t.same(await told(), [], 'the channel has moved on');
+  t.same(await readComponents(), [], 'the channel has moved on');
   t.equal((await get('words_2.comp')).status, 404);
 });

@@ -28,7 +28,7 @@ t.test('a file is fetched whole and in parts, and a part only of what the client
   t.equal(whole.status, 200);
   t.same(whole.bytes, content);
   const etag = `"${createHash('sha3-384').update(content).digest('hex')}"`;
-  const told = [
+  const headerNames = [
     'etag',
     'accept-ranges',
     'content-length',
@@ -37,13 +37,13 @@ t.test('a file is fetched whole and in parts, and a part only of what the client
     'content-disposition',
     'snap-store-version',
   ];
-  const said = (headers: Headers): (string | null)[] => told.map((name) => headers.get(name));
-  const kept = 'public, max-age=31536000, immutable';
-  const named = `attachment; filename="${path.split('/').at(-1) ?? ''}"`;
-  const expected = [etag, 'bytes', String(content.length), 'application/octet-stream', kept, named, '60'];
-  t.same(said(whole.response.headers), expected);
+  const readValues = (headers: Headers): (string | null)[] => headerNames.map((name) => headers.get(name));
+  const cacheControl = 'public, max-age=31536000, immutable';
+  const disposition = `attachment; filename="${path.split('/').at(-1) ?? ''}"`;
+  const expected = [etag, 'bytes', String(content.length), 'application/octet-stream', cacheControl, disposition, '60'];
+  t.same(readValues(whole.response.headers), expected);
   const head = await ask(store, path, {}, 'HEAD');
-  t.same([head.status, ...said(head.response.headers), head.bytes.length], [200, ...expected, 0]);
+  t.same([head.status, ...readValues(head.response.headers), head.bytes.length], [200, ...expected, 0]);
 
   const { length } = content;
   const part = async (headers: Record<string, string>) => {

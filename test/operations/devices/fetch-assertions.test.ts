@@ -26,8 +26,8 @@ t.test('a device gets the addresses of assertions that are missing or older ther
   const model = await modelOf({ revision: '3' });
   const sets = [await set(1), await set(2), await set(5, '1')];
   await keep(store, model, ...sets);
-  const fetch = async (wanted: WantedAssertion[], maxFormats = {}) =>
-    fetchAssertions(wanted, {
+  const fetch = async (requests: WantedAssertion[], maxFormats = {}) =>
+    fetchAssertions(requests, {
       maxFormats,
       assertions: assertionsFor(
         await rightsOf({ device: undefined, principal: undefined }, store.beside.records),
@@ -36,8 +36,8 @@ t.test('a device gets the addresses of assertions that are missing or older ther
       baseUrl: store.url,
     });
   /** The texts behind the addresses. */
-  const texts = async (...wanted: WantedAssertion[]): Promise<string[]> => {
-    const fetched = await fetch(wanted);
+  const texts = async (...requests: WantedAssertion[]): Promise<string[]> => {
+    const fetched = await fetch(requests);
     t.same(fetched['error-list'], []);
     const replies = fetched['assertion-stream-urls'].map((url) => anyone.get(url.slice(store.url.length)));
     return (await Promise.all(replies)).map(({ body }) => body as string);
@@ -78,7 +78,7 @@ t.test('an assertion that is missing, or not for this device, is named beside th
   const declared = { type: 'snap-declaration', 'primary-key': ['16', snapId] };
   const sequence = { type: 'validation-set', 'sequence-key': ['16', 'acme', 'pumps'] };
   const ofSerial = { type: 'serial', 'primary-key': ['acme', 'pump', '0001'] };
-  const wanted: WantedAssertion[] = [
+  const requests: WantedAssertion[] = [
     { type: 'account', 'primary-key': ['acme'] },
     { ...sequence, 'if-sequence-newer-than': 1 },
     ofSerial,
@@ -94,7 +94,7 @@ t.test('an assertion that is missing, or not for this device, is named beside th
     assertions: assertionsFor(await rightsOf({ device: undefined, principal: undefined }, records), records),
     baseUrl: store.url,
   };
-  const { 'assertion-stream-urls': urls, 'error-list': errors } = await fetchAssertions(wanted, options);
+  const { 'assertion-stream-urls': urls, 'error-list': errors } = await fetchAssertions(requests, options);
   t.equal(urls.length, 1);
   t.match(errors, [
     { code: 'not-found', ...sequence },

@@ -165,8 +165,8 @@ t.test('a client with a current copy is told so, and the result has the requeste
   t.equal(info.headers.get('content-type'), 'application/json');
   t.equal(info.headers.get('cache-control'), 'max-age=60');
   t.equal(info.headers.get('vary'), decides);
-  const kept = { ...deviceHeaders(), 'if-none-match': info.headers.get('etag')! };
-  t.equal((await store.anyone.get('/v2/snaps/info/hello', kept)).status, 304);
+  const headers = { ...deviceHeaders(), 'if-none-match': info.headers.get('etag')! };
+  t.equal((await store.anyone.get('/v2/snaps/info/hello', headers)).status, 304);
   const again = { 'if-none-match': etag };
   t.equal((await ask(store, { q: 'hello', fields: 'version' }, again)).status, 304);
   await addRevision(store, id, 2);

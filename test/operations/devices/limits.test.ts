@@ -14,7 +14,8 @@ import { begin, withLargeSnap } from './large.ts';
 import { makeAcme, pumpDevice, serialOf, startForDevices } from './world.ts';
 
 t.setTimeout(600_000);
-const downloads = (most: number) => (text: string) => text.replace('# max_downloads = 500', `max_downloads = ${most}`);
+const downloads = (maximum: number) => (text: string) =>
+  text.replace('# max_downloads = 500', `max_downloads = ${maximum}`);
 interface Refused {
   'error-list'?: { code: string }[];
 }
@@ -128,7 +129,7 @@ largeTest('a device is counted as itself, by all processes: sixty sessions in 70
     const texts = await device.texts(more);
     return device.send(texts);
   };
-  for (let asked = 0; asked < 60; asked++) t.match(await session(), { status: 200 });
+  for (let count = 0; count < 60; count++) t.match(await session(), { status: 200 });
   for (const process of [0, 1]) {
     const texts = await first.texts();
     turnTo(process);

@@ -5,7 +5,8 @@ import { freePort } from '#test/fixtures/free-port.ts';
 import { withoutPackages } from '#test/fixtures/programs.ts';
 import { begin, withLargeSnap } from './large.ts';
 
-const downloads = (most: number) => (text: string) => text.replace('# max_downloads = 500', `max_downloads = ${most}`);
+const downloads = (maximum: number) => (text: string) =>
+  text.replace('# max_downloads = 500', `max_downloads = ${maximum}`);
 
 const skip = withoutPackages(...snapdClientMissing());
 

@@ -50,7 +50,7 @@ async function withChanges(t: Parameters<typeof startForDevices>[0]) {
 t.test('a cached response equals a new one, for every device, after every change', async (t) => {
   const { store, id, changes } = await withChanges(t);
   const pump = { 'snap-device-authorization': await (await pumpDevice(store.anyone)).session() };
-  const asked = fc.record({
+  const question = fc.record({
     revision: fc.constantFrom(1, 2, 3),
     'tracking-channel': fc.constantFrom('stable', 'latest/stable', 'edge', 'stable/fix', '', 'x/y/z/w'),
     epoch: fc.constantFrom(
@@ -63,13 +63,13 @@ t.test('a cached response equals a new one, for every device, after every change
   const who = fc.constantFrom({}, pump, deviceHeaders('arm64'), { 'snap-device-capabilities': '' });
   const names = Object.keys(changes) as (keyof typeof changes)[];
   const ask = async (item: object, headers: Record<string, string>, cohort = {}) => {
-    const named = { 'snap-id': id, 'instance-key': id };
-    const context = [{ ...named, ...item }] as Parameters<typeof refresh>[2];
-    return refresh(store, [{ action: 'refresh', ...named, ...cohort }], context, headers);
+    const ids = { 'snap-id': id, 'instance-key': id };
+    const context = [{ ...ids, ...item }] as Parameters<typeof refresh>[2];
+    return refresh(store, [{ action: 'refresh', ...ids, ...cohort }], context, headers);
   };
   const step = fc.record({
     name: fc.constantFrom(...names),
-    questions: fc.array(fc.tuple(asked, who), { maxLength: 4 }),
+    questions: fc.array(fc.tuple(question, who), { maxLength: 4 }),
   });
   await changes['release 1']();
   await fc.assert(

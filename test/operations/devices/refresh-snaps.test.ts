@@ -29,14 +29,14 @@ async function withSnap(
 }
 
 async function release(ada: { post(path: string, body: unknown): Promise<{ status: number }> }, ...releases: object[]) {
-  for (const one of releases) {
-    const { status } = await ada.post('/v1/snap/hello/releases', [one]);
-    if (status !== 200) throw new Error(`cannot release ${JSON.stringify(one)}: ${status}`);
+  for (const entry of releases) {
+    const { status } = await ada.post('/v1/snap/hello/releases', [entry]);
+    if (status !== 200) throw new Error(`cannot release ${JSON.stringify(entry)}: ${status}`);
   }
 }
 
 const install = (more: Partial<RefreshAction> = {}) => ({ action: 'install' as const, name: 'hello', ...more });
-const found = (revision: number, more = {}) => [{ result: 'install', name: 'hello', snap: { revision }, ...more }];
+const installed = (revision: number, more = {}) => [{ result: 'install', name: 'hello', snap: { revision }, ...more }];
 const none = (code: string, more = {}) => [{ result: 'error', error: { code }, ...more }];
 
 t.test('a device installs what ada has pushed and released, and the file that it fetches has its digest', async (t) => {
@@ -100,12 +100,12 @@ t.test('an empty channel makes a device fall back to a safer one, and a branch t
     { channel: 'edge', revision: 3 },
   ]);
   const ask = (channel: string, headers = {}) => refresh(store, [install({ channel })], [], headers);
-  t.match(await ask('candidate'), found(1, { 'effective-channel': 'latest/stable' }));
-  t.match(await ask('beta/fix'), found(2, { 'effective-channel': 'latest/beta/fix' }));
-  t.match(await ask('beta/other'), found(1, { 'effective-channel': 'latest/stable' }));
-  t.match(await ask('edge'), found(1), 'not what is there for others');
-  t.match(await ask('edge', deviceHeaders('arm64')), found(3));
-  t.match(await ask('latest/edge', { 'snap-device-architecture': '', 'x-ubuntu-architecture': 'arm64' }), found(1));
+  t.match(await ask('candidate'), installed(1, { 'effective-channel': 'latest/stable' }));
+  t.match(await ask('beta/fix'), installed(2, { 'effective-channel': 'latest/beta/fix' }));
+  t.match(await ask('beta/other'), installed(1, { 'effective-channel': 'latest/stable' }));
+  t.match(await ask('edge'), installed(1), 'not what is there for others');
+  t.match(await ask('edge', deviceHeaders('arm64')), installed(3));
+  t.match(await ask('latest/edge', { 'snap-device-architecture': '', 'x-ubuntu-architecture': 'arm64' }), installed(1));
   t.match(await ask('2.0/stable'), [
     {
       result: 'error',
@@ -134,7 +134,7 @@ t.test('by its number a device gets a revision of a channel, its own revision, a
     { channel: 'edge', revision: 2 },
     { channel: 'edge', revision: 3 },
   ]);
-  t.match(await refresh(store, [install({ revision: 3, channel: 'stable' })]), found(3), 'the number wins');
+  t.match(await refresh(store, [install({ revision: 3, channel: 'stable' })]), installed(3), 'the number wins');
   t.notMatch((await refresh(store, [install({ revision: 3 })]))[0], { 'effective-channel': /./ });
   t.match(await refresh(store, [install({ revision: 2 })]), none('revision-not-found'));
   t.match(await refresh(store, [install({ revision: 4 })]), none('revision-not-found'));
@@ -157,16 +157,19 @@ t.test('an install without a track is redirected to the default track, if the cl
   t.equal((await ada.patch('/v1/snap/hello', { 'default-track': '2' })).status, 200);
 
   const moved = { 'effective-channel': '2/stable', 'redirect-channel': '2/stable' };
-  t.match(await refresh(store, [install()]), found(2, moved));
-  t.match(await refresh(store, [install({ channel: 'stable' })]), found(2, moved));
-  t.match(await refresh(store, [install({ channel: 'edge' })]), found(2, { ...moved, 'redirect-channel': '2/edge' }));
+  t.match(await refresh(store, [install()]), installed(2, moved));
+  t.match(await refresh(store, [install({ channel: 'stable' })]), installed(2, moved));
+  t.match(
+    await refresh(store, [install({ channel: 'edge' })]),
+    installed(2, { ...moved, 'redirect-channel': '2/edge' }),
+  );
   t.notMatch((await refresh(store, [install({ channel: 'latest/stable' })]))[0], { 'redirect-channel': /./ });
   const old = { 'snap-device-capabilities': '' };
-  t.match(await refresh(store, [install()], [], old), found(1, { 'effective-channel': 'latest/stable' }));
+  t.match(await refresh(store, [install()], [], old), installed(1, { 'effective-channel': 'latest/stable' }));
   const context = [{ 'snap-id': id, 'instance-key': id, revision: 1, 'tracking-channel': 'stable' }];
-  const [kept] = await refresh(store, [{ action: 'refresh', 'snap-id': id, 'instance-key': id }], context);
-  t.match(kept, { snap: { revision: 1 } });
-  t.notMatch(kept, { 'redirect-channel': /./ });
+  const [result] = await refresh(store, [{ action: 'refresh', 'snap-id': id, 'instance-key': id }], context);
+  t.match(result, { snap: { revision: 1 } });
+  t.notMatch(result, { 'redirect-channel': /./ });
 });
 
 t.test('a device that is two epochs behind walks the steps, one refresh at a time', async (t) => {
@@ -191,7 +194,7 @@ t.test('a device that is two epochs behind walks the steps, one refresh at a tim
     steps.push(revision);
   }
   t.same(steps, [2, 3, 4, 4]);
-  t.match(await refresh(store, [install({ epoch: null })]), found(4), 'a new one has nothing to read');
+  t.match(await refresh(store, [install({ epoch: null })]), installed(4), 'a new one has nothing to read');
   const strange = { read: [9], write: [9] };
   t.match(await refresh(store, [install({ epoch: strange })]), none('revision-not-found'));
 });
@@ -225,14 +228,14 @@ t.test('a progressive release reaches its part of the devices, always the same o
 t.test('private snaps, names without a release and unknown names get the same response', async (t) => {
   const { store, ada } = await withSnap(t);
   await ada.post('/v1/snap', { name: 'unreleased' });
-  const said = async (name: string) => (await refresh(store, [install({ name, 'instance-key': 'a' })]))[0];
+  const resultOf = async (name: string) => (await refresh(store, [install({ name, 'instance-key': 'a' })]))[0];
   await ada.post('/v1/snap', { name: 'secret', private: true });
   const secret = (await ada.get('/v1/snap/secret')).body.metadata.id;
   await addRevision(store, secret, 1);
   await ada.post('/v1/snap/secret/releases', [{ channel: 'stable', revision: 1 }]);
   for (const name of ['unreleased', 'secret', 'nothing']) {
     const error = { code: 'name-not-found', message: `There is no snap named '${name}'.` };
-    t.same(await said(name), { result: 'error', 'instance-key': 'a', name, error });
+    t.same(await resultOf(name), { result: 'error', 'instance-key': 'a', name, error });
   }
   const byId = async (id: string) => (await refresh(store, [install({ 'snap-id': id })]))[0]!.error?.code;
   t.same([await byId(secret), await byId('x'.repeat(32))], ['id-not-found', 'id-not-found']);
@@ -243,16 +246,16 @@ t.test('private snaps, names without a release and unknown names get the same re
 
 t.test('a device gets the addresses of missing assertions in the same call', async (t) => {
   const { store } = await startForDevices(t);
-  const wanted = [
+  const missing = [
     { type: 'account', 'primary-key': ['acme'] },
     { type: 'account', 'primary-key': ['nobody'] },
   ];
   const group = (key: string, ...assertions: object[]) => ({ action: 'fetch-assertions', key, assertions });
-  const body = { context: [], actions: [group('one', wanted[0]!), group('two', ...wanted), group('three')] };
+  const body = { context: [], actions: [group('one', missing[0]!), group('two', ...missing), group('three')] };
   const reply = await store.anyone.post('/v2/snaps/refresh', body, deviceHeaders());
-  const [one, two, three] = reply.body.results;
-  t.match(one, { result: 'fetch-assertions', key: 'one', 'error-list': [] });
-  const [url] = one['assertion-stream-urls'] as [string];
+  const [first, two, three] = reply.body.results;
+  t.match(first, { result: 'fetch-assertions', key: 'one', 'error-list': [] });
+  const [url] = first['assertion-stream-urls'] as [string];
   t.match(await store.anyone.get(new URL(url).pathname), { status: 200, body: /^type: account$/m });
   t.match(two, { key: 'two', 'error-list': [{ code: 'not-found', type: 'account', 'primary-key': ['nobody'] }] });
   t.same(three, { result: 'fetch-assertions', key: 'three', 'assertion-stream-urls': [], 'error-list': [] });
@@ -260,33 +263,33 @@ t.test('a device gets the addresses of missing assertions in the same call', asy
 
 t.test('the next refresh sees each change, also one of another process', async (t) => {
   const { store, ada, id } = await withSnap(t, { 1: {}, 2: {} });
-  const told = async () => {
+  const ask = async () => {
     const { result, snap, error } = (await refresh(store, [{ ...install(), 'snap-id': id }]))[0] ?? {};
     return result === 'error' ? error?.code : [snap?.revision, snap?.title, snap?.publisher?.username];
   };
   const { records } = store.beside;
   const entry = { at: store.clock.now.toISOString(), actor: 'test', action: 'try', object: 'x' };
   t.same(
-    [await told(), await told()],
+    [await ask(), await ask()],
     [
       [1, undefined, 'ada'],
       [1, undefined, 'ada'],
     ],
   );
   await ada.patch('/v1/snap/hello', { title: 'Hello' });
-  t.same(await told(), [1, 'Hello', 'ada']);
+  t.same(await ask(), [1, 'Hello', 'ada']);
   await release(ada, { channel: 'stable', revision: 2 });
-  t.same(await told(), [2, 'Hello', 'ada']);
+  t.same(await ask(), [2, 'Hello', 'ada']);
   await records.change(entry, (tx) => tx.releases.close(id, 'latest/stable'));
-  t.same(await told(), 'revision-not-found', 'a channel that was closed beside the server');
+  t.same(await ask(), 'revision-not-found', 'a channel that was closed beside the server');
   await release(ada, { channel: 'stable/fix', revision: 1 });
   const onBranch = () => refresh(store, [{ ...install({ channel: 'stable/fix' }), 'snap-id': id }]);
-  t.match(await onBranch(), found(1));
+  t.match(await onBranch(), installed(1));
   store.clock.advance(days(31));
   t.match(await onBranch(), none('revision-not-found'), 'a branch that has ended meanwhile');
   await release(ada, { channel: 'stable', revision: 1 });
   await ada.patch('/v1/snap/hello', { private: true });
-  t.same(await told(), 'id-not-found');
+  t.same(await ask(), 'id-not-found');
 });
 
 t.test('a repeated response matches its own request, and the current state', async (t) => {
@@ -299,11 +302,11 @@ t.test('a repeated response matches its own request, and the current state', asy
   await ada.post('/v1/snap/hello/tracks', [{ name: '2' }]);
   await release(ada, { channel: '2/stable', revision: 1 });
   // Devices that refresh name a snap by its id, and so does this for every action.
-  const ask = async (action: 'refresh' | 'install' | 'download', channel: string, asked = fields) => {
-    const named = { 'snap-id': id, 'instance-key': id };
-    const context = action === 'refresh' ? [{ ...named, revision: 1, 'tracking-channel': channel }] : [];
-    const one = { action, ...named, name: 'hello', ...(action !== 'refresh' && { channel }) };
-    const body = { context, actions: [one], fields: asked };
+  const ask = async (action: 'refresh' | 'install' | 'download', channel: string, requested = fields) => {
+    const ids = { 'snap-id': id, 'instance-key': id };
+    const context = action === 'refresh' ? [{ ...ids, revision: 1, 'tracking-channel': channel }] : [];
+    const entry = { action, ...ids, name: 'hello', ...(action !== 'refresh' && { channel }) };
+    const body = { context, actions: [entry], fields: requested };
     const { results } = (await store.anyone.post('/v2/snaps/refresh', body, deviceHeaders())).body;
     const { result, snap, ...more } = results[0];
     return [result, more['effective-channel'], more['redirect-channel'], snap.title, Object.keys(snap).length];
@@ -354,7 +357,7 @@ t.test('every action has one result, and a snap without an action has none', asy
       },
       { requiredKeys: ['snap-id', 'revision'] },
     )
-    .map((one) => one as object);
+    .map((entry) => entry as object);
   const wish = fc.record(
     {
       ...options,
@@ -371,14 +374,18 @@ t.test('every action has one result, and a snap without an action has none', asy
       fc.array(wish, { maxLength: 6 }),
       fc.uniqueArray(fc.string({ minLength: 1, maxLength: 20 }), { minLength: 10, maxLength: 10 }),
       async (items, wishes, keys) => {
-        const context = items.map((one, at) => ({ ...one, 'instance-key': keys[at]! }));
+        const context = items.map((entry, at) => ({ ...entry, 'instance-key': keys[at]! }));
         const actions = wishes
-          .map((one, at) => ({ ...one, 'instance-key': keys[one.action === 'refresh' ? at : 4 + at]!, key: keys[at]! }))
+          .map((entry, at) => ({
+            ...entry,
+            'instance-key': keys[entry.action === 'refresh' ? at : 4 + at]!,
+            key: keys[at]!,
+          }))
           .filter(({ action }, at) => action !== 'refresh' || at < items.length) as (RefreshAction & { key: string })[];
         const results = await refresh(store, actions, context);
         t.same(
-          results.map((one) => one['instance-key'] ?? one.key),
-          actions.map((one) => (one.action === 'fetch-assertions' ? one.key : one['instance-key'])),
+          results.map((result) => result['instance-key'] ?? result.key),
+          actions.map((action) => (action.action === 'fetch-assertions' ? action.key : action['instance-key'])),
         );
         for (const [at, { result, error, snap }] of results.entries()) {
           if (result === 'error') t.ok(error?.code);
@@ -411,12 +418,12 @@ t.test('false headers and guessed names change no response', async (t) => {
     );
   }
   const forged = { ...deviceHeaders(), 'snap-device-authorization': 'Macaroon root="forged"' };
-  const asked = { context: [], actions: [{ ...install(), 'instance-key': 'a' }] };
-  const reply = await store.anyone.post('/v2/snaps/refresh', asked, forged);
+  const request = { context: [], actions: [{ ...install(), 'instance-key': 'a' }] };
+  const reply = await store.anyone.post('/v2/snaps/refresh', request, forged);
   t.equal(reply.status, 401);
   t.match(reply.headers.get('www-authenticate'), /refresh_device_session=1/);
   const login = { ...deviceHeaders(), authorization: 'Macaroon root="forged", discharge="forged"' };
-  t.equal((await store.anyone.post('/v2/snaps/refresh', asked, login)).status, 401);
+  t.equal((await store.anyone.post('/v2/snaps/refresh', request, login)).status, 401);
 
   // In every call a private snap looks like a missing one.
   const same = async (path: (name: string, id: string) => string) => {
@@ -442,22 +449,22 @@ t.test('an invalid call is refused as a whole, with the mistake', async (t) => {
     t.match(reply, { status: 400, body: { 'error-list': [{ code: 'api-error', message }] } });
     t.equal(reply.headers.get('snap-store-version'), '60');
   };
-  const one = { ...install(), 'instance-key': 'a' };
+  const validAction = { ...install(), 'instance-key': 'a' };
   await refused({ context: [] }, /'actions' is a required property/);
-  await refused({ actions: [{ ...one, action: 'enforce' }] }, /at \/actions\/0\/action/);
+  await refused({ actions: [{ ...validAction, action: 'enforce' }] }, /at \/actions\/0\/action/);
   await refused({ actions: [install()] }, /'instance-key' is a required property at \/actions\/0/);
-  await refused({ actions: [one, one] }, /Two actions have the instance-key 'a'/);
+  await refused({ actions: [validAction, validAction] }, /Two actions have the instance-key 'a'/);
   await refused({ actions: [{ action: 'refresh', 'instance-key': 'a', 'snap-id': 'b' }] }, /context has no entry/);
   await refused({ actions: [], context: Array.from({ length: 2001 }, () => ({})) }, /at \/context/);
-  await refused({ actions: [{ ...one, revision: -1 }] }, /at \/actions\/0\/revision/);
+  await refused({ actions: [{ ...validAction, revision: -1 }] }, /at \/actions\/0\/revision/);
   await refused('nonsense', /./);
   const large = JSON.stringify({
     context: Array.from({ length: 100_000 }, () => ({ 'snap-id': 'x'.repeat(32) })),
     actions: [],
   });
   t.match(await store.anyone.post('/v2/snaps/refresh', large, { 'content-type': 'application/json' }), { status: 413 });
-  const unknown = { ...one, colour: 'green', 'refreshed-date': null };
-  t.match(await refresh(store, [unknown], [], {}), found(1), 'members of newer devices are passed over');
+  const unknown = { ...validAction, colour: 'green', 'refreshed-date': null };
+  t.match(await refresh(store, [unknown], [], {}), installed(1), 'members of newer devices are passed over');
   t.ok(fields.length > 20);
 });
 

@@ -35,17 +35,17 @@ async function withSnap(t: Parameters<typeof startForDevices>[0], configure?: (t
 
 t.test('the administrator sees the calls of devices, their revisions, and the progress of a revision', async (t) => {
   const { store, anyone, id, release, run, json, calls } = await withSnap(t, remembering);
-  const [one, two] = [
+  const [first, two] = [
     await sessionOf(anyone, { brand: 'acme', model: 'pump', serial: '0001' }),
     await sessionOf(anyone, { brand: 'acme', model: 'pump', serial: '0002' }),
   ];
   const counts = async () => (await json('device refreshes snap/hello'))['refreshes'];
-  await calls(one, 1);
+  await calls(first, 1);
   await calls(two, 1);
   await until(async () => ((await json('device list'))['devices'] as unknown[]).length === 2);
   t.same(await counts(), [], 'they have what is there');
   await release(2);
-  await calls(one, 1);
+  await calls(first, 1);
   await calls(two, 1);
   const went = (offered: number, took: number, failed: number) => [
     { channel: 'latest/stable', revision: 2, offered, took, held: 0, failed },
@@ -53,11 +53,11 @@ t.test('the administrator sees the calls of devices, their revisions, and the pr
   const comesTo = (expected: unknown) => until(async () => JSON.stringify(await counts()) === JSON.stringify(expected));
   await comesTo(went(2, 0, 0));
   store.clock.advance(hours(2));
-  await calls(one, 2);
+  await calls(first, 2);
   await calls(two, 1);
   await comesTo(went(2, 1, 1));
   store.clock.advance(hours(2));
-  await calls(one, 2);
+  await calls(first, 2);
   await calls(two, 1);
   await until(async () => (await run('device show acme/pump/0002')).out.includes('T16:00'));
   t.same(await counts(), went(2, 1, 1), 'nothing is counted twice');
@@ -189,11 +189,11 @@ t.test('the administrator reads the same over HTTP: calling devices, one device,
   const first = await root.get('/internal/v1/devices?page-size=1');
   t.match(first.body, { devices: [{ 'brand-id': 'acme', model: 'pump', serial: '0001' }], 'next-cursor': String });
   t.same(await serials(`page-size=1&cursor=${String(first.body['next-cursor'])}`), ['0002']);
-  const one = '/internal/v1/devices/acme/pump/0002';
+  const path = '/internal/v1/devices/acme/pump/0002';
   const now = store.clock.now.toISOString();
-  t.match(await root.get(one), { status: 200, body: { 'last-contact': now, holds: [{ id, revision: 1 }] } });
+  t.match(await root.get(path), { status: 200, body: { 'last-contact': now, holds: [{ id, revision: 1 }] } });
   t.match(await root.get('/internal/v1/devices/acme/pump/0003'), { status: 404 });
-  t.match(await (await store.as('ada')).get(one), { status: 401 });
+  t.match(await (await store.as('ada')).get(path), { status: 401 });
 });
 
 largeTest('devices are counted once a day, for the store and for each package that they hold', async (t) => {
@@ -204,7 +204,7 @@ largeTest('devices are counted once a day, for the store and for each package th
   const [yesterday, today] = [dayOf(store.clock.now), dayOf(new Date())];
   const { records } = store.beside;
   const [root, ada, bob] = [await store.as('root'), await store.as('ada'), await store.as('bob')];
-  const one = await sessionOf(anyone, { brand: 'acme', model: 'pump', serial: '0001' });
+  const first = await sessionOf(anyone, { brand: 'acme', model: 'pump', serial: '0001' });
   const two = await sessionOf(anyone, { brand: 'acme', model: 'pump', serial: '0002' });
   await sessionOf(anyone, { brand: 'acme', model: 'pump', serial: 'holds nothing' });
   const usage = '/internal/v1/packages/snap/hello/usage';
@@ -215,16 +215,16 @@ largeTest('devices are counted once a day, for the store and for each package th
       const [day] = (await days(`${usage}?days=1`)) as object[];
       return JSON.stringify(day) === JSON.stringify({ ...day, ...expected });
     });
-  await calls(one, 1);
+  await calls(first, 1);
   await shows({ devices: 1 });
-  await calls(one, 1);
+  await calls(first, 1);
   await calls(two, 1);
   await shows({ devices: 2, refreshes: 0 });
   t.match(await days('/internal/v1/devices/days?days=1', root), [{ day: yesterday, devices: 3, refreshes: 0 }]);
   await release(2);
-  await calls(one, 1);
+  await calls(first, 1);
   store.clock.advance(hours(24));
-  await calls(one, 2);
+  await calls(first, 2);
   await shows({ day: today, devices: 1, refreshes: 1 });
 
   t.match(await days(`${usage}?days=2`), [{ day: yesterday, devices: 2 }, { devices: 1 }], 'her publisher sees it');
@@ -280,9 +280,9 @@ largeTest('a device counts once a day, for any sequence of calls and writes', as
         [id, holders],
       ] as const) {
         const counted = await records.packageDays.of(packageId, moment, 11);
-        const known = counted.filter(({ devices }) => devices > 0).map(({ day, devices }) => [day, devices] as const);
+        const counts = counted.filter(({ devices }) => devices > 0).map(({ day, devices }) => [day, devices] as const);
         t.same(
-          new Map(known),
+          new Map(counts),
           new Map([...expected].map(([day, serials]) => [day, serials.size])),
           JSON.stringify(sequence),
         );

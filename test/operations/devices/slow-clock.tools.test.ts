@@ -32,9 +32,9 @@ t.test(
       client(store.url, after(now, -days(behind)).toISOString(), ca, 'POST', path, body);
 
     const ask = asOf(299);
-    const given = await ask('/api/v1/snaps/auth/nonces', '');
-    t.match(given, { status: 0, result: { status: 200 } });
-    const { nonce } = JSON.parse(given.result['body'] as string) as { nonce: string };
+    const response = await ask('/api/v1/snaps/auth/nonces', '');
+    t.match(response, { status: 0, result: { status: 200 } });
+    const { nonce } = JSON.parse(response.result['body'] as string) as { nonce: string };
     const device = await pumpDevice(store.anyone);
     const sent = await device.texts({ nonce, timestamp: after(now, -days(299)).toISOString() });
     const session = await ask('/api/v1/snaps/auth/sessions', JSON.stringify(sent));

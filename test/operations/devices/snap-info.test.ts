@@ -38,11 +38,11 @@ t.test('the default comes first, each track with its risks, and no branch', asyn
     snap: { summary: 'Says hello', publisher: { username: 'ada' } },
   });
   t.same(
-    map.map((one: { channel: { name: string; track: string; risk: string }; revision: number }) => [
-      one.channel.name,
-      one.channel.track,
-      one.channel.risk,
-      one.revision,
+    map.map((entry: { channel: { name: string; track: string; risk: string }; revision: number }) => [
+      entry.channel.name,
+      entry.channel.track,
+      entry.channel.risk,
+      entry.revision,
     ]),
     [
       ['2/candidate', '2', 'candidate', 3],

@@ -62,7 +62,7 @@ t.test('all names with their commands, as snapd reads them token by token', asyn
   const names = async (query: string) =>
     JSON.parse(gunzipSync((await raw(`${store.url}${path}${query}`)).body).toString())._embedded[
       'clickindex:package'
-    ].map((one: { package_name: string }) => one.package_name);
+    ].map((entry: { package_name: string }) => entry.package_name);
   t.same(await names('?confinement=strict,classic'), ['classy', 'hello']);
   t.same(await names(''), ['classy', 'hello']);
   t.same(await names('?confinement=nonsense'), []);
@@ -86,8 +86,8 @@ t.test('there is one category for all snaps, and there are no messages, repairs 
   const sections = await raw(`${store.url}/api/v1/snaps/sections`);
   t.equal(sections.headers['content-type'], 'application/hal+json');
   t.equal(String(sections.body), '{"_embedded":{"clickindex:sections":[{"name":"featured"}]}}');
-  const said = { after: 'x', limit: 10, messages: [{ format: 'assertion', data: 'type: x' }] };
-  t.match(await store.anyone.post('/v2/messages', said, deviceHeaders()), {
+  const body = { after: 'x', limit: 10, messages: [{ format: 'assertion', data: 'type: x' }] };
+  t.match(await store.anyone.post('/v2/messages', body, deviceHeaders()), {
     status: 200,
     body: { messages: [], 'total-pending-messages': 0 },
   });

@@ -60,15 +60,16 @@ export async function keep(
   await store.beside.records.change(
     { at, actor: 'test', action: 'import_assertions', object: 'assertions' },
     async (tx) => {
-      for (const one of all) await tx.assertions.keep(toAssertionRecord(one, 'imported', { at, actor: 'test' }));
+      for (const assertion of all)
+        await tx.assertions.keep(toAssertionRecord(assertion, 'imported', { at, actor: 'test' }));
     },
   );
 }
 
 export const pump = { 'brand-id': 'acme', model: 'pump' };
 
-export const modelOf = (more: Headers = {}, by: KeyName = 'ada'): Promise<Assertion> =>
-  made(by, 'acme', 'model', {
+export const modelOf = (more: Headers = {}, keyName: KeyName = 'ada'): Promise<Assertion> =>
+  made(keyName, 'acme', 'model', {
     series: '16',
     ...pump,
     architecture: 'amd64',
@@ -79,8 +80,8 @@ export const modelOf = (more: Headers = {}, by: KeyName = 'ada'): Promise<Assert
     ...more,
   });
 
-export const serialOf = (more: Headers = {}, by: KeyName = 'ada', authority = 'acme'): Promise<Assertion> =>
-  made(by, authority, 'serial', {
+export const serialOf = (more: Headers = {}, keyName: KeyName = 'ada', authority = 'acme'): Promise<Assertion> =>
+  made(keyName, authority, 'serial', {
     ...pump,
     serial: '0001',
     'device-key': keys.device.encoded,
@@ -139,14 +140,21 @@ export async function sessionOf(
   anyone: Client,
   { brand, model, serial }: { brand: keyof typeof makers; model: string; serial: string },
 ): Promise<{ 'snap-device-authorization': string }> {
-  const named = { 'brand-id': brand, model };
-  const by = makers[brand];
-  const more = { series: '16', ...named, architecture: 'amd64', base: 'core18', gadget: 'pc', kernel: 'pc-kernel' };
+  const modelHeaders = { 'brand-id': brand, model };
+  const keyName = makers[brand];
+  const more = {
+    series: '16',
+    ...modelHeaders,
+    architecture: 'amd64',
+    base: 'core18',
+    gadget: 'pc',
+    kernel: 'pc-kernel',
+  };
   const device = await pumpDevice(anyone, {
-    model: await made(by, brand, 'model', { ...more, timestamp }),
-    serial: await serialOf({ ...named, serial }, by, brand),
+    model: await made(keyName, brand, 'model', { ...more, timestamp }),
+    serial: await serialOf({ ...modelHeaders, serial }, keyName, brand),
   });
-  const { status, body } = await device.send(await device.texts({ ...named, serial }));
+  const { status, body } = await device.send(await device.texts({ ...modelHeaders, serial }));
   if (status !== 200) throw new Error(JSON.stringify(body));
   return { 'snap-device-authorization': `Macaroon root="${body.macaroon}"` };
 }

@@ -15,46 +15,46 @@ t.setTimeout(600_000);
 t.test('the devices of a fleet get the revisions that it sets, and all others those of the store', async (t) => {
   const { store, id, fleet, release, root } = await startWithFleets(t);
   const [pump, mill] = [await pumpOf(store, 'pump', '0001'), await pumpOf(store, 'mill', '0001')];
-  const given = async (channel = 'latest/stable') => [
+  const refreshAll = async (channel = 'latest/stable') => [
     await refreshTo(store, id, { headers: pump, channel }),
     await refreshTo(store, id, { headers: mill, channel }),
     await refreshTo(store, id, { channel }),
   ];
-  t.same(await given(), [3, 3, 3]);
+  t.same(await refreshAll(), [3, 3, 3]);
   await fleet('create pumps --model acme/pump');
-  t.same(await given(), [3, 3, 3], 'a new fleet changes nothing');
+  t.same(await refreshAll(), [3, 3, 3], 'a new fleet changes nothing');
 
   t.match(
     await fleet('pin pumps snap/hello stable 2'),
     'For the fleet pumps, snap/hello latest/stable is pinned to 2 (amd64).',
   );
-  for (let time = 0; time < 2; time++) t.same(await given(), [2, 3, 3], 'also from the cache');
-  t.same(await given('edge'), [6, 6, 6], 'another channel');
-  t.same(await given('latest/candidate'), [4, 4, 4]);
+  for (let time = 0; time < 2; time++) t.same(await refreshAll(), [2, 3, 3], 'also from the cache');
+  t.same(await refreshAll('edge'), [6, 6, 6], 'another channel');
+  t.same(await refreshAll('latest/candidate'), [4, 4, 4]);
   await release('candidate', null);
-  t.same(await given('latest/candidate'), [2, 3, 3], 'an empty channel falls back to the pinned one');
+  t.same(await refreshAll('latest/candidate'), [2, 3, 3], 'an empty channel falls back to the pinned one');
   await release('candidate', 4);
   await release('stable', 5);
-  t.same(await given(), [2, 5, 5], 'a release does not reach a pinned channel');
+  t.same(await refreshAll(), [2, 5, 5], 'a release does not reach a pinned channel');
 
   await fleet('hold pumps snap/hello stable');
-  t.same(await given(), [5, 5, 5], 'held at the revision of now');
+  t.same(await refreshAll(), [5, 5, 5], 'held at the revision of now');
   await release('stable', 3);
-  t.same(await given(), [5, 3, 3]);
+  t.same(await refreshAll(), [5, 3, 3]);
   await fleet('follow pumps snap/hello stable=candidate');
-  t.same(await given(), [4, 3, 3]);
+  t.same(await refreshAll(), [4, 3, 3]);
   await release('candidate', 5);
-  t.same(await given(), [5, 3, 3], 'a followed channel moves');
+  t.same(await refreshAll(), [5, 3, 3], 'a followed channel moves');
   await release('candidate', null);
-  t.same(await given(), [3, 3, 3], 'and falls back as it does for others');
+  t.same(await refreshAll(), [3, 3, 3], 'and falls back as it does for others');
   await fleet('clear pumps snap/hello stable');
-  t.same(await given(), [3, 3, 3]);
+  t.same(await refreshAll(), [3, 3, 3]);
 
   // The same over HTTP, with the entries of the audit log.
   const at = '/internal/v1/packages/snap/hello/fleets/pumps';
   const set = { channel: 'stable', mode: 'pin', revision: 1 };
   t.match(await root.post(`${at}/channel`, set), { status: 200, body: { channels: [{ revision: 1, mode: 'pin' }] } });
-  t.same(await given(), [1, 3, 3]);
+  t.same(await refreshAll(), [1, 3, 3]);
   const shown = (await root.get('/internal/v1/fleets/pumps')).body;
   t.match(shown, { kind: 'model', 'device-count': 1, channels: [{ package: 'snap/hello', architecture: 'amd64' }] });
   for (const wrong of [
@@ -191,20 +191,24 @@ t.test('a withdrawn revision leaves a fleet at once, and does not come back by i
   const device = await pumpOf(store, 'pump', '0001');
   await fleet('create pumps --model acme/pump');
   await fleet('pin pumps snap/hello candidate 2');
-  const given = (channel = 'candidate') => refreshTo(store, id, { headers: device, channel });
-  t.equal(await given(), 2);
+  const refreshDevice = (channel = 'candidate') => refreshTo(store, id, { headers: device, channel });
+  t.equal(await refreshDevice(), 2);
   const revision = '/internal/v1/packages/snap/hello/revisions/2';
   await root.post(`${revision}/withdraw`, { reason: 'it loses data' });
-  t.equal(await given(), null, 'the device keeps its revision, and gets no revision that the fleet did not choose');
-  t.equal(await given('edge'), 6);
+  t.equal(
+    await refreshDevice(),
+    null,
+    'the device keeps its revision, and gets no revision that the fleet did not choose',
+  );
+  t.equal(await refreshDevice('edge'), 6);
   t.match(
     await fleet('explain acme/pump/0001 snap/hello --channel candidate'),
     /none +pumps +pinned to 2, which was withdrawn; it gives nothing until the fleet sets it again/,
   );
   t.equal((await root.post(`${revision}/restore`, undefined)).status < 300, true);
-  t.equal(await given(), null, 'approvers saw another state');
+  t.equal(await refreshDevice(), null, 'approvers saw another state');
   await fleet('pin pumps snap/hello candidate 2');
-  t.equal(await given(), 2);
+  t.equal(await refreshDevice(), 2);
 
   const subject = { id, namespace: 'snap', name: 'hello' } as const;
   const old = async () =>
@@ -221,15 +225,15 @@ t.test(
   async (t) => {
     const { store, id, fleet } = await startWithFleets(t);
     const device = await pumpOf(store, 'pump', '0001');
-    const given = (architecture: string) =>
+    const refreshFor = (architecture: string) =>
       refreshTo(store, id, { headers: { ...device, 'snap-device-architecture': architecture }, channel: 'edge' });
     await fleet('create pumps --model acme/pump');
     await fleet('pin pumps snap/hello edge 7');
-    t.same([await given('amd64'), await given('arm64')], [6, 7]);
+    t.same([await refreshFor('amd64'), await refreshFor('arm64')], [6, 7]);
     await fleet('pin pumps snap/hello edge 5');
-    t.same([await given('amd64'), await given('arm64')], [5, 7], 'each architecture has its pin');
+    t.same([await refreshFor('amd64'), await refreshFor('arm64')], [5, 7], 'each architecture has its pin');
     await fleet('pin pumps snap/hello edge 8');
-    t.same([await given('amd64'), await given('arm64'), await given('riscv64')], [8, 8, 8]);
+    t.same([await refreshFor('amd64'), await refreshFor('arm64'), await refreshFor('riscv64')], [8, 8, 8]);
   },
 );
 
@@ -248,15 +252,15 @@ t.test('a revision by number, and one that a validation set names, precede a fle
     const [result] = await refresh(store, [action], [context], { ...device, 'snap-refresh-reason': 'scheduled' });
     return result?.snap?.revision ?? result?.error?.code;
   };
-  const named = [['16', 'acme', 'pumps', '1']];
+  const validationSets = [['16', 'acme', 'pumps', '1']];
   await fleet('pin pumps snap/hello stable 2');
-  t.same([await byNumber(5), await byNumber(5, named)], ['revision-not-found', 5]);
+  t.same([await byNumber(5), await byNumber(5, validationSets)], ['revision-not-found', 5]);
   t.same([await byNumber(2), await byNumber(3)], [2, 3], 'by hand: a revision of the fleet, or of the store');
   await fleet('clear pumps snap/hello stable');
   await fleet('hide pumps snap/hello');
-  t.same([await byNumber(3), await byNumber(5, named)], ['revision-not-found', 5]);
+  t.same([await byNumber(3), await byNumber(5, validationSets)], ['revision-not-found', 5]);
   await fleet("window pumps 'Sat 02:00-05:00 UTC'");
-  t.equal(await byNumber(5, named), 5, 'also outside the refresh window');
+  t.equal(await byNumber(5, validationSets), 5, 'also outside the refresh window');
 });
 
 t.test('a hidden snap does not exist for the devices of the fleet', async (t) => {
@@ -264,24 +268,24 @@ t.test('a hidden snap does not exist for the devices of the fleet', async (t) =>
   const [pump, mill] = [await pumpOf(store, 'pump', '0001'), await pumpOf(store, 'mill', '0001')];
   await release('stable', 4);
   await fleet('create pumps --model acme/pump');
-  const found = async (headers: Record<string, string>) => [
+  const askAll = async (headers: Record<string, string>) => [
     (await refreshResult(store, id, { headers })).result,
     (await refresh(store, [{ action: 'install', name: 'hello' }], [], headers))[0]?.result,
     (await store.anyone.get('/v2/snaps/info/hello', headers)).status,
     ((await store.anyone.get('/v2/snaps/find?q=hello&architecture=amd64', headers)).body['results'] as unknown[])
       .length,
   ];
-  t.same(await found(pump), ['refresh', 'install', 200, 1]);
+  t.same(await askAll(pump), ['refresh', 'install', 200, 1]);
   await fleet('hide pumps snap/hello');
-  t.same(await found(pump), ['error', 'error', 404, 0]);
-  t.same(await found(mill), ['refresh', 'install', 200, 1]);
+  t.same(await askAll(pump), ['error', 'error', 404, 0]);
+  t.same(await askAll(mill), ['refresh', 'install', 200, 1]);
   t.match(await fleet('explain acme/pump/0001 snap/hello'), 'The fleet pumps hides snap/hello');
   await fleet('create ones --serial acme/pump/0001');
   await fleet('pin ones snap/hello edge 2');
   t.equal(await refreshTo(store, id, { headers: pump, channel: 'edge' }), 2, 'a more specific fleet shows it');
   await fleet('clear ones snap/hello edge');
   await fleet('unhide pumps snap/hello');
-  t.same(await found(pump), ['refresh', 'install', 200, 1]);
+  t.same(await askAll(pump), ['refresh', 'install', 200, 1]);
 });
 
 t.test('outside its refresh window a fleet gives new revisions only by hand and for installs', async (t) => {

@@ -44,13 +44,13 @@ t.test('a signing key is made, listed and deleted, and its private half is nowhe
   t.match(dashes, refusal(400, 'api-error'));
   t.ok(cpu() < 1000, 'a name that a careless expression would think about for ever costs nothing');
 
-  const kept = await store.beside.records.signingKeys.find(made.body['sha3-384']);
+  const signingKey = await store.beside.records.signingKeys.find(made.body['sha3-384']);
   const everything = [
     ...store.log,
     JSON.stringify(await store.beside.records.audit.list(0, 1000)),
     bytesOf(store.directory).toString('latin1'),
   ].join('\n');
-  t.match(kept?.sealed, /^larder-sealed-key\/1 aes-256-gcm /);
+  t.match(signingKey?.sealed, /^larder-sealed-key\/1 aes-256-gcm /);
   t.notMatch(
     everything,
     /PRIVATE KEY|MIIJQg|MIIJRA|MIIJQw/,
@@ -58,16 +58,16 @@ t.test('a signing key is made, listed and deleted, and its private half is nowhe
   );
   t.notMatch(everything, readFileSync(join(store.directory, 'master.key'), 'utf8').trim());
 
-  const one = `${keys}/${made.body['sha3-384']}`;
-  t.match(await (await store.as('carol')).delete(one), refusal(404, 'resource-not-found'));
+  const path = `${keys}/${made.body['sha3-384']}`;
+  t.match(await (await store.as('carol')).delete(path), refusal(404, 'resource-not-found'));
   t.match(
-    await (await store.as('ada', { permissions: ['account-manage-metadata'] })).delete(one),
+    await (await store.as('ada', { permissions: ['account-manage-metadata'] })).delete(path),
     refusal(401, 'permission-required'),
   );
-  const gone = await bob.delete(one);
+  const gone = await bob.delete(path);
   t.same([gone.status, gone.body], [204, '']);
-  t.match(await bob.delete(one), refusal(404, 'resource-not-found'));
-  t.match(await bob.post(`${one}/account-key-request`, {}), refusal(404, 'resource-not-found'));
+  t.match(await bob.delete(path), refusal(404, 'resource-not-found'));
+  t.match(await bob.post(`${path}/account-key-request`, {}), refusal(404, 'resource-not-found'));
   t.same((await bob.get(keys)).body, []);
 });
 

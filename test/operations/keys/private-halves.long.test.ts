@@ -37,7 +37,7 @@ const searched = (content: Buffer): Buffer[] => [
 ];
 
 const holds = (contents: readonly Buffer[], forms: readonly Buffer[]): boolean =>
-  contents.some((one) => forms.some((form) => one.includes(form)));
+  contents.some((content) => forms.some((form) => content.includes(form)));
 
 /** The files of a store with two keys, in normal use and with every failure of its keys. */
 async function everythingWritten(
@@ -45,13 +45,13 @@ async function everythingWritten(
   ada: Client,
   keys: string,
 ): Promise<{ places: Map<string, Buffer[]>; masterKey: KeyObject; ids: string[] }> {
-  const said: string[] = [];
+  const outputs: string[] = [];
   const ask = async (path: string, body: unknown): Promise<void> => {
-    said.push(JSON.stringify(await ada.post(path, body)));
+    outputs.push(JSON.stringify(await ada.post(path, body)));
   };
   const command = async (line: string): Promise<void> => {
     const { out, err } = await larder(line, { env: { LARDER_DATA: store.directory, LARDER_DEBUG: '1' } });
-    said.push(out, err);
+    outputs.push(out, err);
   };
   store.appliance.log.level = 'trace';
   await ask(keys, { name: 'one' });
@@ -60,7 +60,7 @@ async function everythingWritten(
   const masterKey = readMasterKey({ directory: store.directory, credentials: undefined, masterKeyFile: undefined });
   if (masterKey === undefined) throw new Error('cannot look for keys: the store has no master key');
   const ids = (await store.beside.records.signingKeys.list(brand)).map(({ sha3_384 }) => sha3_384);
-  const [one = '', two = ''] = ids;
+  const [first = '', two = ''] = ids;
   const backups = ['before.tar', 'after.tar'].map((name) => join(store.directory, name));
   const passphrase = join(store.directory, 'passphrase');
   writeFileSync(passphrase, 'correct horse battery staple\n');
@@ -71,10 +71,10 @@ async function everythingWritten(
     rowsIn<{ sealed: string }>(store.directory, 'SELECT sealed FROM signing_keys WHERE sha3_384 = ?', id)[0]!.sealed;
   const reseal = (sealed: string, id: string): void =>
     changeIn(store.directory, 'UPDATE signing_keys SET sealed = ? WHERE sha3_384 = ?', sealed, id);
-  const good = sealedOf(one);
+  const good = sealedOf(first);
   const use = async (): Promise<void> => {
-    await ask(`${keys}/${one}/account-key-request`, {});
-    for (const line of [`key request ${one}`, `key show ${one}`, 'key list', 'key create nobody x', 'doctor'])
+    await ask(`${keys}/${first}/account-key-request`, {});
+    for (const line of [`key request ${first}`, `key show ${first}`, 'key list', 'key create nobody x', 'doctor'])
       await command(line);
   };
   await use();
@@ -84,16 +84,16 @@ async function everythingWritten(
     good.slice(0, -20),
     good.replace(/data-key=.{8}/, 'data-key=AAAAAAAA'),
   ]) {
-    reseal(wrong, one);
+    reseal(wrong, first);
     await use();
   }
-  reseal(good, one);
+  reseal(good, first);
   await command(`audit export ${store.directory}/audit.jsonl`);
   await command(`backup ${backups[1] ?? ''}`);
 
   const places = new Map<string, Buffer[]>([
     ['the log', searched(Buffer.from(store.log.join('')))],
-    ['the answers', searched(Buffer.from(said.join('\n')))],
+    ['the answers', searched(Buffer.from(outputs.join('\n')))],
     ['the records', searched(bytesOf(store.directory))],
   ]);
   for (const name of readdirSync(store.directory, { recursive: true, encoding: 'utf8' })) {
@@ -125,7 +125,7 @@ t.test('private halves are in no log, answer, error, backup or database', async 
     const forms = formsOf(privateParts(opened));
     const pem = Buffer.from(opened.export({ format: 'pem', type: 'pkcs8' }));
     const jwk = Buffer.from(JSON.stringify(opened.export({ format: 'jwk' })));
-    for (const one of [der, pem, jwk]) t.ok(holds(searched(one), forms), 'the key itself would be found');
+    for (const encoding of [der, pem, jwk]) t.ok(holds(searched(encoding), forms), 'the key itself would be found');
     for (const [place, contents] of places) t.notOk(holds(contents, forms), `not in ${place}`);
   }
   const master = formsOf([masterKey.export()]);

@@ -31,14 +31,14 @@ function shadowed(path: string, other: string): string[] {
 }
 
 t.test('the reserved words are those of the addresses of the operations', (t) => {
-  const named = operations.filter(({ path }) => path !== '/docs/:page'); // the pages of the documents are named by ourselves
-  const found = new Set(
-    named.flatMap(({ method, path }) =>
-      named.flatMap((other) => (other.method === method ? shadowed(path, other.path) : [])),
+  const candidates = operations.filter(({ path }) => path !== '/docs/:page'); // the pages of the documents are named by ourselves
+  const collisions = new Set(
+    candidates.flatMap(({ method, path }) =>
+      candidates.flatMap((other) => (other.method === method ? shadowed(path, other.path) : [])),
     ),
   );
-  t.same([...found].sort(), ['charm: :charm_name = bulk', 'charm: :name = libraries']);
-  const words = [...found].map((one) => [one.split(': ')[0], one.split(' = ')[1]] as const);
+  t.same([...collisions].sort(), ['charm: :charm_name = bulk', 'charm: :name = libraries']);
+  const words = [...collisions].map((collision) => [collision.split(': ')[0], collision.split(' = ')[1]] as const);
   for (const namespace of namespaces) {
     const own = words.filter(([where]) => where === namespace).map(([, word]) => word);
     // `PUT` and `DELETE /v1/snap/featured` are asked by web front ends, and must never give up a name.

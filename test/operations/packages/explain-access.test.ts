@@ -30,21 +30,28 @@ t.test('the permissions of each account for a package, and their rules', async (
     };
     for (const somebody of ['ada', 'bob', 'eve', 'root'] as const) {
       const client = await store.as(somebody);
-      const said = await verdicts(`account=${somebody}&package=snap/hello`);
-      t.ok(said.length > 20, `${said.length} operations`);
+      const explained = await verdicts(`account=${somebody}&package=snap/hello`);
+      t.ok(explained.length > 20, `${explained.length} operations`);
       for (const [operation, path] of Object.entries(reads)) {
         const { status } = await client.get(`/v1/snap/hello${path}`);
-        t.equal(said.find((one) => one.operation === operation)?.allowed, status === 200, `${somebody} ${operation}`);
+        t.equal(
+          explained.find((verdict) => verdict.operation === operation)?.allowed,
+          status === 200,
+          `${somebody} ${operation}`,
+        );
       }
     }
   });
 
   await t.test('with the reason', async (t) => {
-    const one = async (query: string) => (await verdicts(`package=snap/hello&operation=push_releases&${query}`))[0];
-    t.match(await one('account=ada'), { allowed: true, because: 'ada is the publisher of the package.' });
-    t.match(await one(`account=${store.ids.bob}`), { allowed: true, because: 'bob is a collaborator of the package.' });
-    t.match(await one('account=root'), { allowed: true, because: /administers the store/ });
-    t.match(await one('account=eve'), { allowed: false, because: /has no part in it/ });
+    const explain = async (query: string) => (await verdicts(`package=snap/hello&operation=push_releases&${query}`))[0];
+    t.match(await explain('account=ada'), { allowed: true, because: 'ada is the publisher of the package.' });
+    t.match(await explain(`account=${store.ids.bob}`), {
+      allowed: true,
+      because: 'bob is a collaborator of the package.',
+    });
+    t.match(await explain('account=root'), { allowed: true, because: /administers the store/ });
+    t.match(await explain('account=eve'), { allowed: false, because: /has no part in it/ });
     t.match(await verdicts('account=ada&package=snap/nothing&operation=push_releases'), [{ allowed: false }]);
     t.equal((await verdicts('account=ada&package=snap/hello&channel=edge')).length, 1);
   });
@@ -91,9 +98,9 @@ t.test('the permissions of each account for a package, and their rules', async (
       body: { 'error-list': [{ code: 'account-not-found' }] },
     });
     await root.post(`/internal/v1/accounts/${store.ids.bob}/disable`, {});
-    for (const named of ['bob', 'bob@example.com', store.ids.bob]) {
+    for (const account of ['bob', 'bob@example.com', store.ids.bob]) {
       t.match(
-        await ask(`account=${named}&package=snap/hello`),
+        await ask(`account=${account}&package=snap/hello`),
         { status: 409, body: { 'error-list': [{ message: /disabled since/ }] } },
         'that he is disabled is said by whichever name he is asked for',
       );

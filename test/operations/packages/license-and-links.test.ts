@@ -50,10 +50,10 @@ t.test('a snap has the license and the links of its newest revision, until they 
   };
   await push(1, stated);
   const links = { website: ['https://a.b'], contact: ['mailto:a@b'] };
-  const told = { license: 'MIT', links, website: 'https://a.b', contact: 'mailto:a@b' };
+  const metadata = { license: 'MIT', links, website: 'https://a.b', contact: 'mailto:a@b' };
   const { info, refresh } = await device(store.anyone, 'licensed');
-  t.match(info, told);
-  t.match(refresh, told);
+  t.match(info, metadata);
+  t.match(refresh, metadata);
   t.match((await ada.get('/v1/snap/licensed')).body.metadata, {
     links,
     website: 'https://a.b',
@@ -77,7 +77,7 @@ t.test('a snap has the license and the links of its newest revision, until they 
   t.match((await device(store.anyone, 'licensed')).info, { license: 'MIT', links: edited });
   await ada.patch('/v1/snap/licensed', { links: { website: [], issues: [] } });
   await push(4, `${stated}# 4\n`);
-  t.match((await device(store.anyone, 'licensed')).info, told, 'links that are cleared follow again');
+  t.match((await device(store.anyone, 'licensed')).info, metadata, 'links that are cleared follow again');
 
   const at = `/dev/api/snaps/${id}/metadata`;
   t.match(await ada.post(at, { license: 'Apache-2.0' }), { status: 200, body: { license: 'Apache-2.0' } });
@@ -103,7 +103,7 @@ t.test('a snap with a license or links that no device accepts is rejected', asyn
 });
 
 t.test('license and links go from site to site', async (t) => {
-  const { depot, here, stick } = await twoSites(t);
+  const { depot, here: receiver, stick } = await twoSites(t);
   const online = join(stick, 'online');
   mkdirSync(online);
   const [snap, file] = [offered('licensed', 1), snapWith('licensed', 1, stated)];
@@ -112,9 +112,9 @@ t.test('license and links go from site to site', async (t) => {
   changeConfig(join(depot.data, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });
   await depot.done(`package import ${online} --release edge --yes`);
   const { id } = await depot.done(`transfer make ${join(stick, 'one.tar')} --for site-a`);
-  await here.done(`transfer receive ${join(stick, 'one.tar')}`);
-  await here.done(`transfer accept ${id} --yes`);
-  t.match(await here.done('package show snap/licensed'), {
+  await receiver.done(`transfer receive ${join(stick, 'one.tar')}`);
+  await receiver.done(`transfer accept ${id} --yes`);
+  t.match(await receiver.done('package show snap/licensed'), {
     license: 'MIT',
     links: { website: ['https://a.b'], contact: ['mailto:a@b'] },
   });

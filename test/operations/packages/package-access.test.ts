@@ -30,10 +30,10 @@ t.test('each account learns about its own packages, in the order of the request'
       name: `a-${type === 'charm-bundle' ? 'bundle' : type}`,
     }),
   );
-  const asked = {
+  const request = {
     filters: [...filters, ...filters, { type: 'charm', name: 'a-bundle' }, { type: 'snap', name: 'nothing' }],
   };
-  const mine = await ada.post(path, asked);
+  const mine = await ada.post(path, request);
   t.match(mine, {
     status: 200,
     body: {
@@ -52,18 +52,18 @@ t.test('each account learns about its own packages, in the order of the request'
     'source-workflow': {},
   });
   t.same(mine.body.authorization.packages, filters.map(entry(['publisher'])));
-  t.same((await bob.post(path, asked)).body.authorization.packages, [
+  t.same((await bob.post(path, request)).body.authorization.packages, [
     entry(['package-collaborator'])({ type: 'snap', name: 'a-snap' }),
   ]);
-  t.same((await root.post(path, asked)).body.authorization.packages, filters.map(entry(['publisher'])));
+  t.same((await root.post(path, request)).body.authorization.packages, filters.map(entry(['publisher'])));
   const viewing = await store.as('root', { permissions: ['store-view'] });
-  t.same((await viewing.post(path, asked)).body.authorization.packages, []);
+  t.same((await viewing.post(path, request)).body.authorization.packages, []);
   const narrow = await store.as('ada', {
     packages: [{ type: 'bin', name: 'a-bin' }],
     channels: ['edge'],
     permissions: ['package-view'],
   });
-  t.match((await narrow.post(path, asked)).body, {
+  t.match((await narrow.post(path, request)).body, {
     authentication: { channels: ['edge'], packages: [{ type: 'bin', name: 'a-bin' }], permissions: ['package-view'] },
     authorization: { packages: [{ name: 'a-bin' }] },
   });

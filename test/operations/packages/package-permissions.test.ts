@@ -103,24 +103,24 @@ t.test('a change, here or by another process, shows at once', async (t) => {
   const { records } = store.beside;
   const at = store.clock.now.toISOString();
   const bob = await store.as('bob');
-  const told = async (): Promise<unknown> =>
+  const listPermissions = async (): Promise<unknown> =>
     (await bob.post(path, { filters: [open, hidden].map((id) => ({ type: 'snap', id })) })).body.packages;
   for (let turn = 0; turn < 20; turn++) {
-    t.same(await told(), [entry(open, false)]);
+    t.same(await listPermissions(), [entry(open, false)]);
     await addCollaborator(store, hidden, 'bob');
-    t.same(await told(), [entry(open, false), entry(hidden, true)]);
+    t.same(await listPermissions(), [entry(open, false), entry(hidden, true)]);
     changeIn(store.directory, 'DELETE FROM collaborators WHERE account_id = ?', store.ids.bob);
-    t.same(await told(), [entry(open, false)]);
+    t.same(await listPermissions(), [entry(open, false)]);
     await (await store.as('ada')).patch('/v1/snap/hidden', { private: false });
-    t.same(await told(), [entry(open, false), entry(hidden, false)]);
+    t.same(await listPermissions(), [entry(open, false), entry(hidden, false)]);
     await (await store.as('ada')).patch('/v1/snap/hidden', { private: true });
   }
   await records.change({ at, actor: 'test', action: 'role', object: 'account/bob' }, (tx) =>
     tx.accounts.makeStoreAdministrator(store.ids.bob, at),
   );
-  t.same(await told(), [entry(open, true), entry(hidden, true)]);
+  t.same(await listPermissions(), [entry(open, true), entry(hidden, true)]);
   await (await store.as('ada')).delete('/v1/snap/open');
-  t.same(await told(), [entry(hidden, true)]);
+  t.same(await listPermissions(), [entry(hidden, true)]);
   t.same(await ask('ada', [open, hidden]), [entry(hidden, true)]);
 });
 

@@ -23,7 +23,7 @@ t.test('a name belongs to the account that registers it first', async (t) => {
 t.test('a name that many request at once goes to one account', async (t) => {
   const store = await startStore(t);
   const people = await Promise.all([...Array(8).keys()].map((at) => store.as(at % 2 === 0 ? 'ada' : 'bob')));
-  const replies = await Promise.all(people.map((one) => one.post('/v1/snap', { name: 'wanted' })));
+  const replies = await Promise.all(people.map((client) => client.post('/v1/snap', { name: 'wanted' })));
   t.equal(replies.filter(({ status }) => status === 200).length, 1);
   t.equal(replies.filter(({ status }) => status === 409).length, 7);
 });

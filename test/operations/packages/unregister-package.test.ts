@@ -109,14 +109,14 @@ t.test('a snap asks for credentials that are good for snaps', async (t) => {
 t.test('only the publisher unregisters', async (t) => {
   const store = await startStore(t);
   const [ada, bob, root] = [await store.as('ada'), await store.as('bob'), await store.as('root')];
-  for (const [namespace, what] of [
+  for (const [namespace, subject] of [
     ['charm', 'Charms'],
     ['snap', 'Packages'],
     ['rock', 'Packages'],
   ] as const) {
     const { id } = (await ada.post(`/v1/${namespace}`, { name: 'hello' })).body;
     await addCollaborator(store, id, 'bob');
-    const message = `${what} can only be unregistered by their publisher`;
+    const message = `${subject} can only be unregistered by their publisher`;
     t.match(await bob.delete(`/v1/${namespace}/hello`), refused(401, 'permission-required', message), namespace);
   }
   t.match(

@@ -149,14 +149,14 @@ t.test('texts have their limits', async (t) => {
   const store = await startStore(t);
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });
-  for (const [name, most] of [
+  for (const [name, limit] of [
     ['title', 256],
     ['summary', 512],
     ['description', 65_536],
   ] as const) {
-    t.equal((await ada.patch('/v1/snap/hello', { [name]: 'x'.repeat(most) })).status, 200, `${name} of ${most}`);
+    t.equal((await ada.patch('/v1/snap/hello', { [name]: 'x'.repeat(limit) })).status, 200, `${name} of ${limit}`);
     t.match(
-      await ada.patch('/v1/snap/hello', { [name]: 'x'.repeat(most + 1) }),
+      await ada.patch('/v1/snap/hello', { [name]: 'x'.repeat(limit + 1) }),
       refused(new RegExp(` at /${name}$`)),
       name,
     );

@@ -37,7 +37,7 @@ async function waysIn(
 }
 
 /** The records of a snap and the last entry of the audit log, without the time and the actor. */
-async function kept(store: TestAppliance, name: string) {
+async function readRecords(store: TestAppliance, name: string) {
   const { packages, tracks, audit } = store.beside.records;
   const { createdAt, ...row } = (await packages.find('snap', name))!;
   const { action, object, outcome, details } = (await audit.newest(Number.MAX_SAFE_INTEGER, 1))[0]!;
@@ -57,28 +57,28 @@ t.test('the three ways to register a snap are one act', async (t) => {
   const id = 'pYVQrBcKmBa0mZ4CCN7ExT6jH8rY1hza';
 
   await t.test('a snap with an imported declaration gets its online id, the same row and the same entry', async (t) => {
-    const found = [];
+    const results = [];
     for (const [way, register] of Object.entries(await waysIn(store, 'my-brand'))) {
       t.equal(await register('foo'), id, way);
-      found.push(await kept(store, 'foo'));
+      results.push(await readRecords(store, 'foo'));
       t.match(await brand.delete('/v1/snap/foo'), { status: 200 });
     }
-    t.match(found[0], {
+    t.match(results[0], {
       row: { id, name: 'foo', type: 'snap', publisherId: 'my-brand', private: false, status: 'registered' },
       tracks: [{ name: 'latest' }],
       sameAge: true,
       entry: { action: 'register_name', object: 'snap/foo', outcome: 'done', details: { id, account: 'my-brand' } },
     });
-    t.same(found[1], found[0]);
-    t.same(found[2], found[0]);
+    t.same(results[1], results[0]);
+    t.same(results[2], results[0]);
   });
 
   await t.test('for accounts other than the publisher of the declaration it is a new snap', async (t) => {
     const ada = await store.as('ada');
     for (const [way, register] of Object.entries(await waysIn(store, 'ada'))) {
-      const given = await register('foo');
-      t.match(given, /^[a-zA-Z0-9]{32}$/, way);
-      t.not(given, id, way);
+      const outcome = await register('foo');
+      t.match(outcome, /^[a-zA-Z0-9]{32}$/, way);
+      t.not(outcome, id, way);
       t.match(await ada.delete('/v1/snap/foo'), { status: 200 });
     }
   });
@@ -88,7 +88,7 @@ t.test('the three ways to register a snap are one act', async (t) => {
     await ada['interface']!('hello');
     const same = async (ways: typeof ada, name: string): Promise<Outcome> => {
       const [first, ...others] = await Promise.all(Object.values(ways).map((register) => register(name)));
-      for (const one of others) t.same(one, first, name);
+      for (const outcome of others) t.same(outcome, first, name);
       return first!;
     };
     t.match(await same(ada, 'hello'), { code: 'already-owned', message: /has already registered the name 'hello'/ });

@@ -59,15 +59,15 @@ t.test('pulls are counted by package, in all and for the last thirty days', asyn
   t.same(await shown(), { total: 3, 'last-30-days': 3 }, 'a sweep takes no day that is shown');
   store.clock.advance(days(1));
   t.same(await shown(), { total: 3, 'last-30-days': 1 }, 'a day leaves when thirty others have come');
-  const kept = async (): Promise<number[]> =>
+  const readCounts = async (): Promise<number[]> =>
     (await records.packageDays.of(id, store.clock.now, 90)).map(({ downloads }) => downloads).filter(Boolean);
   const job = sweepEphemeralRows(records, () => store.clock.now);
   await job.run();
-  t.same(await kept(), [2, 1], 'and is kept for ninety');
+  t.same(await readCounts(), [2, 1], 'and is kept for ninety');
   await sweepEphemeralRows(records, () => after(store.clock.now, days(60))).run();
-  t.same(await kept(), [1]);
+  t.same(await readCounts(), [1]);
   t.same(await job.run(), { forgotten: 0 });
 
-  const said = await larder(`package show charm/hello --data ${store.directory}`);
-  t.match(said.out, /Downloads +3 of images, /);
+  const outcome = await larder(`package show charm/hello --data ${store.directory}`);
+  t.match(outcome.out, /Downloads +3 of images, /);
 });

@@ -128,7 +128,7 @@ t.test('an invalid manifest is refused with a 4xx', async (t) => {
   const content = JSON.parse(manifest) as Record<string, unknown>;
   const before = footprint(store.directory);
   const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
-  for (const [what, body, type] of [
+  for (const [label, body, type] of [
     ['nothing', '', mediaTypes.manifest],
     ['no JSON', '{', mediaTypes.manifest],
     ['text', '"text"', mediaTypes.manifest],
@@ -159,7 +159,7 @@ t.test('an invalid manifest is refused with a 4xx', async (t) => {
       mediaTypes.manifest,
     ],
   ] as const) {
-    t.match(await client.manifest('v2', body, type), { status: 400, code: 'MANIFEST_INVALID' }, what);
+    t.match(await client.manifest('v2', body, type), { status: 400, code: 'MANIFEST_INVALID' }, label);
   }
   const latin = new Uint8Array([...Buffer.from('{"a":"'), 0xff, ...Buffer.from('"}')]);
   t.match(await client.call('PUT', 'manifests/v2', latin, { 'content-type': mediaTypes.manifest }), {

@@ -67,11 +67,11 @@ t.test('a push beyond the quota is refused with the figures, and nothing of it i
   t.same(figures(await client.call('PUT', rest, 'l'.repeat(30_000))), beyond(held, limit, 60_000), 'the last chunk');
   t.same(rows(), before);
 
-  const [one, two] = ['a', 'b'].map((letter) => letter.repeat(30_000)) as [string, string];
-  const both = await Promise.all([client.blob(one), client.blob(two)]);
+  const [first, two] = ['a', 'b'].map((letter) => letter.repeat(30_000)) as [string, string];
+  const both = await Promise.all([client.blob(first), client.blob(two)]);
   t.same(both.map(({ status }) => status).sort(), [201, 403], 'two at once that fit one by one');
-  const kept = both[0].status === 201 ? one : two;
-  const { config, manifest } = imageOf(kept);
+  const stored = both[0].status === 201 ? first : two;
+  const { config, manifest } = imageOf(stored);
   t.equal((await client.blob(config)).status, 201);
   const full = await setLimit(manifest.length - 1);
   t.same(figures(await client.manifest('1', manifest)), beyond(await used(), full, manifest.length), 'a manifest');
@@ -80,7 +80,7 @@ t.test('a push beyond the quota is refused with the figures, and nothing of it i
   t.equal((await client.manifest('1', manifest)).status, 201, 'up to the last byte');
   await setLimit(0);
   const elsewhere = await logIn(store, await uploadLogin(ada, 'other'));
-  t.equal((await elsewhere.blob(kept)).status, 201, 'what he has already takes no more room');
+  t.equal((await elsewhere.blob(stored)).status, 201, 'what he has already takes no more room');
   t.same(figures(await elsewhere.blob('!')), beyond(await used(), await used(), 1));
 });
 

@@ -66,7 +66,7 @@ t.test('an artifact about an image is listed with it, even if it came before the
   t.notOk((await client.manifest('latest', imageOf('layer').manifest)).headers.get('oci-subject'));
 
   const { manifests } = await list(client);
-  const byDigest = (digest: string) => manifests.find((one) => one.digest === digest);
+  const byDigest = (digest: string) => manifests.find((manifest) => manifest.digest === digest);
   t.equal(manifests.length, 3);
   t.same(byDigest(digestOf(signature)), {
     ...descriptor(signature, mediaTypes.manifest),
@@ -91,9 +91,9 @@ t.test('many are listed in pages', async (t) => {
   const client = await adasClient(t);
   const digests = new Set<string>();
   for (let count = 0; count < 101; count++) {
-    const one = about({ annotations: { count: String(count) } });
-    digests.add(digestOf(one));
-    t.equal((await client.manifest(digestOf(one), one)).status, 201);
+    const manifest = about({ annotations: { count: String(count) } });
+    digests.add(digestOf(manifest));
+    t.equal((await client.manifest(digestOf(manifest), manifest)).status, 201);
   }
   const type = '?artifactType=application/x.signature';
   const first = await list(client, type);

@@ -98,8 +98,8 @@ t.test('an image with its parts and itself named by sha512 is stored, listed, an
   });
   t.equal(status, 200);
   t.ok(body.ImageName.endsWith(`@${digestOf(manifest)}`), 'deployments are told the name that every client knows');
-  for (const one of [index, about, manifest]) {
-    t.equal((await client.call('DELETE', `manifests/${sha512(one)}`)).status, 202);
+  for (const content of [index, about, manifest]) {
+    t.equal((await client.call('DELETE', `manifests/${sha512(content)}`)).status, 202);
   }
   t.equal((await client.call('DELETE', `blobs/${sha512('layer')}`)).status, 202);
 });

@@ -24,19 +24,19 @@ t.test('an image for several architectures is pushed and pulled with its digests
   const folder = mkdtempSync(join(tmpdir(), 'larder-skopeo-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const digest = writeLayout(join(folder, 'in'));
-  const here = (image: string): string => `docker://${image}`;
+  const addressOf = (image: string): string => `docker://${image}`;
 
   const login = await uploadLogin(ada, 'hello');
   const push = (credentials: string): Promise<unknown> =>
     run('skopeo', [
       ...['--insecure-policy', 'copy', '--all', '--preserve-digests', '--dest-tls-verify=false'],
-      ...['--dest-creds', credentials, `oci:${join(folder, 'in')}:v1`, here(login.image)],
+      ...['--dest-creds', credentials, `oci:${join(folder, 'in')}:v1`, addressOf(login.image)],
     ]);
   await push(`${login.username}:${login.password}`);
-  const kept = contentFiles(store.directory);
-  t.equal(kept.length, 8, 'two configs, three layers, two manifests and the index: the shared layer once');
+  const files = contentFiles(store.directory);
+  t.equal(files.length, 8, 'two configs, three layers, two manifests and the index: the shared layer once');
   await push(`${login.username}:${login.password}`);
-  t.same(contentFiles(store.directory), kept, 'the second time there is nothing to send');
+  t.same(contentFiles(store.directory), files, 'the second time there is nothing to send');
   await t.rejects(push(`${login.username}:wrong`), 'a wrong password is refused');
 
   const { status, body } = await ada.post('/v1/charm/hello/resources/image/oci-image/blob', { 'image-digest': digest });
@@ -44,7 +44,7 @@ t.test('an image for several architectures is pushed and pulled with its digests
   const pull = (to: string, credentials: string): Promise<unknown> =>
     run('skopeo', [
       ...['--insecure-policy', 'copy', '--all', '--preserve-digests', '--src-tls-verify=false'],
-      ...['--src-creds', credentials, here(body.ImageName), `oci:${join(folder, to)}:v1`],
+      ...['--src-creds', credentials, addressOf(body.ImageName), `oci:${join(folder, to)}:v1`],
     ]);
   await pull('out', `${body.Username}:${body.Password}`);
   const pulled = JSON.parse(readFileSync(join(folder, 'out/index.json'), 'utf8')) as {
@@ -57,7 +57,14 @@ t.test('an image for several architectures is pushed and pulled with its digests
   t.equal(after, before);
 
   const { stdout } = await run('skopeo', [
-    ...['inspect', '--raw', '--tls-verify=false', '--creds', `${body.Username}:${body.Password}`, here(body.ImageName)],
+    ...[
+      'inspect',
+      '--raw',
+      '--tls-verify=false',
+      '--creds',
+      `${body.Username}:${body.Password}`,
+      addressOf(body.ImageName),
+    ],
   ]);
   t.equal(digestOf(stdout), digest);
   await t.rejects(
@@ -70,7 +77,7 @@ t.test('an image for several architectures is pushed and pulled with its digests
         '--dest-creds',
         `${body.Username}:${body.Password}`,
       ],
-      ...[`oci:${join(folder, 'in')}:v1`, `${here(login.image)}:other`],
+      ...[`oci:${join(folder, 'in')}:v1`, `${addressOf(login.image)}:other`],
     ]),
     'who may only pull cannot push',
   );

@@ -49,8 +49,8 @@ t.test('a client without a token is told where to fetch one', async (t) => {
     t.match(headers.get('www-authenticate'), `,scope="repository:${repository}:${actions}"`);
   }
   const client = await logIn(store, await uploadLogin(await store.as('ada'), 'hello'));
-  const known = await client.call('GET', `${store.url}/v2/`);
-  t.match(known, { status: 200, text: '{}' });
+  const reply = await client.call('GET', `${store.url}/v2/`);
+  t.match(reply, { status: 200, text: '{}' });
 });
 
 t.test('a host that could end the quotation is not repeated', async (t) => {

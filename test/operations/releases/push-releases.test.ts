@@ -231,7 +231,7 @@ t.test('a charm fills one slot for each of its bases', async (t) => {
   await ada.post('/v1/charm/hello/releases', [{ channel: 'edge', revision: 2 }]);
   const entries = (await ada.get('/v1/charm/hello/releases')).body['channel-map'];
   t.same(
-    (entries as { base: object; revision: number }[]).map((one) => [one.base, one.revision]),
+    (entries as { base: object; revision: number }[]).map((entry) => [entry.base, entry.revision]),
     [
       [base('22.04', 'amd64'), 2],
       [base('22.04', 'arm64'), 1],
@@ -304,9 +304,9 @@ t.test('a progressive release shows its progress', async (t) => {
   const ada = await store.as('ada');
   await ada.post('/v1/snap', { name: 'tiny-app' });
   await ada.push('snap', 'tiny-app', await snapFixture('app-xz'));
-  const progressive = async (given?: object): Promise<unknown> => {
+  const progressive = async (settings?: object): Promise<unknown> => {
     const reply = await ada.post('/v1/snap/tiny-app/releases', [
-      { channel: 'edge', revision: 1, ...(given && { progressive: given }) },
+      { channel: 'edge', revision: 1, ...(settings && { progressive: settings }) },
     ]);
     t.equal(reply.status, 200);
     return (await ada.get('/v1/snap/tiny-app/releases')).body['channel-map'].at(-1).progressive;

@@ -127,8 +127,8 @@ t.test('a bin or a rock is released to all devices at once, and a share of them 
       refused(`A ${namespace} is released to all devices at once. Leave out 'progressive' for 'latest/edge'.`),
     );
     t.same((await ada.get(at)).body['channel-map'], []);
-    for (const one of [{ percentage: 100 }, { percentage: null, paused: null }, {}]) {
-      t.match(await release(one), { status: 200 });
+    for (const settings of [{ percentage: 100 }, { percentage: null, paused: null }, {}]) {
+      t.match(await release(settings), { status: 200 });
     }
     t.equal((await ada.get(at)).body['channel-map'].length, 1);
   }

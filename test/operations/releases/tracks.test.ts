@@ -14,15 +14,15 @@ t.test('tracks and guardrails', async (t) => {
   const guardrails = `${base}/guardrails`;
   const track = (name: string) => `${base}/tracks/${name}`;
   const names = async () => (await store.beside.records.tracks.list(id)).map(({ name }) => name);
-  const create = (...wanted: string[]) =>
+  const create = (...trackNames: string[]) =>
     ada.post(
       '/v1/snap/hello/tracks',
-      wanted.map((name) => ({ name })),
+      trackNames.map((name) => ({ name })),
     );
   const code = ({ status, body }: { status: number; body: Record<string, { code: string }[]> }) =>
     `${status} ${body['error-list']?.[0]?.code ?? ''}`.trim();
-  const twice = async (what: () => Promise<{ status: number }>) =>
-    (await Promise.all([what(), what()])).map(({ status }) => status).sort();
+  const twice = async (work: () => Promise<{ status: number }>) =>
+    (await Promise.all([work(), work()])).map(({ status }) => status).sort();
 
   await t.test('guardrails are added, listed and removed by HTTP as by command', async (t) => {
     const pattern = '[0-9]+\\.[0-9]+';
@@ -63,8 +63,8 @@ t.test('tracks and guardrails', async (t) => {
     t.match(await ada.patch(track('2.0'), { 'automatic-phasing-percentage': null }), {
       body: { 'version-pattern': '2\\.*', 'automatic-phasing-percentage': null },
     });
-    const said = await command(store, String.raw`track set snap/hello 2.0 --pattern '2\.*' --phasing 12.5`);
-    t.same([said, await newest(store)], [changed.body, byOperation]);
+    const output = await command(store, String.raw`track set snap/hello 2.0 --pattern '2\.*' --phasing 12.5`);
+    t.same([output, await newest(store)], [changed.body, byOperation]);
     t.match((await ada.get('/v1/snap/hello')).body.metadata.tracks, [{}, {}, changed.body, {}]);
     const { larder } = commandsOn(store.directory);
     t.match(await larder('track list snap/hello'), { code: 0, out: /^2\.0 +2\\\.\* +12\.5 % /m });
@@ -99,7 +99,7 @@ t.test('tracks and guardrails', async (t) => {
   });
 
   await t.test('a track is deleted when it is empty, and no other', async (t) => {
-    const release = (...wanted: object[]) => ada.post('/v1/snap/hello/releases', wanted);
+    const release = (...releases: object[]) => ada.post('/v1/snap/hello/releases', releases);
     await release({ channel: '2.0/edge/fix', revision: 1 }, { channel: '2.0/beta', revision: 1 });
     const refused = await ada.delete(track('2.0'));
     t.equal(code(refused), '409 conflict');

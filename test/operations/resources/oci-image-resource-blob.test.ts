@@ -11,7 +11,7 @@ t.test('the same digest gets the same bytes, also after a restart and for anothe
   const id = await declare(store, 'ada', 'hello');
   const ada = await store.as('ada');
   const client = await logIn(store, await uploadLogin(ada, 'hello'));
-  const [one, two] = [await pushImage(client, 'latest', 'one'), await pushImage(client, 'latest', 'two')];
+  const [first, two] = [await pushImage(client, 'latest', 'one'), await pushImage(client, 'latest', 'two')];
   const text = async (token: string, digest: string): Promise<string> =>
     (
       await fetch(store.url + path(), {
@@ -20,15 +20,15 @@ t.test('the same digest gets the same bytes, also after a restart and for anothe
         body: JSON.stringify({ 'image-digest': digest }),
       })
     ).text();
-  const answers = new Set(await Promise.all([text(ada.token, one), text(ada.token, one), text(ada.token, one)]));
+  const answers = new Set(await Promise.all([text(ada.token, first), text(ada.token, first), text(ada.token, first)]));
   await store.restart();
-  answers.add(await text(ada.token, one));
-  answers.add(await text((await store.as('root')).token, one));
+  answers.add(await text(ada.token, first));
+  answers.add(await text((await store.as('root')).token, first));
   t.equal(answers.size, 1);
   const [answer = ''] = answers;
   const body = JSON.parse(answer) as Record<string, string>;
   t.same(Object.keys(body), ['ImageName', 'Username', 'Password']);
-  t.equal(body['ImageName'], `127.0.0.1:8080/images/${id.toLowerCase()}/image@${one}`);
+  t.equal(body['ImageName'], `127.0.0.1:8080/images/${id.toLowerCase()}/image@${first}`);
   t.match(JSON.parse(await text(ada.token, two)), { Username: body['Username'], Password: body['Password'] });
 });
 
@@ -51,8 +51,8 @@ t.test('an image that was not pushed is not there', async (t) => {
 });
 
 /** The audit entries about images that were handed out. */
-const handedOut = async ({ beside }: TestAppliance): Promise<Record<string, unknown>[]> =>
-  (await beside.records.audit.list(0, 1000))
+const handedOut = async ({ beside: hostStore }: TestAppliance): Promise<Record<string, unknown>[]> =>
+  (await hostStore.records.audit.list(0, 1000))
     .filter(({ action }) => action === 'issue_pull_credential')
     .map(({ details }) => JSON.parse(details) as Record<string, unknown>);
 

@@ -23,7 +23,7 @@ import { commandsOn } from '#test/cli/process.ts';
 interface Found {
   revision: number;
 }
-const numbers = (found: Found[]): number[] => found.map(({ revision }) => revision);
+const numbers = (revisions: Found[]): number[] => revisions.map(({ revision }) => revision);
 
 t.test('old revisions are deleted by a rule', async (t) => {
   const store = await startNow(t);
@@ -45,8 +45,8 @@ t.test('old revisions are deleted by a rule', async (t) => {
       sha512: 'c'.repeat(128),
     };
     const made = { createdAt: at, createdBy: store.ids.ada, size: 1 };
-    const told = { type: 'component/standard', bases: null, architectures: ['all'], packageRevision: 3 };
-    await tx.resourceRevisions.add({ packageId: id, name: 'data', revision: 1, ...digests, ...told, ...made });
+    const resource = { type: 'component/standard', bases: null, architectures: ['all'], packageRevision: 3 };
+    await tx.resourceRevisions.add({ packageId: id, name: 'data', revision: 1, ...digests, ...resource, ...made });
     await tx.buildSets.add({
       id: 'set',
       packageId: id,
@@ -72,7 +72,7 @@ t.test('old revisions are deleted by a rule', async (t) => {
       completedAt: at,
     } as unknown as Parameters<typeof tx.buildSets.putBuild>[2]);
   });
-  const release = (...wanted: object[]) => ada.post('/v1/snap/hello/releases', wanted);
+  const release = (...releases: object[]) => ada.post('/v1/snap/hello/releases', releases);
   for (const revision of [1, 2, 5, 6, 8]) await release({ channel: 'edge', revision });
   t.match(
     await release(
@@ -83,10 +83,10 @@ t.test('old revisions are deleted by a rule', async (t) => {
     ),
     { status: 200 },
   );
-  const kept = '/internal/v1/packages/snap/hello/revisions';
-  const ask = (body: unknown, who = ada) => who.post(`${kept}/delete`, body);
+  const path = '/internal/v1/packages/snap/hello/revisions';
+  const ask = (body: unknown, who = ada) => who.post(`${path}/delete`, body);
   const listed = async (): Promise<number[]> => numbers((await ada.get('/v1/snap/hello/revisions')).body.revisions);
-  const why = 'Nobody has these.';
+  const reason = 'Nobody has these.';
 
   await t.test('a preview names what would go, and changes nothing', async (t) => {
     const before = await newest(store);
@@ -115,15 +115,15 @@ t.test('old revisions are deleted by a rule', async (t) => {
       [3, false],
       [4, false],
     ] as const) {
-      const found = await findOldRevisions(records, subject, { keep: 2 }, at, limit);
-      t.same({ count: found.revisions.length, more: found.more }, { count: Math.min(limit, 3), more }, String(limit));
+      const result = await findOldRevisions(records, subject, { keep: 2 }, at, limit);
+      t.same({ count: result.revisions.length, more: result.more }, { count: Math.min(limit, 3), more }, String(limit));
     }
   });
 
   await t.test('a withdrawn revision does not count among the newest', async (t) => {
-    await ada.post(`${kept}/12/withdraw`, { reason: why });
+    await ada.post(`${path}/12/withdraw`, { reason: reason });
     t.same(numbers((await ask({ keep: 2 })).body.revisions), [6, 7]);
-    await ada.post(`${kept}/12/restore`);
+    await ada.post(`${path}/12/restore`);
   });
 
   await t.test('an impossible rule, and a foreign package, change nothing', async (t) => {
@@ -150,7 +150,7 @@ t.test('old revisions are deleted by a rule', async (t) => {
       { keep: 2, revisions: 6 },
       { keep: 2, revisions: [6, 7, 10], reason: 'two\nlines' },
       { keep: 2, revisions: [6, 7, 10], reason: ' ' },
-      { keep: 2, revisions: Array.from({ length: 501 }, (_, one) => one + 1) },
+      { keep: 2, revisions: Array.from({ length: 501 }, (_, index) => index + 1) },
       { keep: 2, unexpected: 1 },
       [],
     ];
@@ -163,7 +163,7 @@ t.test('old revisions are deleted by a rule', async (t) => {
     }
     const [others, nowhere] = [
       await ask({ keep: 2 }, bob),
-      await bob.post(kept.replace('hello', 'none') + '/delete', { keep: 2 }),
+      await bob.post(path.replace('hello', 'none') + '/delete', { keep: 2 }),
     ];
     t.same([others.status, nowhere.status], [404, 404]);
     t.equal(
@@ -181,27 +181,27 @@ t.test('old revisions are deleted by a rule', async (t) => {
   });
 
   await t.test('deleted twice at once: one request does it, the other is told; the numbers stay', async (t) => {
-    const wanted = { keep: 2, revisions: [6, 7, 10], reason: why };
-    const both = await Promise.all([ask(wanted), ask(wanted)]);
+    const request = { keep: 2, revisions: [6, 7, 10], reason: reason };
+    const both = await Promise.all([ask(request), ask(request)]);
     t.same(both.map(({ status }) => status).sort(), [200, 409]);
     t.match(both.find(({ status }) => status === 200)?.body, { deleted: true, bytes: 3000, more: false });
     t.match(await newest(store), {
       action: 'delete_revisions',
       object: 'snap/hello',
       outcome: 'done',
-      details: { revisions: [6, 7, 10], bytes: 3000, because: why },
+      details: { revisions: [6, 7, 10], bytes: 3000, because: reason },
     });
     t.same(await listed(), [12, 11, 9, 8, 5, 4, 3, 2, 1]);
     t.same((await ada.get('/v1/snap/hello/revisions?revision=7')).body.revisions, []);
-    t.match((await ada.get(kept)).body.revisions[5], {
+    t.match((await ada.get(path)).body.revisions[5], {
       revision: 7,
       status: 'rejected',
       channels: [],
-      deleted: { reason: why, who: store.ids.ada },
+      deleted: { reason: reason, who: store.ids.ada },
     });
     const whole = (await root.get('/internal/v1/packages/snap/hello')).body;
     t.match(whole, { revisions: 9, bytes: 9001 });
-    t.match(whole['newest-revisions'][2], { revision: 10, deleted: { reason: why } });
+    t.match(whole['newest-revisions'][2], { revision: 10, deleted: { reason: reason } });
     t.match(whole['newest-revisions'][3], { revision: 9, deleted: null });
     t.same(numbers((await ask({ keep: 2 })).body.revisions), []);
     const { larder } = commandsOn(store.directory);
@@ -222,8 +222,8 @@ t.test('old revisions are deleted by a rule', async (t) => {
       status: 400,
       body: { 'error-list': [{ message: /^Revision 7 of 'hello' is deleted\. .*: Nobody has these/ }] },
     });
-    for (const what of ['withdraw', 'restore']) {
-      t.match(await ada.post(`${kept}/7/${what}`, what === 'withdraw' ? { reason: why } : undefined), {
+    for (const operation of ['withdraw', 'restore']) {
+      t.match(await ada.post(`${path}/7/${operation}`, operation === 'withdraw' ? { reason: reason } : undefined), {
         status: 404,
         body: { 'error-list': [{ message: /is deleted\. Push the same file/ }] },
       });
@@ -277,7 +277,7 @@ t.test('components go with the last revision that they were pushed for', async (
     await store.appliance.reviewed();
     return (await ada.get(answer.body['status-url'] as string)).body.revisions[0];
   };
-  const kept = async () => numbers((await ada.get(at)).body.revisions);
+  const listRevisions = async () => numbers((await ada.get(at)).body.revisions);
   const remove = (keep: number, revisions?: number[]) =>
     ada.post('/internal/v1/packages/snap/hello/revisions/delete', { keep, revisions });
   const used = async () => (await root.get(`/internal/v1/accounts/${store.ids.ada}/quota`)).body.bytes.used as number;
@@ -290,12 +290,12 @@ t.test('components go with the last revision that they were pushed for', async (
 
   // The snap of revision 1 with the component that was pushed for it alone.
   const gone = 1001 + fileWith('first').length;
-  const before = [await kept(), await used(), await newest(store)];
+  const before = [await listRevisions(), await used(), await newest(store)];
   t.match((await remove(3)).body, { deleted: false, bytes: gone });
-  t.same([await kept(), await used(), await newest(store)], before, 'a preview changes nothing');
+  t.same([await listRevisions(), await used(), await newest(store)], before, 'a preview changes nothing');
   t.match(await remove(3, [1]), { status: 200, body: { deleted: true, bytes: gone } });
   t.match((await newest(store))?.details, { revisions: [1], components: [['data', 1]], bytes: gone });
-  t.same(await kept(), [2, 3], 'what was pushed for another revision as well stays');
+  t.same(await listRevisions(), [2, 3], 'what was pushed for another revision as well stays');
   t.equal(await used(), (before[1] as number) - gone);
   t.match(await command(store, 'package show snap/hello'), { bytes: await used() });
   t.same(await sweep(), { swept: 1 });
@@ -308,7 +308,7 @@ t.test('components go with the last revision that they were pushed for', async (
   );
 
   t.match(await push('first', 2), { status: 'approved', revision: 1 }, 'its number is its own for ever');
-  t.same(await kept(), [1, 2, 3]);
+  t.same(await listRevisions(), [1, 2, 3]);
   t.same([await sweep(), isThere('first')], [{ swept: 0 }, true]);
   await ada.post('/v1/snap/hello/releases', [
     { channel: 'edge', revision: 4, resources: [{ name: 'data', revision: 2 }] },
@@ -327,7 +327,7 @@ t.test('components go with the last revision that they were pushed for', async (
   ]);
   t.match(await remove(1, [2]), { status: 200 });
   t.same(
-    await kept(),
+    await listRevisions(),
     [2, 3, 4],
     'one that was approved when its revision had gone stays as long as a channel holds it',
   );

@@ -39,15 +39,15 @@ t.test('each namespace has its members', async (t) => {
     await addRevision(store, id, 1, { details: namespace === 'snap' ? {} : { bases } });
     const [usual] = (await ada.get(`/v1/${namespace}/hello/revisions`)).body.revisions;
     t.same(Object.keys(usual).sort(), namespace === 'snap' ? slim : names, namespace);
-    const [named] = (await ada.get(`/v1/${namespace}/hello/revisions?fields=${names.join(',')}`)).body.revisions;
-    t.same(Object.keys(named).sort(), names, `${namespace}: every member when it is named`);
+    const [full] = (await ada.get(`/v1/${namespace}/hello/revisions?fields=${names.join(',')}`)).body.revisions;
+    t.same(Object.keys(full).sort(), names, `${namespace}: every member when it is named`);
     for (const name of names) {
-      const [one] = (await ada.get(`/v1/${namespace}/hello/revisions?fields=${name}`)).body.revisions;
-      t.same(Object.keys(one), [name], `${namespace}: ${name}`);
+      const [revision] = (await ada.get(`/v1/${namespace}/hello/revisions?fields=${name}`)).body.revisions;
+      t.same(Object.keys(revision), [name], `${namespace}: ${name}`);
     }
     if (names.includes('bases')) t.same(usual.bases, bases);
     if (names.includes('errors')) t.equal(usual.errors, null);
-    if (names.includes('created-by')) t.equal(named['created-by'], store.ids.ada, 'a person is an account id');
+    if (names.includes('created-by')) t.equal(full['created-by'], store.ids.ada, 'a person is an account id');
   }
 });
 
@@ -147,7 +147,7 @@ t.test('the recipe of a revision is returned on request', async (t) => {
   ]);
   for (const query of ['', '?include-craft-yaml=false', '?include-craft-yaml=', '?include-craft-yaml=1']) {
     t.notOk(
-      (await list(query)).some((one: object) => 'craft-yaml' in one),
+      (await list(query)).some((revision: object) => 'craft-yaml' in revision),
       query,
     );
   }

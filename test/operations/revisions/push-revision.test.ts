@@ -47,8 +47,8 @@ t.test('pushing again is safe: it answers the same and makes nothing new', async
   t.equal((await ada.get('/v1/bin/hello/revisions')).body.revisions.length, 1);
 
   const { acts, records } = store.beside;
-  const wanted = { upload, package: (await records.packages.byId(id))!, defaultQuota: readDefaultQuota({}) };
-  await acts.do(pushRevision, { actor: store.ids.ada }, wanted);
+  const request = { upload, package: (await records.packages.byId(id))!, defaultQuota: readDefaultQuota({}) };
+  await acts.do(pushRevision, { actor: store.ids.ada }, request);
   t.match(await records.uploads.review(id, upload), { status: 'approved', revision: 1 }, 'nor at the same moment');
 
   await addCollaborator(store, id, 'bob');

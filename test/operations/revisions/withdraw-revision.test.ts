@@ -7,18 +7,18 @@ import { startTwoOfEverything } from '#test/fixtures/two-of-everything.ts';
 import { command, newest, startNow } from '#test/acts/ways.ts';
 import { commandsOn } from '#test/cli/process.ts';
 
-const why = 'It loses its data when it starts.';
+const defaultReason = 'It loses its data when it starts.';
 
 t.test('a revision withdrawn and brought back', async (t) => {
   const store = await startNow(t);
   const [ada, bob] = [await store.as('ada'), await store.as('bob')];
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body;
   for (const number of [1, 2, 3, 4]) await addRevision(store, id, number);
-  const kept = '/internal/v1/packages/snap/hello/revisions';
-  const withdraw = (revision: number | string, reason: unknown = why, who = ada) =>
-    who.post(`${kept}/${revision}/withdraw`, { reason });
-  const restore = (revision: number | string, who = ada) => who.post(`${kept}/${revision}/restore`);
-  const release = (...wanted: object[]) => ada.post('/v1/snap/hello/releases', wanted);
+  const path = '/internal/v1/packages/snap/hello/revisions';
+  const withdraw = (revision: number | string, reason: unknown = defaultReason, who = ada) =>
+    who.post(`${path}/${revision}/withdraw`, { reason });
+  const restore = (revision: number | string, who = ada) => who.post(`${path}/${revision}/restore`);
+  const release = (...releases: object[]) => ada.post('/v1/snap/hello/releases', releases);
   const held = async () =>
     ((await ada.get('/v1/snap/hello/releases')).body['channel-map'] as { channel: string; revision: number }[]).map(
       ({ channel, revision }) => `${channel} ${revision}`,
@@ -42,15 +42,15 @@ t.test('a revision withdrawn and brought back', async (t) => {
     t.match(await newest(store), {
       action: 'withdraw_revision',
       object: 'snap/hello',
-      details: { revision: 2, because: why, channels: ['latest/edge', 'latest/edge/fix', 'latest/stable'] },
+      details: { revision: 2, because: defaultReason, channels: ['latest/edge', 'latest/edge/fix', 'latest/stable'] },
     });
     const history = (await (await store.as('root')).get('/internal/v1/packages/snap/hello')).body.history as object[];
     t.match(history.slice(0, 2), [
       { channel: 'latest/edge/fix', revision: null, before: 2, who: store.ids.ada },
       { channel: 'latest/edge', revision: null, before: 2 },
     ]);
-    const { body } = await ada.get(kept);
-    t.match(body.revisions[2], { revision: 2, status: 'rejected', channels: [], withdrawn: { reason: why } });
+    const { body } = await ada.get(path);
+    t.match(body.revisions[2], { revision: 2, status: 'rejected', channels: [], withdrawn: { reason: defaultReason } });
     t.match(body.revisions[3], { revision: 1, status: 'released', channels: ['latest/stable'], withdrawn: null });
   });
 
@@ -76,8 +76,8 @@ t.test('a revision withdrawn and brought back', async (t) => {
   });
 
   await t.test('twice at once: one request does it, the other is told', async (t) => {
-    const twice = (what: () => Promise<{ status: number }>) =>
-      Promise.all([what(), what()]).then((both) => both.map(({ status }) => status).sort());
+    const twice = (work: () => Promise<{ status: number }>) =>
+      Promise.all([work(), work()]).then((both) => both.map(({ status }) => status).sort());
     t.same(await twice(() => withdraw(3)), [200, 409]);
     t.same(await twice(() => restore(3)), [200, 409]);
     const [withdrawn, released] = await Promise.all([withdraw(3), release({ channel: 'beta', revision: 3 })]);
@@ -95,15 +95,15 @@ t.test('a revision withdrawn and brought back', async (t) => {
     for (const reason of ['', ' ', 'x'.repeat(1001), 'two\nlines', 'a\u0007', 'a\u2028b', 7, null]) {
       t.match(await withdraw(1, reason), { status: 400 }, encodeURIComponent(String(reason)).slice(0, 20));
     }
-    t.match(await ada.post(`${kept}/1/withdraw`, { reason: why, because: 'x' }), { status: 400 });
-    t.match(await ada.post(`${kept}/1/withdraw`), { status: 400 });
+    t.match(await ada.post(`${path}/1/withdraw`, { reason: defaultReason, because: 'x' }), { status: 400 });
+    t.match(await ada.post(`${path}/1/withdraw`), { status: 400 });
     for (const number of ['0', '-1', '01', '1.5', 'x', '9'.repeat(30), '99']) {
       t.match(await withdraw(number), { status: 404 }, number);
       t.match(await restore(number), { status: 404 }, number);
     }
     const [others, nowhere] = [
-      await withdraw(1, why, bob),
-      await bob.post(kept.replace('hello', 'none') + '/1/restore'),
+      await withdraw(1, defaultReason, bob),
+      await bob.post(path.replace('hello', 'none') + '/1/restore'),
     ];
     t.match([others.status, nowhere.status], [404, 404]);
     t.equal(
@@ -112,12 +112,12 @@ t.test('a revision withdrawn and brought back', async (t) => {
       'one answer for what is not there and what is not his',
     );
     for (const client of narrowed) {
-      for (const reply of [await withdraw(1, why, client), await restore(1, client)]) {
+      for (const reply of [await withdraw(1, defaultReason, client), await restore(1, client)]) {
         t.match(reply, { status: 401, body: { 'error-list': [{ code: 'permission-required' }] } });
       }
     }
     for (const query of ['page-size=0', 'page-size=501', 'cursor=x', 'page-size=x']) {
-      t.match(await ada.get(`${kept}?${query}`), { status: 400 }, query);
+      t.match(await ada.get(`${path}?${query}`), { status: 400 }, query);
     }
     t.same(await newest(store), before);
   });
@@ -125,7 +125,7 @@ t.test('a revision withdrawn and brought back', async (t) => {
   await t.test('the list goes page by page', async (t) => {
     const seen: number[] = [];
     for (let cursor = ''; ;) {
-      const { body } = await ada.get(`${kept}?page-size=3${cursor}`);
+      const { body } = await ada.get(`${path}?page-size=3${cursor}`);
       seen.push(...(body.revisions as { revision: number }[]).map(({ revision }) => revision));
       if (body['next-cursor'] === null) break;
       cursor = `&cursor=${body['next-cursor'] as string}`;
@@ -135,12 +135,12 @@ t.test('a revision withdrawn and brought back', async (t) => {
 
   await t.test('a collaborator may, and a command does the same', async (t) => {
     await addCollaborator(store, id, 'bob');
-    t.match(await withdraw(1, ` ${why} `, bob), { status: 200, body: { channels: ['latest/stable'] } });
+    t.match(await withdraw(1, ` ${defaultReason} `, bob), { status: 200, body: { channels: ['latest/stable'] } });
     const byOperation = { entry: await newest(store), row: await store.beside.records.revisions.find(id, 1) };
     await restore(1, bob);
     const restored = await newest(store);
     await release({ channel: 'stable', revision: 1 });
-    t.match(await command(store, `revision withdraw snap/hello 1 --reason "${why}" --yes`), {
+    t.match(await command(store, `revision withdraw snap/hello 1 --reason "${defaultReason}" --yes`), {
       package: packageObject({ namespace: 'snap', name: 'hello' }),
       revision: 1,
       channels: ['latest/stable'],
@@ -152,7 +152,7 @@ t.test('a revision withdrawn and brought back', async (t) => {
     t.match(await larder('revision list snap/hello'), { code: 0, out: /^1 +v1 +withdrawn .* - +It loses its data/m });
     t.match(await command(store, 'revision list snap/hello --limit 1'), { revisions: [{ revision: 4 }] });
     t.equal(
-      (await command(store, `revision withdraw snap/hello 1 --reason "${why}" --yes`))['error'],
+      (await command(store, `revision withdraw snap/hello 1 --reason "${defaultReason}" --yes`))['error'],
       (await withdraw(1)).body['error-list'][0].message,
     );
     await command(store, 'revision restore snap/hello 1');
@@ -169,7 +169,7 @@ t.test('a revision withdrawn and brought back', async (t) => {
     await ada.post('/v1/charm', { name: 'hello' });
     await ada.post('/v1/bin', { name: 'tool' });
     t.match((await ada.push('bin', 'tool', content)).body.revisions[0], { status: 'approved', revision: 1 });
-    await ada.post('/internal/v1/packages/bin/tool/revisions/1/withdraw', { reason: why });
+    await ada.post('/internal/v1/packages/bin/tool/revisions/1/withdraw', { reason: defaultReason });
     t.match((await ada.push('bin', 'tool', content)).body.revisions[0], {
       status: 'rejected',
       errors: [{ message: /as revision 1\. It is withdrawn and can be restored: It loses/ }],
@@ -179,9 +179,9 @@ t.test('a revision withdrawn and brought back', async (t) => {
   await t.test('a charm has the reason in the errors of the revision', async (t) => {
     const charm = (await store.beside.records.packages.find('charm', 'hello'))!;
     await addRevision(store, charm.id, 1);
-    await ada.post('/internal/v1/packages/charm/hello/revisions/1/withdraw', { reason: why });
+    await ada.post('/internal/v1/packages/charm/hello/revisions/1/withdraw', { reason: defaultReason });
     t.match((await ada.get('/v1/charm/hello/revisions')).body.revisions, [
-      { status: 'rejected', errors: [{ code: 'withdrawn', message: why }] },
+      { status: 'rejected', errors: [{ code: 'withdrawn', message: defaultReason }] },
     ]);
   });
 });
@@ -195,11 +195,14 @@ t.test(
     for (const name of ['hello', 'other'])
       await bob.post(`/v1/snap/${name}/releases`, [{ channel: 'edge', revision: 1 }]);
     const at = '/internal/v1/packages/snap/hello/revisions/1';
-    t.match(await bob.post(`${at}/withdraw`, { reason: why }), { status: 200, body: { channels: ['latest/edge'] } });
+    t.match(await bob.post(`${at}/withdraw`, { reason: defaultReason }), {
+      status: 200,
+      body: { channels: ['latest/edge'] },
+    });
     const [row] = await store.beside.records.audit.newest(Number.MAX_SAFE_INTEGER, 1);
     t.match(row, { actor: bobId, action: 'withdraw_revision', object: 'snap/hello' });
     const { revisions, releases } = store.beside.records;
-    t.match(await revisions.find(hello, 1), { withdrawnBecause: why });
+    t.match(await revisions.find(hello, 1), { withdrawnBecause: defaultReason });
     t.match(await revisions.find(other, 1), { withdrawnBecause: null });
     t.match(await releases.current(other, store.clock.now.toISOString()), [{ channel: 'latest/edge', revision: 1 }]);
     t.match(await bob.post(`${at}/restore`), { status: 200 });

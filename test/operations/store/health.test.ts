@@ -30,9 +30,9 @@ t.test('a command on the host with the secret of the data directory sees everyth
   const file = join(store.directory, 'serving.json');
   const { secret } = JSON.parse(readFileSync(file, 'utf8')) as { secret: string };
   t.equal(statSync(file).mode & 0o777, 0o600, 'only its owner can read it');
-  const told = await store.anyone.get('/_status/serving', { 'larder-serving-secret': secret });
-  t.match(told, { status: 200, body: { state: { pid: process.pid, faults: [{ code: 'backup-missing' }] } } });
-  t.notMatch(JSON.stringify(told.body), secret);
+  const reply = await store.anyone.get('/_status/serving', { 'larder-serving-secret': secret });
+  t.match(reply, { status: 200, body: { state: { pid: process.pid, faults: [{ code: 'backup-missing' }] } } });
+  t.notMatch(JSON.stringify(reply.body), secret);
   for (const wrong of ['', 'x', secret.slice(1), `${secret}0`])
     t.match(await store.anyone.get('/_status/serving', { 'larder-serving-secret': wrong }), { status: 403 }, wrong);
   t.match(await store.anyone.get('/_status/serving'), { status: 403 });

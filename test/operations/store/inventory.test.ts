@@ -13,7 +13,7 @@ interface Listed {
   bytes: number;
 }
 
-const named = (packages: unknown): string[] =>
+const namesOf = (packages: unknown): string[] =>
   (packages as Listed[]).map(({ namespace, name }) => `${namespace}/${name}`);
 
 /** ada publishes two snaps and a charm, bob one snap; the first has revisions, and something in a channel. */
@@ -37,30 +37,30 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
   const list = async (query: string) => (await root.get(`/internal/v1/packages?${query}`)).body.packages as Listed[];
 
   await t.test('packages by namespace and name, page by page', async (t) => {
-    const found: Listed[] = [];
+    const packages: Listed[] = [];
     for (let cursor = ''; ;) {
       const { body } = await root.get(`/internal/v1/packages?page-size=3${cursor}`);
-      found.push(...(body.packages as Listed[]));
+      packages.push(...(body.packages as Listed[]));
       if (body['next-cursor'] === null) break;
       cursor = `&cursor=${body['next-cursor'] as string}`;
     }
-    t.same(named(found), ['charm/hello', 'snap/bobs', 'snap/hello', 'snap/world']);
-    t.match(found[2], { id, revisions: 2, bytes: 2003, private: false, publisher: { username: 'ada' } });
-    t.match(found[3], { revisions: 0, bytes: 0, private: true, 'released-at': null });
+    t.same(namesOf(packages), ['charm/hello', 'snap/bobs', 'snap/hello', 'snap/world']);
+    t.match(packages[2], { id, revisions: 2, bytes: 2003, private: false, publisher: { username: 'ada' } });
+    t.match(packages[3], { revisions: 0, bytes: 0, private: true, 'released-at': null });
   });
 
   await t.test('by namespace, publisher, channel, size and age', async (t) => {
-    t.same(named(await list('namespace=charm')), ['charm/hello']);
-    t.same(named(await list(`publisher=${store.ids.bob}`)), ['snap/bobs']);
-    t.same(named(await list('channel=edge')), ['snap/hello']);
-    t.same(named(await list('channel=stable')), []);
-    t.same(named(await list('at-least=2003')), ['snap/hello']);
-    t.same(named(await list('at-least=2004')), []);
+    t.same(namesOf(await list('namespace=charm')), ['charm/hello']);
+    t.same(namesOf(await list(`publisher=${store.ids.bob}`)), ['snap/bobs']);
+    t.same(namesOf(await list('channel=edge')), ['snap/hello']);
+    t.same(namesOf(await list('channel=stable')), []);
+    t.same(namesOf(await list('at-least=2003')), ['snap/hello']);
+    t.same(namesOf(await list('at-least=2004')), []);
     const between = new Date(store.clock.now.getTime() - 3_600_000).toISOString();
-    t.same(named(await list(`registered-before=${between}`)), ['snap/hello']);
-    t.same(named(await list(`quiet-since=${between}&namespace=snap`)), ['snap/bobs', 'snap/hello', 'snap/world']);
+    t.same(namesOf(await list(`registered-before=${between}`)), ['snap/hello']);
+    t.same(namesOf(await list(`quiet-since=${between}&namespace=snap`)), ['snap/bobs', 'snap/hello', 'snap/world']);
     const longAgo = new Date(store.clock.now.getTime() - 2 * 86_400_000).toISOString();
-    t.same(named(await list(`quiet-since=${longAgo}&namespace=snap`)), ['snap/bobs', 'snap/world']);
+    t.same(namesOf(await list(`quiet-since=${longAgo}&namespace=snap`)), ['snap/bobs', 'snap/world']);
   });
 
   await t.test('an impossible filter is refused', async (t) => {
@@ -134,8 +134,8 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
       entries.map(({ seq }) => seq),
       entries.map((_, at) => entries.length - at),
     );
-    const one = await root.get(`/internal/v1/audit?actor=${store.ids.bob}&action=register_name&object=snap/bobs`);
-    t.match(one.body.entries, [{ outcome: 'done', hash: /^[0-9a-f]{64}$/ }]);
+    const reply = await root.get(`/internal/v1/audit?actor=${store.ids.bob}&action=register_name&object=snap/bobs`);
+    t.match(reply.body.entries, [{ outcome: 'done', hash: /^[0-9a-f]{64}$/ }]);
     const former = { at: store.clock.now.toISOString(), actor: 'test', action: 'guardrail add', object: 'snap/older' };
     await store.beside.records.change(former, () => Promise.resolve());
     await store.beside.records.change({ ...former, action: 'add_guardrail' }, () => Promise.resolve());
@@ -155,7 +155,7 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
     for (const word of ['constructor', '%00', 'x'.repeat(64), '%F0%9F%98%80'])
       t.match(await root.get(`/internal/v1/audit?action=${word}`), { status: 400 });
     t.same((await root.get('/internal/v1/audit?action=scan_upload')).body, { entries: [], 'next-cursor': null });
-    const { at } = one.body.entries[0] as { at: string };
+    const { at } = reply.body.entries[0] as { at: string };
     const next = new Date(Date.parse(at) + 1).toISOString();
     const between = (from: string, to: string) => root.get(`/internal/v1/audit?object=snap/bobs&from=${from}&to=${to}`);
     t.equal((await between(at, next)).body.entries.length, 1, 'a moment belongs to what begins with it');
@@ -205,7 +205,7 @@ t.test('packages, accounts, brands and storage, as list and whole', async (t) =>
           if (body['next-cursor'] === null) break;
           cursor = `&cursor=${body['next-cursor'] as string}`;
         }
-        const expected = days.flatMap((one, at) => (one >= from && one < to ? [`backup-${at}`] : []));
+        const expected = days.flatMap((exportDay, at) => (exportDay >= from && exportDay < to ? [`backup-${at}`] : []));
         t.same(names, expected.reverse(), `days ${from} to ${to} by ${size}`);
       }
     }
@@ -271,11 +271,11 @@ t.test('a rare property is found at once among many packages, and a common one p
   const root = await store.as('root');
   /** The names on each of the pages. */
   const pages = async (query: string): Promise<string[][]> => {
-    const found: string[][] = [];
+    const result: string[][] = [];
     for (let cursor = ''; ;) {
       const { body } = await root.get(`/internal/v1/packages?${query}${cursor}`);
-      found.push((body.packages as Listed[]).map(({ name }) => name));
-      if (body['next-cursor'] === null) return found;
+      result.push((body.packages as Listed[]).map(({ name }) => name));
+      if (body['next-cursor'] === null) return result;
       cursor = `&cursor=${body['next-cursor'] as string}`;
     }
   };
@@ -316,17 +316,17 @@ t.test('uploads that wait for a person are listed, the longest waiting first', a
       await tx.uploads.scan(upload, findings);
     });
   }
-  const found = [];
+  const uploads = [];
   for (let cursor = ''; ;) {
     const { body } = await root.get(`/internal/v1/uploads?page-size=1${cursor}`);
-    found.push(...(body.uploads as Record<string, unknown>[]));
+    uploads.push(...(body.uploads as Record<string, unknown>[]));
     if (body['next-cursor'] === null) break;
     cursor = `&cursor=${body['next-cursor'] as string}`;
   }
   t.same(
-    found.map((upload) => upload['upload-id']),
+    uploads.map((upload) => upload['upload-id']),
     ['one', 'two', 'three'],
   );
-  t.match(found[0], { package: 'charm/hello', resource: 'image', size: 1, 'pushed-by': { username: 'ada' } });
+  t.match(uploads[0], { package: 'charm/hello', resource: 'image', size: 1, 'pushed-by': { username: 'ada' } });
   t.match(await root.get('/internal/v1/packages/charm/hello'), { body: { bytes: 6 } }, 'they take their room already');
 });

@@ -113,12 +113,12 @@ t.test('a client that hangs up makes room for another', async (t) => {
   const feed = createChangeFeed(records, 1);
   const { next } = await feed.read({ since: undefined, epoch: undefined }, { limit: 1, timeoutMs: 0, signal: alive() });
   const hanging = new AbortController();
-  const known = { since: next, epoch: undefined };
-  const first = feed.read(known, { limit: 1, timeoutMs: 60_000, signal: hanging.signal });
-  await t.rejects(feed.read(known, { limit: 1, timeoutMs: 60_000, signal: alive() }), { code: 'too-many-requests' });
+  const position = { since: next, epoch: undefined };
+  const first = feed.read(position, { limit: 1, timeoutMs: 60_000, signal: hanging.signal });
+  await t.rejects(feed.read(position, { limit: 1, timeoutMs: 60_000, signal: alive() }), { code: 'too-many-requests' });
   hanging.abort();
   t.same((await first).changes, []);
-  const second = feed.read(known, { limit: 1, timeoutMs: 60_000, signal: alive() });
+  const second = feed.read(position, { limit: 1, timeoutMs: 60_000, signal: alive() });
   feed.close();
   t.same((await second).changes, []);
 });

@@ -76,7 +76,7 @@ t.test('the restrictions are written in the order that clients know', async (t) 
 
 t.test('a malformed request is refused with the place of the mistake', async (t) => {
   const store = await startIdentity(t);
-  for (const [body, said] of [
+  for (const [body, expected] of [
     [{ snaps: [] }, "Additional properties are not allowed ('snaps' was unexpected) at /"],
     [{ ttl: 9 }, /at \/ttl$/],
     [{ ttl: '10' }, /at \/ttl$/],
@@ -122,7 +122,7 @@ t.test('a malformed request is refused with the place of the mistake', async (t)
   ] as const) {
     const reply = await store.anyone.post('/v1/tokens', body);
     t.equal(reply.status, 400, JSON.stringify(body).slice(0, 80));
-    t.match(reply.body['error-list'], [{ code: 'api-error', message: said }]);
+    t.match(reply.body['error-list'], [{ code: 'api-error', message: expected }]);
     t.equal((await store.anyone.post('/v1/tokens/usso', body)).status, 400);
   }
   t.equal((await store.anyone.post('/v1/tokens', { ttl: 10 })).status, 200);
@@ -185,17 +185,17 @@ t.test('the list is accepted in either alphabet, padded or not, in the header or
   for (const text of [std, std.replace(/=+$/, ''), url, padded(url)])
     t.equal((await exchange(store, text)).status, 200);
   const spellings = [
-    JSON.stringify([root, bound].map((one) => ({ ...toJson2(one), v: 2 }))),
+    JSON.stringify([root, bound].map((macaroon) => ({ ...toJson2(macaroon), v: 2 }))),
     JSON.stringify([toJson2(root), { m: toJson2(bound), v: 3, ns: 'std:', cdata: {} }]),
-    JSON.stringify([root, bound].map((one) => writeBinary(one, 1).toString('base64'))),
-    JSON.stringify([root, bound].map((one) => writeBinary(one, 2).toString('base64url'))),
+    JSON.stringify([root, bound].map((macaroon) => writeBinary(macaroon, 1).toString('base64'))),
+    JSON.stringify([root, bound].map((macaroon) => writeBinary(macaroon, 2).toString('base64url'))),
     list.replaceAll(',', ' ,\n '),
   ];
   for (const text of spellings) t.equal((await exchange(store, header(text))).status, 200, text.slice(0, 40));
   const post = (body: unknown) => store.anyone.post('/v1/tokens/exchange', body);
   for (const macaroon of [std, url, list, JSON.parse(list) as unknown]) t.equal((await post({ macaroon })).status, 200);
   for (const scheme of ['Macaroon', 'macaroon', 'Bearer', 'BEARER']) {
-    const pair = [root, bound].map((one) => writeBinary(one, 1).toString('base64url'));
+    const pair = [root, bound].map((macaroon) => writeBinary(macaroon, 1).toString('base64url'));
     const quoted = `${scheme} root="${pair[0]}", discharge="${pair[1]}"`;
     t.equal((await store.anyone.post('/v1/tokens/exchange', {}, { authorization: quoted })).status, 200, scheme);
   }
@@ -289,10 +289,10 @@ t.test('additions to a macaroon or a discharge never change the identity of a cl
       [declared(mint(Buffer.alloc(24), caveatId, ''), 'declared username ada')],
     ],
   ];
-  for (const [what, macaroon, discharges] of cases) {
+  for (const [label, macaroon, discharges] of cases) {
     const list = header(macaroonList(macaroon, ...discharges));
-    t.match(await exchange(store, list), required, what);
-    t.match(await store.anyone.get('/v1/tokens/whoami', { macaroons: list }), required, `${what}, used directly`);
+    t.match(await exchange(store, list), required, label);
+    t.match(await store.anyone.get('/v1/tokens/whoami', { macaroons: list }), required, `${label}, used directly`);
   }
   const guarded = header(macaroonList(withOwn, dm, mint(own.caveatRootKey, 'own', '')));
   t.match(await exchange(store, guarded), required, 'a token could not carry his own third party');
@@ -312,25 +312,25 @@ t.test('additions to a macaroon or a discharge never change the identity of a cl
 
 t.test('a discharge is good for its own session alone, and only bound to it', async (t) => {
   const store = await startIdentity(t);
-  const one = await begin(store);
+  const first = await begin(store);
   const other = await begin(store);
-  const dm = await dischargeInBrowser(store, one.caveatId);
+  const dm = await dischargeInBrowser(store, first.caveatId);
   t.match(await exchange(store, header(macaroonList(other.root, dm))), required, 'in another session');
-  t.match(await exchange(store, header(JSON.stringify([one.root, dm].map(toJson2)))), required, 'unbound');
+  t.match(await exchange(store, header(JSON.stringify([first.root, dm].map(toJson2)))), required, 'unbound');
   const boundElsewhere = bindForRequest(other.root, dm);
   t.match(
-    await exchange(store, header(JSON.stringify([one.root, boundElsewhere].map(toJson2)))),
+    await exchange(store, header(JSON.stringify([first.root, boundElsewhere].map(toJson2)))),
     required,
     'bound to another',
   );
-  const narrowed = withFirstPartyCaveat(one.root, 'permissions []');
-  const boundBefore = bindForRequest(one.root, dm);
+  const narrowed = withFirstPartyCaveat(first.root, 'permissions []');
+  const boundBefore = bindForRequest(first.root, dm);
   t.match(
     await exchange(store, header(JSON.stringify([narrowed, boundBefore].map(toJson2)))),
     required,
     'bound before the macaroon was narrowed',
   );
-  t.equal((await exchange(store, header(macaroonList(one.root, dm)))).status, 200);
+  t.equal((await exchange(store, header(macaroonList(first.root, dm)))).status, 200);
 });
 
 t.test('a session that ada has begun is not continued by bob', async (t) => {

@@ -43,12 +43,12 @@ t.test('inactive ones, revoked or expired, are listed on request', async (t) => 
   await store.as('ada', { ttl: 10 });
   const [, revoked] = [await store.as('ada', { ttl: 20 }), await store.as('ada', { ttl: 30 })];
   t.equal((await revoked.get('/v1/tokens/whoami')).status, 200);
-  const third = shown(await ada.get('/v1/tokens')).find((one) => one['valid-until'] === '2026-03-01T12:00:30.000Z');
+  const third = shown(await ada.get('/v1/tokens')).find((token) => token['valid-until'] === '2026-03-01T12:00:30.000Z');
   await ada.post('/v1/tokens/revoke', { 'session-id': third?.['session-id'] });
   store.clock.advance(10_000);
   const ends = async (query: string): Promise<string[]> =>
     shown(await ada.get(`/v1/tokens${query}`))
-      .map((one) => one['valid-until'].slice(0, 19))
+      .map((token) => token['valid-until'].slice(0, 19))
       .sort();
   const active = ['2026-03-01T12:00:20', '2027-03-01T12:00:00'];
   t.same(await ends(''), active);

@@ -40,7 +40,7 @@ t.test('a token shows its restrictions', async (t) => {
   });
   const none = await store.as('ada', { permissions: [], channels: [], packages: [] });
   t.same(
-    (({ channels, packages: named, permissions }) => ({ channels, packages: named, permissions }))(
+    (({ channels, packages: selectors, permissions }) => ({ channels, packages: selectors, permissions }))(
       (await none.get('/v1/tokens/whoami')).body,
     ),
     {

@@ -4,7 +4,9 @@ import { startStore, type Client } from '#test/fixtures/appliance.ts';
 import { footprint } from '#test/fixtures/footprint.ts';
 
 const sessions = async (client: Client): Promise<string[]> =>
-  ((await client.get('/v1/tokens')).body.macaroons as { 'session-id': string }[]).map((one) => one['session-id']);
+  ((await client.get('/v1/tokens')).body.macaroons as { 'session-id': string }[]).map(
+    (macaroon) => macaroon['session-id'],
+  );
 
 const notThere = { status: 404, body: { 'error-list': [{ code: 'resource-not-found' }] } };
 
@@ -14,10 +16,12 @@ t.test('a revoked token is refused at once', async (t) => {
   const [own = ''] = await sessions(keeper);
   const lost = await store.as('ada');
   for (let turn = 0; turn < 3; turn++) t.equal((await lost.get('/v1/tokens/whoami')).status, 200);
-  const session = (await sessions(keeper)).find((one) => one !== own) ?? '';
+  const session = (await sessions(keeper)).find((id) => id !== own) ?? '';
   const reply = await keeper.post('/v1/tokens/revoke', { 'session-id': session });
   t.equal(reply.status, 200);
-  const listed = (reply.body.macaroons as { 'session-id': string }[]).find((one) => one['session-id'] === session);
+  const listed = (reply.body.macaroons as { 'session-id': string }[]).find(
+    (macaroon) => macaroon['session-id'] === session,
+  );
   t.match(listed, { 'revoked-at': '2026-03-01T12:00:00.000Z', 'revoked-by': store.ids.ada });
   t.match(await lost.get('/v1/tokens/whoami'), { status: 401, body: { Code: 'macaroon discharge required' } });
   t.equal((await keeper.get('/v1/tokens/whoami')).status, 200, 'the others go on');
@@ -31,7 +35,7 @@ t.test('revoking again keeps the first time', async (t) => {
   const ada = await store.as('ada');
   const [own = ''] = await sessions(ada);
   await store.as('ada');
-  const session = (await sessions(ada)).find((one) => one !== own) ?? '';
+  const session = (await sessions(ada)).find((id) => id !== own) ?? '';
   await ada.post('/v1/tokens/revoke', { 'session-id': session });
   store.clock.advance(60_000);
   const again = await ada.post('/v1/tokens/revoke', { 'session-id': session });

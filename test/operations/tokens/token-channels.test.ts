@@ -32,12 +32,12 @@ async function released(client: Client, channels = everyChannel): Promise<string
 t.test('an invalid channel is refused by name when a token is requested', async (t) => {
   const store = await startStore(t);
   for (const wrong of ['latest/sharp', 'latest/egde', '1/2/3', 'LATEST/EDGE', '3.*/stable', '**', 'edge/stable', 'é']) {
-    const asked = { channels: ['latest/edge', wrong, '*/beta'] };
+    const request = { channels: ['latest/edge', wrong, '*/beta'] };
     const message = new RegExp(`^'${wrong.replaceAll('*', '\\*').replaceAll('.', '\\.')}' is not a valid channel name`);
     const refused = { status: 400, body: { 'error-list': [{ code: 'api-error', message }] } };
-    t.match(await store.anyone.post('/v1/tokens', asked), refused, wrong);
-    t.match(await store.anyone.post('/v1/tokens/usso', asked), refused, wrong);
-    t.match(await store.anyone.post('/dev/api/acl/', { permissions: ['package_push'], ...asked }), {
+    t.match(await store.anyone.post('/v1/tokens', request), refused, wrong);
+    t.match(await store.anyone.post('/v1/tokens/usso', request), refused, wrong);
+    t.match(await store.anyone.post('/dev/api/acl/', { permissions: ['package_push'], ...request }), {
       status: 400,
       body: { error_list: [{ code: 'api-error', message }] },
     });
@@ -92,8 +92,11 @@ t.test('a token of the first release keeps its meaning', async (t) => {
 });
 
 /** A token as the first release issued it, with its session. */
-async function ofTheFirstRelease({ beside, clock, ids }: TestAppliance, channels: string[]): Promise<string> {
-  const { records, rootKeys } = beside;
+async function ofTheFirstRelease(
+  { beside: hostStore, clock, ids }: TestAppliance,
+  channels: string[],
+): Promise<string> {
+  const { records, rootKeys } = hostStore;
   const root = await rootKeys.current();
   const id = crypto.randomUUID();
   const [since, until] = [clock.now.toISOString(), new Date(clock.now.getTime() + 60_000).toISOString()];

@@ -34,8 +34,8 @@ t.test('an upload is approved, or rejected with a reason, by a store administrat
   const second = await push('two');
   t.match(await root!.post(`${second}/reject`, { reason: '  ' }), { status: 400 });
   t.match(await root!.post(`${second}/reject`, { reason: ' It leaks. ' }), { body: { status: 'rejected' } });
-  const [told] = (await ada!.get('/v1/bin/hello/revisions/review')).body.revisions;
-  t.match(told, { status: 'rejected', errors: [{ code: 'review-error', message: 'It leaks.' }] });
+  const [revision] = (await ada!.get('/v1/bin/hello/revisions/review')).body.revisions;
+  t.match(revision, { status: 'rejected', errors: [{ code: 'review-error', message: 'It leaks.' }] });
 
   const twin = await push('one');
   t.match(await root!.post(`${twin}/approve`), { body: { status: 'rejected', revision: null } });

@@ -29,8 +29,8 @@ t.test('received files stay while a client sends more, and go after a long pause
   store.clock.advance(hours(1));
   const { hostname, port } = new URL(store.url);
   const socket = connect(Number(port), hostname);
-  let said = '';
-  socket.setEncoding('latin1').on('data', (text: string) => (said += text));
+  let received = '';
+  socket.setEncoding('latin1').on('data', (text: string) => (received += text));
   const closed = once(socket, 'close');
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="binary"; filename="f"\r\n\r\n`;
   const tail = `\r\n--${boundary}--\r\n`;
@@ -52,7 +52,7 @@ t.test('received files stay while a client sends more, and go after a long pause
   }
   socket.write(tail);
   await closed;
-  const [, second = ''] = /"upload_id":"([^"]+)"/.exec(said) ?? [];
+  const [, second = ''] = /"upload_id":"([^"]+)"/.exec(received) ?? [];
   t.match(await ada.post('/v1/bin/hello/revisions', { 'upload-id': first }), { status: 200 });
   store.clock.advance(hours(25));
   t.same(await job.run(), { forgotten: 1 });

@@ -52,10 +52,10 @@ t.test('a stalled upload gives its place to a new one, and is told why', async (
   t.equal(await honest(store), 429, 'the first ten seconds belong to everybody');
   clock.now += seconds(10);
   t.equal(await honest(store), 200);
-  while (two.every(({ said }) => said() === '')) await sleep(20);
-  const ended = two.map(({ said }) => said()).join('');
+  while (two.every(({ said: received }) => received() === '')) await sleep(20);
+  const ended = two.map(({ said: received }) => received()).join('');
   t.match(ended, /^HTTP\/1\.1 429 .*^retry-after: 10\r$.*slower than 1 KiB per second while other uploads waited/ims);
-  t.equal(two.filter(({ said }) => said() === '').length, 1, 'the other goes on');
+  t.equal(two.filter(({ said: received }) => received() === '').length, 1, 'the other goes on');
   const { records } = store.beside;
   t.match(await records.counts.all(), { unclaimed: 1 }, 'and nothing is left of it');
 });

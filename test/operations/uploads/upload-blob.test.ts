@@ -56,8 +56,8 @@ t.test('an uploaded file is stored under its digest, and its id is for the accou
       t.match(reply, { status: 200, body: { successful: true, upload_id: uuid } });
       t.same(Object.keys(reply.body).sort(), ['successful', 'upload_id']);
       const digest = createHash('sha3-384').update(content).digest('hex');
-      const kept = readFileSync(join(store.directory, 'blobs/sha3', digest.slice(0, 2), digest), 'utf8');
-      t.equal(kept, content);
+      const stored = readFileSync(join(store.directory, 'blobs/sha3', digest.slice(0, 2), digest), 'utf8');
+      t.equal(stored, content);
     }
   }
   t.equal(contentFiles(store.directory).length, 4, 'the same content is kept once');

@@ -69,14 +69,14 @@ t.test('the vulnerabilities of revisions are listed with channel, component, fix
   });
 
   await t.test('filters select findings, and never hide a revision about which nothing is known', async (t) => {
-    const found = async (query: string) =>
+    const search = async (query: string) =>
       ((await list(query)).revisions as { findings: { vulnerability: string }[] }[]).flatMap(({ findings }) =>
         findings.map(({ vulnerability }) => vulnerability),
       );
-    t.same(await found('?severity=high'), ['CVE-2026-1001']);
-    t.same(await found('?severity=negligible&known-exploited=true'), ['CVE-2026-1002']);
-    t.same(await found('?new-since=2026-05-01T12:00:00.001Z'), []);
-    t.equal((await found('?new-since=2026-05-01T12:00:00Z')).length, 2);
+    t.same(await search('?severity=high'), ['CVE-2026-1001']);
+    t.same(await search('?severity=negligible&known-exploited=true'), ['CVE-2026-1002']);
+    t.same(await search('?new-since=2026-05-01T12:00:00.001Z'), []);
+    t.equal((await search('?new-since=2026-05-01T12:00:00Z')).length, 2);
     t.equal((await list('?severity=critical')).revisions.length, 5);
     for (const query of ['?severity=grave', '?known-exploited=1', '?new-since=today', '?cursor=x'])
       t.equal((await root.get(`/internal/v1/findings${query}`)).status, 400, query);
@@ -147,7 +147,7 @@ t.test('the vulnerabilities of revisions are listed with channel, component, fix
   /** The finding of the first revision, at the time of the still clock. */
   const findingOf = async (vulnerability: string) => {
     const { revisions } = (await root.get(`${at}/findings?all=true`)).body;
-    return revisions[1].findings.find((found: { vulnerability: string }) => found.vulnerability === vulnerability);
+    return revisions[1].findings.find((finding: { vulnerability: string }) => finding.vulnerability === vulnerability);
   };
 
   await t.test('a VEX statement suppresses a finding with its reason, until a newer one says otherwise', async (t) => {

@@ -94,16 +94,16 @@ const tampers: [string, (db: SQLite.Database) => void][] = [
 t.test('without the site key nothing is removed or rewritten unseen', async (t) => {
   const original = await writtenLog(t, rows);
   t.same((await verdictOn(original)).problems, []);
-  for (const [what, work] of tampers) {
+  for (const [label, work] of tampers) {
     const directory = copyOf(t, original);
     tamper(directory, work);
-    t.not((await verdictOn(directory)).problems.length, 0, what);
+    t.not((await verdictOn(directory)).problems.length, 0, label);
   }
 });
 
 largeTest('a store that continues to write does not repair a cut log', async (t) => {
   const original = await writtenLog(t, rows);
-  for (const [what, work] of tampers) {
+  for (const [label, work] of tampers) {
     const directory = copyOf(t, original);
     tamper(directory, work);
     const seen: (string | undefined)[] = [];
@@ -116,9 +116,9 @@ largeTest('a store that continues to write does not repair a cut log', async (t)
       seen.push(sealing.problem());
       await close();
     }
-    t.not((await verdictOn(directory)).problems.length, 0, what);
-    if (!/a seal in the middle|tell of a restore/.test(what))
-      t.ok(seen.some(Boolean), `${what}: and the store notices`);
+    t.not((await verdictOn(directory)).problems.length, 0, label);
+    if (!/a seal in the middle|tell of a restore/.test(label))
+      t.ok(seen.some(Boolean), `${label}: and the store notices`);
   }
 });
 
@@ -162,8 +162,8 @@ t.test('a file that cannot be read proves nothing, and stops no change', async (
     throw new Error('EIO: i/o error');
   };
   const broken = { path: 'audit.seal', read: fails, write: fails };
-  const { records: known, close } = await openRecords(directory, { siteKey });
-  await t.rejects(verifyAudit(known, { siteKey, file: broken }), /EIO/);
+  const { records: sealedRecords, close } = await openRecords(directory, { siteKey });
+  await t.rejects(verifyAudit(sealedRecords, { siteKey, file: broken }), /EIO/);
   await close();
   rmSync(join(directory, 'audit.seal'));
   mkdirSync(join(directory, 'audit.seal'));
@@ -196,8 +196,8 @@ t.test('larder seals the first row, every hundredth, after an hour, and the rest
   await records.seal();
   await records.seal();
   t.same(await sealed(), [1, 101, 201, 207, 208, 209]);
-  const kept = JSON.parse(readFileSync(join(directory, 'audit.seal'), 'utf8')) as unknown;
-  t.match(kept, { number: 6, seq: 209 });
+  const seal = JSON.parse(readFileSync(join(directory, 'audit.seal'), 'utf8')) as unknown;
+  t.match(seal, { number: 6, seq: 209 });
   t.same((await verdictOn(directory)).problems, []);
 });
 
@@ -235,20 +235,20 @@ largeTest('an honest log is valid after any end of the processes that write it',
         const at = timestamp(new Date(now));
         return processes[process]!.records.change({ ...entry, at }, () => Promise.resolve());
       };
-      for (const one of steps) {
-        if (one.what === 'wait') now += minutes(one.minutes);
-        if (one.what === 'seal') await processes[one.process]!.records.seal();
-        if (one.what === 'write') for (let row = 0; row < one.count; row++) await write(one.process);
-        if (one.what === 'killed before the file') {
+      for (const action of steps) {
+        if (action.what === 'wait') now += minutes(action.minutes);
+        if (action.what === 'seal') await processes[action.process]!.records.seal();
+        if (action.what === 'write') for (let row = 0; row < action.count; row++) await write(action.process);
+        if (action.what === 'killed before the file') {
           const before = file.read();
           now += hours(2);
-          for (let row = 0; row < one.count; row++) await write(one.process);
+          for (let row = 0; row < action.count; row++) await write(action.process);
           file.write(before!);
         }
-        if (one.what === 'open') {
-          await processes[one.process]!.close();
-          processes[one.process] = await open();
-          await processes[one.process]!.records.settleSeals();
+        if (action.what === 'open') {
+          await processes[action.process]!.close();
+          processes[action.process] = await open();
+          await processes[action.process]!.records.settleSeals();
         }
       }
       t.same((await verdictOn(directory)).problems, [], { diagnostic: false });
@@ -330,12 +330,12 @@ t.test('a new chain names the rows that it leaves behind, and survives a kill at
     { seq: 121, action: 'roll_back_upgrade', details: /"left-behind":\{"seq":201,/ },
   ]);
   await opened.close();
-  const told = { problems: [], begunAnew: [{ seq: 121, by: 'roll_back_upgrade', left: { seq: 201 } }] };
-  t.match(await verdictOn(directory), told);
+  const expected = { problems: [], begunAnew: [{ seq: 121, by: 'roll_back_upgrade', left: { seq: 201 } }] };
+  t.match(await verdictOn(directory), expected);
 
   // Killed before the file was replaced: the chain has its content, and the next process replaces it.
   writeFileSync(join(directory, 'audit.seal'), left);
-  t.match(await verdictOn(directory), told);
+  t.match(await verdictOn(directory), expected);
   const next = await openRecords(directory, { siteKey });
   t.teardown(next.close);
   await next.records.settleSeals();

@@ -42,7 +42,7 @@ t.test('every change has its row: actor, act, object, session and request', asyn
   const chain = await rows(store);
   t.equal(firstFault(chain), undefined);
   const actions = chain.map(({ action, object }) => `${action} ${object.replace(/[0-9a-f-]{36}/, '*')}`);
-  for (const wanted of [
+  for (const action of [
     'create_account account/root',
     'issue_token session/*',
     'register_name bin/one',
@@ -52,7 +52,7 @@ t.test('every change has its row: actor, act, object, session and request', asyn
     'update_package_metadata bin/one',
     'unregister_package bin/two',
   ]) {
-    t.ok(actions.includes(wanted), wanted);
+    t.ok(actions.includes(action), action);
   }
   for (const row of chain.filter(({ actor }) => actor === store.ids.ada)) {
     t.match(row, { sessionId: /^[0-9a-f-]{36}$/, requestId: /^[0-9a-f-]{36}$/, at: '2026-03-01T12:00:00.000Z' });
@@ -151,7 +151,7 @@ t.test('a change made directly in the database shows in the chain', async (t) =>
   t.ok(length > 10);
   for (let at = 0; at < length - 1; at++) {
     const row = honest[at] as AuditRow;
-    for (const [what, tampered] of [
+    for (const [label, tampered] of [
       ['removed', honest.toSpliced(at, 1)],
       ['repeated', honest.toSpliced(at, 0, row)],
       ['moved', honest.toSpliced(at, 2, honest[at + 1] as AuditRow, row)],
@@ -164,7 +164,7 @@ t.test('a change made directly in the database shows in the chain', async (t) =>
       ],
       ['renumbered', honest.with(at, { ...row, seq: row.seq + 1 })],
     ] as const) {
-      t.not(firstFault([...tampered]), undefined, `row ${row.seq} ${what}`);
+      t.not(firstFault([...tampered]), undefined, `row ${row.seq} ${label}`);
     }
   }
   t.equal(firstFault(honest), undefined);
@@ -214,9 +214,9 @@ t.test(
     const entry = { at: 'now', actor: 'ada', action: 'x', object: 'y' };
     await records.change(entry, () => Promise.resolve());
     await records.change({ ...entry, outcome: 'refused' }, () => Promise.resolve());
-    const found = await records.audit.list(0, 10);
+    const entries = await records.audit.list(0, 10);
     t.strictSame(
-      found.map(({ outcome }) => outcome),
+      entries.map(({ outcome }) => outcome),
       [null, null, null, 'done', 'done', 'refused'],
       'the upgrade, and two of ours',
     );
@@ -224,7 +224,7 @@ t.test(
       const audit = { ...records.audit, list: async (after: number) => rows.filter(({ seq }) => seq > after) };
       return (await verifyAudit({ ...records, audit }, { siteKey })).problems;
     };
-    t.strictSame(await judged(found), []);
+    t.strictSame(await judged(entries), []);
     for (const [at, outcome] of [
       [0, 'done'],
       [4, 'refused'],
@@ -232,7 +232,7 @@ t.test(
       [5, 'done'],
       [5, null],
     ] as const) {
-      const forged = found.with(at, { ...found[at]!, outcome });
+      const forged = entries.with(at, { ...entries[at]!, outcome });
       t.strictSame(await judged(forged), [`row ${String(at + 1)} was changed after it was written`]);
     }
   },

@@ -126,18 +126,18 @@ t.test('no index is a prefix of another one', async (t) => {
   const db = openSqlite(place(t));
   t.teardown(() => db.close());
   await migrate(db, migrations());
-  const found = await db.all<{ name: string; of: string; text: string }>(sql`
+  const rows = await db.all<{ name: string; of: string; text: string }>(sql`
     SELECT name, tbl_name AS of, sql AS text FROM sqlite_master WHERE type = 'index' AND sql LIKE 'CREATE INDEX %'`);
-  const indexes = found
+  const indexes = rows
     .filter(({ text }) => !text.includes(' WHERE '))
     .map(({ name, of, text }) => ({
       name,
       begins: `${of}: ${text.slice(text.indexOf('(') + 1, text.lastIndexOf(')'))},`,
     }));
   t.ok(indexes.length > 10);
-  for (const one of indexes) {
-    const longer = indexes.filter((other) => other !== one && other.begins.startsWith(one.begins));
-    t.same(longer, [], one.name);
+  for (const index of indexes) {
+    const longer = indexes.filter((other) => other !== index && other.begins.startsWith(index.begins));
+    t.same(longer, [], index.name);
   }
 });
 

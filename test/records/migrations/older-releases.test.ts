@@ -16,7 +16,7 @@ import { site } from '#test/transfers/sites.ts';
 const root = join(import.meta.dirname, '../../..');
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 
-const kept = (): string[] => readdirSync(join(root, 'test/fixtures/older-stores'));
+const listBackups = (): string[] => readdirSync(join(root, 'test/fixtures/older-stores'));
 const passphrase = 'nine small green apples';
 
 /** The released versions, as the changelog heads them. */
@@ -43,12 +43,12 @@ async function keepBackup(t: Test, version: string): Promise<void> {
 
 if (process.env['LARDER_KEEP'] === '1') {
   const present = (JSON.parse(read('package.json')) as { version: string }).version;
-  if (!kept().includes(`${present}.files.br`)) t.test('keep this release', (t) => keepBackup(t, present));
+  if (!listBackups().includes(`${present}.files.br`)) t.test('keep this release', (t) => keepBackup(t, present));
 }
 
 t.test('each release of the changelog has a backup among the fixtures', (t) => {
   t.ok(released.length > 0);
-  for (const version of released) t.ok(kept().includes(`${version}.files.br`), version);
+  for (const version of released) t.ok(listBackups().includes(`${version}.files.br`), version);
   t.end();
 });
 
@@ -70,15 +70,15 @@ for (const version of released) {
 
 t.test('a transfer that an earlier state made is received, previewed and accepted', async (t) => {
   const place = writeOlderFiles(folder(t), 'a1407c7');
-  const here = await site(t, 'here');
-  changeConfig(join(here.data, 'larder.toml'), { 'assertions.trusted': [join(place, 'roots.assert')] });
+  const receiver = await site(t, 'here');
+  changeConfig(join(receiver.data, 'larder.toml'), { 'assertions.trusted': [join(place, 'roots.assert')] });
   const { keys } = JSON.parse(readFileSync(join(place, 'depot.json'), 'utf8')) as { keys: string[] };
   const digest = createHash('sha256').update(Buffer.from(keys[0]!, 'base64url')).digest('hex');
   const fingerprint = digest.slice(0, 32).replaceAll(/(.{4})(?!$)/g, '$1-');
-  await here.done(`site trust ${place}/depot.json --fingerprint ${fingerprint}`);
-  const received = (await here.done(`transfer receive ${place}/hello.transfer`)) as { id: string };
-  await here.done(`transfer accept ${received.id} --yes`);
-  t.match(await here.json('status snap/hello-on'), { channels: [{ channel: 'latest/stable', revision: 12 }] });
+  await receiver.done(`site trust ${place}/depot.json --fingerprint ${fingerprint}`);
+  const received = (await receiver.done(`transfer receive ${place}/hello.transfer`)) as { id: string };
+  await receiver.done(`transfer accept ${received.id} --yes`);
+  t.match(await receiver.json('status snap/hello-on'), { channels: [{ channel: 'latest/stable', revision: 12 }] });
 });
 
 t.test('the version stands in one place, and the lock file of the packages repeats it', (t) => {

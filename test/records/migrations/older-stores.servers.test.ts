@@ -24,9 +24,9 @@ const schema = [
 ];
 
 async function schemaOf(server: PostgresServer, address: string): Promise<unknown[]> {
-  const found: unknown[] = [];
-  for (const query of schema) found.push((await server.ask(query, nameOf(address))).rows);
-  return found;
+  const results: unknown[] = [];
+  for (const query of schema) results.push((await server.ask(query, nameOf(address))).rows);
+  return results;
 }
 
 async function upgrade(address: string, to = migrations('postgres')): Promise<string[]> {

@@ -69,7 +69,7 @@ const joined = migrations().filter(({ joins = [] }) => joins.length > 0);
 /** Statements that record migrations as the states did that had them one by one. */
 const oneByOne = joined
   .map(({ name, joins = [] }) => {
-    const values = joins.map((one) => `('${one}')`).join(', ');
+    const values = joins.map((migration) => `('${migration}')`).join(', ');
     return `DELETE FROM migrations WHERE name = '${name}'; INSERT INTO migrations (name) VALUES ${values};`;
   })
   .join('\n');

@@ -64,7 +64,7 @@ t.test('a list in an upper layer replaces the one below', async (t) => {
 
 t.test('what an upper layer deletes is gone, and what the same layer adds stays', async (t) => {
   const old = status(paragraph('a', '1'));
-  const kept: TarEntry = { name: 'var/lib/dpkg/status.d/b', content: 'Package: b\nVersion: 2\n' };
+  const added: TarEntry = { name: 'var/lib/dpkg/status.d/b', content: 'Package: b\nVersion: 2\n' };
   for (const hiding of [
     'var/lib/dpkg/.wh.status',
     'var/lib/dpkg/.wh..wh..opq',
@@ -73,11 +73,11 @@ t.test('what an upper layer deletes is gone, and what the same layer adds stays'
     '.wh.var',
     '.wh..wh..opq',
   ]) {
-    t.same(await namesOf([old], [kept, { name: hiding }]), ['b 2'], hiding);
-    t.same(await namesOf([old], [{ name: hiding }], [kept]), ['b 2'], `${hiding} in a layer of its own`);
-    t.same(await namesOf([{ name: hiding }], [old, kept]), ['a 1', 'b 2'], `${hiding} below`);
+    t.same(await namesOf([old], [added, { name: hiding }]), ['b 2'], hiding);
+    t.same(await namesOf([old], [{ name: hiding }], [added]), ['b 2'], `${hiding} in a layer of its own`);
+    t.same(await namesOf([{ name: hiding }], [old, added]), ['a 1', 'b 2'], `${hiding} below`);
   }
-  t.same(await namesOf([old], [{ name: 'var', type: '2' }, kept]), ['b 2'], 'a link in the place of a folder');
+  t.same(await namesOf([old], [{ name: 'var', type: '2' }, added]), ['b 2'], 'a link in the place of a folder');
   t.same(await namesOf([old, { name: 'var/', type: '5' }], [{ name: 'var/lib/dpkg/', type: '5' }]), ['a 1']);
   t.same(await namesOf([old], [{ name: 'var/lib/dpkg/.wh.other' }, { name: 'home/.wh.var' }]), ['a 1']);
 });

@@ -63,8 +63,8 @@ t.test('names are read as archivers write them', async (t) => {
   for (const name of ['./.rock/metadata.yaml', '/.rock/metadata.yaml']) {
     t.match(await read([tar([{ ...metadata('stone'), name }])]), misnamed, name);
   }
-  const said = 'path=.rock/metadata.yaml\n';
-  const extended = { name: 'pax', type: 'x', content: `${said.length + 3} ${said}` };
+  const record = 'path=.rock/metadata.yaml\n';
+  const extended = { name: 'pax', type: 'x', content: `${record.length + 3} ${record}` };
   t.match(await read([tar([extended, { ...metadata('stone'), name: 'short' }])]), misnamed, 'an extended header');
   const long = { name: '././@LongLink', type: 'L', content: 'a/'.repeat(100) };
   t.equal(await read([tar([long, metadata('stone')])]), null, 'the name in the header is not the one');

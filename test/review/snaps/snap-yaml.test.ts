@@ -149,9 +149,9 @@ t.test('apps keep the order of the file, and their names the rule', async (t) =>
 });
 
 t.test('text for people has a length that the store can keep', async (t) => {
-  const most = { title: 256, summary: 65536, description: 65536 } as const;
+  const limits = { title: 256, summary: 65536, description: 65536 } as const;
   for (const key of ['title', 'summary', 'description'] as const) {
-    const longest = '🥫'.repeat(most[key]);
+    const longest = '🥫'.repeat(limits[key]);
     t.equal(read(`${key}: ${longest}`)[key], longest);
     t.equal(read(`${key}: ${longest}x`)[key], longest, 'the rest of it stays in the snap alone');
     t.equal(read(`${key}: "a\\0b"`)[key], 'a\ufffdb', 'a device reads it; the records cannot keep it');
@@ -178,10 +178,10 @@ t.test('an epoch is kept as text', async (t) => {
 });
 
 t.test('all mistakes are reported at once', async (t) => {
-  const found = sentences(
+  const mistakes = sentences(
     'name: Hello\ntype: apps\ngrade: x\nconfinement: y\nbase: Z\napps: []\nepoch: z\nsummary: {}',
   );
-  t.match(found, [/name/, /version/, /type/, /base/, /grade/, /confinement/, /apps/, /summary/, /epoch/]);
+  t.match(mistakes, [/name/, /version/, /type/, /base/, /grade/, /confinement/, /apps/, /summary/, /epoch/]);
 });
 
 t.test('text of an upload is quoted on one short line', async (t) => {

@@ -84,20 +84,20 @@ t.test('links that lead out of the snap are not followed', async (t) => {
 
 t.test('the icon is the first file that is a picture, and the review names the others with the reason', async (t) => {
   const jpeg = Uint8Array.of(0xff, 0xd8, 0xff, 0xe0, 0);
-  const kept = (tree: FileTree, signed = true) => {
+  const readIcon = (tree: FileTree, signed = true) => {
     const image = pack(t, { 'meta/snap.yaml': snapYaml('tiny-app'), ...tree });
     const { icon, notices } = readSnap(opened(t, image), 'tiny-app', signed);
     return { type: icon?.mediaType, notices };
   };
   const used = { type: 'image/jpeg', notices: [] };
   for (const name of ['icon.png', 'icon.jpg', 'icon.jpeg', 'icon.svg'])
-    t.same(kept({ [`meta/gui/${name}`]: jpeg }), used, name);
-  t.same(kept({ 'meta/gui/icon.gif': 'GIF89a' }), { type: undefined, notices: [] }, 'nobody calls that an icon');
-  t.same(kept({ 'meta/gui/icon.svg': '<svg/>', 'meta/gui/icon.jpg': jpeg }), used, 'pixels come first');
+    t.same(readIcon({ [`meta/gui/${name}`]: jpeg }), used, name);
+  t.same(readIcon({ 'meta/gui/icon.gif': 'GIF89a' }), { type: undefined, notices: [] }, 'nobody calls that an icon');
+  t.same(readIcon({ 'meta/gui/icon.svg': '<svg/>', 'meta/gui/icon.jpg': jpeg }), used, 'pixels come first');
 
   for (const link of ['../../share/a.jpg', 'real.jpg', './../gui/real.jpg', '../gui//real.jpg'])
     t.same(
-      kept({ 'share/a.jpg': jpeg, 'meta/gui/real.jpg': jpeg, 'meta/gui/icon.png': { link } }, false),
+      readIcon({ 'share/a.jpg': jpeg, 'meta/gui/real.jpg': jpeg, 'meta/gui/icon.png': { link } }, false),
       used,
       `a link to ${link}`,
     );
@@ -114,7 +114,7 @@ t.test('the icon is the first file that is a picture, and the review names the o
   ]) {
     const tree = { 'share/a.jpg': jpeg, 'meta/gui/again': { link: '../../share/a.jpg' } };
     const folder = { 'meta/gui/folder': { link: '../../share' } };
-    const { type, notices } = kept({ ...tree, ...folder, 'meta/gui/icon.png': { link } });
+    const { type, notices } = readIcon({ ...tree, ...folder, 'meta/gui/icon.png': { link } });
     t.equal(type, undefined, `a link to ${link}`);
     t.match(notices, [
       `icon.png is not used as the icon: it is a link to '${link}', which is no file in the snap. Use an`,
@@ -126,46 +126,50 @@ t.test('the icon is the first file that is a picture, and the review names the o
     ['<svg><script/></svg>', "as an SVG, it has an element 'script'"],
     [new Uint8Array(300_001), 'it has 300001 bytes'],
   ] as const) {
-    t.same(kept({ 'meta/gui/icon.png': content, 'meta/gui/icon.svg': '<svg/>' }), {
+    t.same(readIcon({ 'meta/gui/icon.png': content, 'meta/gui/icon.svg': '<svg/>' }), {
       type: 'image/svg+xml',
       notices: [
         `meta/gui/icon.png is not used as the icon: ${reason}. Use an SVG, or a PNG or JPEG with sides of 16 to 2048 pixels, of at most 300000 bytes.`,
       ],
     });
   }
-  t.match(kept({ 'meta/gui/icon.png/x': 'x' }).notices, [/it is not a file/]);
+  t.match(readIcon({ 'meta/gui/icon.png/x': 'x' }).notices, [/it is not a file/]);
 });
 
 t.test('the icon and the snapcraft.yaml are kept if they are of the expected type', async (t) => {
   const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 1, 2);
-  const kept = (tree: FileTree) =>
+  const readTree = (tree: FileTree) =>
     readSnap(opened(t, pack(t, { 'meta/snap.yaml': snapYaml('tiny-app'), ...tree })), 'tiny-app');
-  const { icon } = kept({ 'meta/gui/icon.png': png, 'meta/gui/icon.svg': '<svg/>' });
+  const { icon } = readTree({ 'meta/gui/icon.png': png, 'meta/gui/icon.svg': '<svg/>' });
   t.equal(icon?.mediaType, 'image/png');
   t.same(icon?.bytes, png);
   t.equal(icon?.bytes.buffer.byteLength, png.length, 'nothing else crosses to the other thread with it');
-  t.equal(kept({ 'meta/gui/icon.png': 'GIF89a', 'meta/gui/icon.svg': '<svg/>' }).icon?.mediaType, 'image/svg+xml');
-  t.equal(kept({ 'meta/gui/icon.png': '' }).icon, null);
-  t.equal(kept({ 'meta/gui/icon.svg': 'text' }).icon, null);
+  t.equal(readTree({ 'meta/gui/icon.png': 'GIF89a', 'meta/gui/icon.svg': '<svg/>' }).icon?.mediaType, 'image/svg+xml');
+  t.equal(readTree({ 'meta/gui/icon.png': '' }).icon, null);
+  t.equal(readTree({ 'meta/gui/icon.svg': 'text' }).icon, null);
   const large = new Uint8Array((1 << 20) + 1);
   large.set([...png.subarray(0, 8), 0, 0, 0, 13, 73, 72, 68, 82, 0, 0, 1, 0, 0, 0, 1, 0]);
-  t.equal(kept({ 'meta/gui/icon.png': large }).icon, null);
-  t.equal(kept({ 'meta/gui/icon.png': large.subarray(0, 300_001) }).icon, null, 'snapd fetches none that is larger');
-  t.equal(kept({ 'meta/gui/icon.png': large.subarray(0, 300_000) }).icon?.bytes.length, 300_000);
+  t.equal(readTree({ 'meta/gui/icon.png': large }).icon, null);
+  t.equal(
+    readTree({ 'meta/gui/icon.png': large.subarray(0, 300_001) }).icon,
+    null,
+    'snapd fetches none that is larger',
+  );
+  t.equal(readTree({ 'meta/gui/icon.png': large.subarray(0, 300_000) }).icon?.bytes.length, 300_000);
 
-  t.equal(kept({ 'meta/snapcraft.yaml': 'a: b\n' }).craftYaml, 'a: b\n');
-  t.equal(kept({ 'snap/snapcraft.yaml': 'c: d\n', 'meta/snapcraft.yaml': 'a: b\n' }).craftYaml, 'c: d\n');
-  t.equal(kept({ 'snap/snapcraft.yaml': Uint8Array.of(0xff, 0xfe) }).craftYaml, null);
-  t.equal(kept({ 'snap/snapcraft.yaml': large }).craftYaml, null);
+  t.equal(readTree({ 'meta/snapcraft.yaml': 'a: b\n' }).craftYaml, 'a: b\n');
+  t.equal(readTree({ 'snap/snapcraft.yaml': 'c: d\n', 'meta/snapcraft.yaml': 'a: b\n' }).craftYaml, 'c: d\n');
+  t.equal(readTree({ 'snap/snapcraft.yaml': Uint8Array.of(0xff, 0xfe) }).craftYaml, null);
+  t.equal(readTree({ 'snap/snapcraft.yaml': large }).craftYaml, null);
 });
 
 t.test('the address of the build is the one in the manifest, if it is a web address', async (t) => {
-  const said = (manifest: string | Uint8Array) =>
+  const readBuildUrl = (manifest: string | Uint8Array) =>
     readSnap(opened(t, pack(t, { 'meta/snap.yaml': snapYaml('tiny-app'), 'snap/manifest.yaml': manifest })), 'tiny-app')
       .buildUrl;
   const naming = (url: string) => `name: tiny-app\nimage-info:\n  build-request-id: lp-1\n  build_url: ${url}\n`;
-  t.equal(said(naming('https://builds.example.com/~ada/+build/7')), 'https://builds.example.com/~ada/+build/7');
-  t.equal(said(naming('http://farm.internal:8080/7')), 'http://farm.internal:8080/7');
+  t.equal(readBuildUrl(naming('https://builds.example.com/~ada/+build/7')), 'https://builds.example.com/~ada/+build/7');
+  t.equal(readBuildUrl(naming('http://farm.internal:8080/7')), 'http://farm.internal:8080/7');
   for (const other of [
     'javascript:alert(1)',
     'file:///etc/passwd',
@@ -175,9 +179,9 @@ t.test('the address of the build is the one in the manifest, if it is a web addr
     '~',
     '"https://x y"',
   ]) {
-    t.equal(said(naming(other)), null, other);
+    t.equal(readBuildUrl(naming(other)), null, other);
   }
-  t.equal(said(naming(`https://x/${'y'.repeat(2000)}`)), null);
+  t.equal(readBuildUrl(naming(`https://x/${'y'.repeat(2000)}`)), null);
   for (const other of [
     '',
     'image-info: text\n',
@@ -187,7 +191,7 @@ t.test('the address of the build is the one in the manifest, if it is a web addr
     Uint8Array.of(0xff),
     naming('https://x').padEnd(2 ** 20 + 1, '#'),
   ]) {
-    t.equal(said(other), null, String(other).slice(0, 40));
+    t.equal(readBuildUrl(other), null, String(other).slice(0, 40));
   }
 });
 

@@ -22,11 +22,11 @@ const odd = [
 const superblockSize = 96;
 
 let state = 0;
-function below(most: number): number {
+function below(limit: number): number {
   state = (state ^ (state << 13)) >>> 0;
   state = (state ^ (state >>> 17)) >>> 0;
   state = (state ^ (state << 5)) >>> 0;
-  return state % most;
+  return state % limit;
 }
 
 /** Changes one place: in the superblock, in the tables (which are at the end of the used part), or anywhere. */

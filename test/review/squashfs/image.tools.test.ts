@@ -36,12 +36,12 @@ function* everythingOnDisk(folder: string, path = ''): Generator<[string, Uint8A
   const names = readdirSync(join(folder, path)).map((name) => Buffer.from(name));
   for (const name of names.sort((a, b) => a.compare(b))) {
     const place = join(path, name.toString('utf8'));
-    const found = lstatSync(join(folder, place));
-    if (found.isDirectory()) {
+    const stats = lstatSync(join(folder, place));
+    if (stats.isDirectory()) {
       yield [place, 'directory'];
       yield* everythingOnDisk(folder, place);
-    } else if (found.isFile()) yield [place, new Uint8Array(readFileSync(join(folder, place)))];
-    else yield [place, found.isSymbolicLink() ? `link ${readlinkSync(join(folder, place))}` : 'special'];
+    } else if (stats.isFile()) yield [place, new Uint8Array(readFileSync(join(folder, place)))];
+    else yield [place, stats.isSymbolicLink() ? `link ${readlinkSync(join(folder, place))}` : 'special'];
   }
 }
 
@@ -101,16 +101,16 @@ t.test('every file is unpacked byte for byte as by unsquashfs', { skip }, async 
   for (const [index, options] of ways.entries()) {
     const path = packFolder(folder, options);
     const image = openImage(opened(t, path));
-    const found = new Map(everything(image, image.root));
+    const actual = new Map(everything(image, image.root));
     // Unpacking is slow: the folder itself replaces the output, except once.
     let reference = folder;
     if (index === 0) {
       reference = join(base, 'unpacked');
       execFileSync('unsquashfs', ['-quiet', '-no-progress', '-dest', reference, path], { stdio: 'pipe' });
     }
-    const wanted = new Map(everythingOnDisk(reference));
-    const different = [...wanted].filter(([place, content]) => !same(content, found.get(place)));
-    t.same([...found.keys()].sort(), [...wanted.keys()].sort(), options.join(' '));
+    const expected = new Map(everythingOnDisk(reference));
+    const different = [...expected].filter(([place, content]) => !same(content, actual.get(place)));
+    t.same([...actual.keys()].sort(), [...expected.keys()].sort(), options.join(' '));
     t.same(different, [], options.join(' '));
     t.equal(readSnap(opened(t, path), 'rich').name, 'rich');
   }

@@ -34,8 +34,8 @@ function table(bytes: Buffer, blockSize = 8192): MetadataTable {
 }
 
 const head = (type: number) => fields([2, type], [2, 0o644], [2, 0], [2, 0], [4, 0], [4, 1]);
-const inode = (type: number, asked: number, ...rest: Field[]) =>
-  readInode(table(Buffer.concat([head(type), fields(...rest)])), { block: 0, offset: 0 }, asked);
+const inode = (type: number, inodeNumber: number, ...rest: Field[]) =>
+  readInode(table(Buffer.concat([head(type), fields(...rest)])), { block: 0, offset: 0 }, inodeNumber);
 
 t.test('basic and extended inodes say the same in different widths', async (t) => {
   const directory = { kind: 'directory', permissions: 0o644, block: 7, offset: 9, length: 97 };

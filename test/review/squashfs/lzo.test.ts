@@ -9,9 +9,9 @@ if (long) t.setTimeout(600_000);
 const limit = 1 << 20;
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-function unpacked(packed: Uint8Array, most = limit): Uint8Array | 'refused' {
+function unpacked(packed: Uint8Array, maximum = limit): Uint8Array | 'refused' {
   try {
-    return unpackLzo(packed, most);
+    return unpackLzo(packed, maximum);
   } catch (error) {
     if (error instanceof Unacceptable) return 'refused';
     throw error;
@@ -125,9 +125,9 @@ t.test('every kind of instruction works as in the format, in any order', async (
 
 t.test('any bytes at all come to an end, within the limit', async () => {
   fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat(5000), (packed, most) => {
-      const result = unpacked(packed, most);
-      return result === 'refused' || result.length <= most;
+    fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat(5000), (packed, maximum) => {
+      const result = unpacked(packed, maximum);
+      return result === 'refused' || result.length <= maximum;
     }),
     { numRuns: long ? 200_000 : 2000 },
   );

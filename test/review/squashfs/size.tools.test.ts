@@ -24,8 +24,8 @@ t.test('a directory of 100,000 files is no obstacle', { skip }, async (t) => {
   t.equal(facts.icon?.mediaType, 'image/svg+xml');
   t.comment(`${String(count)} files in one directory, xz: ${took.toFixed(0)} ms`);
   const image = openImage(opened(t, path));
-  const found = image.find(image.root, ['meta']).get('meta');
-  t.equal(found?.kind === 'directory' && [...image.entries(found)].length, count + 3);
+  const inode = image.find(image.root, ['meta']).get('meta');
+  t.equal(inode?.kind === 'directory' && [...image.entries(inode)].length, count + 3);
 });
 
 t.test('gigabytes of zeros in a small snap are not even looked at', { skip }, async (t) => {

@@ -46,7 +46,7 @@ t.test('a superblock that contradicts itself is refused', async (t) => {
     ['fragments before directories', 80, 8, 100n, /out of order/],
     ['no fragment table', 80, 8, none, /fragment table lies outside/],
   ];
-  for (const [what, at, width, value, message] of refused) {
-    t.throws(() => readSuperblock(inMemory(changed(at, width, value))), { name: 'Unacceptable', message }, what);
+  for (const [label, at, width, value, message] of refused) {
+    t.throws(() => readSuperblock(inMemory(changed(at, width, value))), { name: 'Unacceptable', message }, label);
   }
 });

@@ -4,9 +4,9 @@ import { Unacceptable } from '#review/unacceptable.ts';
 
 export const limit = 1 << 20;
 
-export function unpacked(packed: Uint8Array, most = limit, window = limit): Uint8Array | string {
+export function unpacked(packed: Uint8Array, maximum = limit, window = limit): Uint8Array | string {
   try {
-    return unpackXz(packed, most, window);
+    return unpackXz(packed, maximum, window);
   } catch (error) {
     if (error instanceof Unacceptable) return error.message;
     throw error;

@@ -113,9 +113,9 @@ largeTest('if releases to a channel need approval, a transfer to it does too', a
   t.match(await run(trust), { code: 0 });
   await carry(offered('hello-on', 12));
   await carry(offered('edge-onl', 3), 'edge');
-  const made = async (what: string): Promise<string> => {
-    const file = join(stick, `${what}.tar`);
-    const { id } = (await depot.done(`transfer make ${file} --packages snap/${what}`)) as { id: string };
+  const made = async (name: string): Promise<string> => {
+    const file = join(stick, `${name}.tar`);
+    const { id } = (await depot.done(`transfer make ${file} --packages snap/${name}`)) as { id: string };
     await run(`transfer receive ${file}`);
     return id;
   };
@@ -131,7 +131,7 @@ largeTest('if releases to a channel need approval, a transfer to it does too', a
 async function fromDepot(
   t: Parameters<typeof folder>[0],
   { run, judge }: Pick<Awaited<ReturnType<typeof askingSite>>, 'run' | 'judge'>,
-  said: Parameters<typeof example>[1] = {},
+  statement: Parameters<typeof example>[1] = {},
 ): Promise<{ part: string; id: string }> {
   const stick = folder(t);
   const { publicKey } = seedOf(1);
@@ -143,7 +143,7 @@ async function fromDepot(
   await judge('approve', 'bob', 1);
   await run(trust);
   const file = snapOf(offered('hello-on', 1));
-  const transfer = example([file], { packages: [{ ...helloWith([file]), name: 'hello-on' }], ...said });
+  const transfer = example([file], { packages: [{ ...helloWith([file]), name: 'hello-on' }], ...statement });
   const [part = ''] = await written(transfer, stick);
   return { part, id: idOf(transfer.bytes) };
 }

@@ -20,33 +20,33 @@ import { offered, site, trust, twoSites } from '../sites.ts';
 t.setTimeout(600_000);
 
 t.test('a transfer with only known changes is accepted automatically; all others state why they wait', async (t) => {
-  const { depot, here, stick, carry } = await twoSites(t);
+  const { depot, here: receiver, stick, carry } = await twoSites(t);
   const json = join(stick, 'automatic.json');
-  await trust(here, depot, json, '--accept automatic');
-  t.match((await here.larder('site show')).out, /its transfers are accepted automatically/);
-  t.match(await here.done('site show'), { sources: [{ accept: 'automatic' }] });
+  await trust(receiver, depot, json, '--accept automatic');
+  t.match((await receiver.larder('site show')).out, /its transfers are accepted automatically/);
+  t.match(await receiver.done('site show'), { sources: [{ accept: 'automatic' }] });
   let number = 0;
   const sent = async () => {
     const file = join(stick, `in-${String(++number)}.tar`);
     const { id } = (await depot.done(`transfer make ${file}`)) as { id: string };
-    return { id, file, came: await here.done(`transfer receive ${file}`) };
+    return { id, file, came: await receiver.done(`transfer receive ${file}`) };
   };
 
   await carry(offered('hello-on', 12));
   const first = await sent();
   t.match(first.came, { lacking: [], why: 'snap/hello-on is new here.' });
-  t.match((await here.done('transfer list')).transfers, [{ status: 'waiting', why: 'snap/hello-on is new here.' }]);
-  t.match((await here.larder('transfer list')).out, /waits for people: snap\/hello-on is new here\./);
+  t.match((await receiver.done('transfer list')).transfers, [{ status: 'waiting', why: 'snap/hello-on is new here.' }]);
+  t.match((await receiver.larder('transfer list')).out, /waits for people: snap\/hello-on is new here\./);
   t.match(
-    (await here.larder(`transfer preview ${first.id}`)).out,
+    (await receiver.larder(`transfer preview ${first.id}`)).out,
     /not accepted automatically and waits for a person: snap\/hello-on is new/,
   );
   t.match(
-    (await here.larder('doctor')).out,
+    (await receiver.larder('doctor')).out,
     /Number 1 of depot waits for a decision and was not accepted automatically/,
   );
-  await here.done(`transfer accept ${first.id} --yes`);
-  t.notMatch((await here.larder('doctor')).out, /Number 1 of depot waits/);
+  await receiver.done(`transfer accept ${first.id} --yes`);
+  t.notMatch((await receiver.larder('doctor')).out, /Number 1 of depot waits/);
 
   await carry(offered('hello-on', 13));
   const next = await sent();
@@ -54,12 +54,20 @@ t.test('a transfer with only known changes is accepted automatically; all others
     automatic: /^Transfers of 'depot' are accepted automatically: in its scope, signed with 1 of its keys/,
   });
   t.match(next.came, { changes: 2 });
-  const [entry] = (await here.done('transfer list')).transfers;
+  const [entry] = (await receiver.done('transfer list')).transfers;
   t.match(entry, { id: next.id, status: 'accepted' });
-  t.match((await here.larder('package show snap/hello-on')).out, /stable +amd64? *.*13|stable.*13/, 'devices have it');
-  t.match((await here.larder(`transfer receive ${next.file}`)).out, /was already accepted/, 'the same again is no-op');
-  await here.done(`transfer receipt ${next.id} ${join(stick, 'r.json')}`);
-  await here.done(`transfer receipt ${next.id} ${join(stick, 'r.html')} --html`);
+  t.match(
+    (await receiver.larder('package show snap/hello-on')).out,
+    /stable +amd64? *.*13|stable.*13/,
+    'devices have it',
+  );
+  t.match(
+    (await receiver.larder(`transfer receive ${next.file}`)).out,
+    /was already accepted/,
+    'the same again is no-op',
+  );
+  await receiver.done(`transfer receipt ${next.id} ${join(stick, 'r.json')}`);
+  await receiver.done(`transfer receipt ${next.id} ${join(stick, 'r.html')} --html`);
   const { payload } = JSON.parse(readFileSync(join(stick, 'r.json'), 'utf8')) as { payload: string };
   t.match(JSON.parse(Buffer.from(payload, 'base64').toString()), {
     automatic: /in its scope/,
@@ -71,33 +79,33 @@ t.test('a transfer with only known changes is accepted automatically; all others
   await depot.done('release snap/hello-on 12 stable');
   t.match((await sent()).came, { why: /latest\/stable \(amd64\): downgrade\./ });
   await depot.done('release snap/hello-on 13 stable');
-  await trust(here, depot, join(stick, 'people.json'));
+  await trust(receiver, depot, join(stick, 'people.json'));
   const waits = await sent();
   t.notOk('why' in waits.came || 'automatic' in waits.came, 'typed again without it, all of it waits');
 });
 
 largeTest('a name out of scope, another publisher and a conflict wait too', async (t) => {
-  const [here, stick] = [await site(t, 'site-a'), folder(t)];
+  const [receiver, stick] = [await site(t, 'site-a'), folder(t)];
   const { publicKey } = seedOf(1);
   const identity = join(stick, 'depot.json');
   writeFileSync(identity, JSON.stringify({ format: 1, site: 'depot', keys: [publicKey], threshold: 1 }));
   const believe = `site trust ${identity} --fingerprint ${fingerprintOf([publicKey])[0] ?? ''} --accept automatic`;
-  await here.done(believe);
+  await receiver.done(believe);
   let sequence = 0;
   const sent = async (more: Partial<ReturnType<typeof helloWith>>, revisions = [1]) => {
-    const files = revisions.map((one) => snapOf(offered('hello-on', one)));
+    const files = revisions.map((revision) => snapOf(offered('hello-on', revision)));
     const packages = [{ ...helloWith(files), name: 'hello-on', id: 'h'.repeat(32), ...more }];
     const transfer: Example = example(files, { ...goodNow(), sequence: ++sequence, packages });
     const [part = ''] = await written(transfer, folder(t));
-    return here.done(`transfer receive ${part}`);
+    return receiver.done(`transfer receive ${part}`);
   };
   const { id } = await sent({});
-  await here.done(`transfer accept ${id} --yes`);
+  await receiver.done(`transfer accept ${id} --yes`);
   t.match(await sent({}), { changes: 0, automatic: /accepted automatically/ }, 'what says nothing new comes in');
   t.match(await sent({ publisher: 'eve' }), { why: /hello-on would be published by eve \(eve\)\./ });
   t.match(await sent({ tracks: ['latest', '2.0'] }), { why: /The track 2\.0 of snap\/hello-on is new here\./ });
   t.match(await sent({}, [2]), { why: /It is stored here with other content/ });
-  await here.done(`${believe} --packages 'charm/*'`.replaceAll("'", ''));
+  await receiver.done(`${believe} --packages 'charm/*'`.replaceAll("'", ''));
   t.match(await sent({}), { why: /may bring charm\/\*, and not this/ });
 });
 
@@ -144,18 +152,19 @@ t.test('a transfer with any mark in its preview waits, and so does every new nam
   const note = fc.constantFrom('downgrade', 'older than revision 7, which is here', 'anything');
   const line = fc.record({ kind: kinds, notes: fc.array(note, { maxLength: 2 }) });
   const source = { name: 'depot', accept: 'automatic' as const, floor: 0 };
-  const asked = { source, sequence: 1, isLate: false, policy: noPolicy, approvals: [] };
+  const context = { source, sequence: 1, isLate: false, policy: noPolicy, approvals: [] };
   fc.assert(
     fc.property(fc.array(line, { maxLength: 6 }), (some) => {
       const lines = new PackedList<PlanLine>();
-      for (const one of some) lines.add({ package: 'snap/a', what: 'x', from: null, to: 'y', word: 'source', ...one });
+      for (const change of some)
+        lines.add({ package: 'snap/a', what: 'x', from: null, to: 'y', word: 'source', ...change });
       const marked = some.some(
         ({ kind, notes }) =>
           kind === 'package' || kind === 'publisher' || kind === 'track' || (kind !== 'withdrawal' && notes.length > 0),
       );
-      const why = listReviewReasons(lines, asked);
-      const people = listReviewReasons(lines, { ...asked, source: { ...source, accept: 'people' } });
-      return why.length > 0 === marked && people.length === 1;
+      const reasons = listReviewReasons(lines, context);
+      const people = listReviewReasons(lines, { ...context, source: { ...source, accept: 'people' } });
+      return reasons.length > 0 === marked && people.length === 1;
     }),
   );
 });

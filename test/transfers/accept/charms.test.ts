@@ -47,7 +47,7 @@ async function publish(store: TestAppliance): Promise<{ digest: string; password
 }
 
 t.test('a charm comes with its file and its image, and no credential of the depot comes along', async (t) => {
-  const [depot, here, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
+  const [depot, receiver, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
   const { digest, password } = await publish(depot.store);
   // The image of a resource is read beside the response.
   await depot.store.appliance.reviewed();
@@ -58,21 +58,21 @@ t.test('a charm comes with its file and its image, and no credential of the depo
   t.notMatch(out, password);
   await depot.json(`site show --export ${stick}/depot.json`);
   const { site } = await depot.json('site show');
-  await here.json(`site trust ${stick}/depot.json --fingerprint ${site.fingerprints[0]}`);
-  t.match(await here.json(`transfer receive ${file}`), { lacking: [] });
-  const seen = await here.json(`transfer preview ${made.id}`);
+  await receiver.json(`site trust ${stick}/depot.json --fingerprint ${site.fingerprints[0]}`);
+  t.match(await receiver.json(`transfer receive ${file}`), { lacking: [] });
+  const seen = await receiver.json(`transfer preview ${made.id}`);
   t.match(seen.problems, [], JSON.stringify(seen.problems));
   t.match(
     seen.lines.map((line: { kind: string }) => line.kind),
     ['package', 'revision', 'resource', 'resource', 'image', 'release', 'release'],
   );
-  t.match(await here.json(`transfer accept ${made.id} --yes`), { source: 'depot' });
+  t.match(await receiver.json(`transfer accept ${made.id} --yes`), { source: 'depot' });
 
-  const hello = await here.store.beside.records.packages.find('charm', 'hello');
-  const [held] = await here.store.beside.records.releases.held(hello?.id ?? '');
+  const hello = await receiver.store.beside.records.packages.find('charm', 'hello');
+  const [held] = await receiver.store.beside.records.releases.held(hello?.id ?? '');
   t.match(held, { revision: 1, resources: [{ name: 'image' }, { name: 'site' }] });
-  const image = await here.store.beside.records.resourceRevisions.find(hello?.id ?? '', 'image', 1);
-  const ada = await here.store.as('ada');
+  const image = await receiver.store.beside.records.resourceRevisions.find(hello?.id ?? '', 'image', 1);
+  const ada = await receiver.store.as('ada');
   const { body: blob } = await ada.post('/v1/charm/hello/resources/image/oci-image/blob', { 'image-digest': digest });
   t.equal(
     createHash('sha3-384').update(JSON.stringify(blob)).digest('hex'),
@@ -85,7 +85,7 @@ t.test('a charm comes with its file and its image, and no credential of the depo
     password: blob.Password as string,
   };
   t.not(login.password, password);
-  const deployment = await logIn(here.store, login, 'pull');
+  const deployment = await logIn(receiver.store, login, 'pull');
   const manifest = await deployment.call('GET', `manifests/${digest}`);
   t.match(manifest, { status: 200 });
   const { layers } = JSON.parse(manifest.text) as { layers: { digest: string }[] };

@@ -18,9 +18,9 @@ const advisory = (modified: string, ...releases: string[]): AdvisorySketch => ({
 t.test(
   'a feed comes with a transfer, is in force after it, and an older or smaller one is not accepted unseen',
   async (t) => {
-    const [depot, here] = [await site(t, 'depot'), await site(t, 'ship')];
+    const [depot, receiver] = [await site(t, 'depot'), await site(t, 'ship')];
     const stick = folder(t);
-    await trust(here, depot, join(stick, 'depot.json'), '--accept automatic');
+    await trust(receiver, depot, join(stick, 'depot.json'), '--accept automatic');
     const file = (name: string): string => join(stick, name);
     const importInto = async (into: typeof depot, sketch: AdvisorySketch, more = '') => {
       writeFileSync(file('osv.zip'), osvZip([sketch]));
@@ -29,8 +29,8 @@ t.test(
     await importInto(depot, advisory('2026-04-20T00:00:00Z', '22.04:LTS', '24.04:LTS'));
     const carry = async (name: string, more = '') => {
       const { id } = (await depot.done(`transfer make ${file(name)} --packages 'feed/*' ${more}`)) as { id: string };
-      const received = await here.json(`transfer receive ${file(name)}`);
-      return { id, received, preview: await here.json(`transfer preview ${id}`) };
+      const received = await receiver.json(`transfer receive ${file(name)}`);
+      return { id, received, preview: await receiver.json(`transfer preview ${id}`) };
     };
 
     const first = await carry('1.tar');
@@ -41,18 +41,20 @@ t.test(
       ],
       problems: [],
     });
-    const policy = (rule: string) => changeConfig(join(here.data, 'larder.toml'), { 'approvals.feeds': rule });
+    const policy = (rule: string) => changeConfig(join(receiver.data, 'larder.toml'), { 'approvals.feeds': rule });
     policy('1');
     t.match(
-      await here.json(`transfer accept ${first.id} --yes`),
+      await receiver.json(`transfer accept ${first.id} --yes`),
       { error: /^The approval policy|approval/ },
       'a policy for feeds holds for transfers too',
     );
-    t.same((await here.json('feed list')).feeds, []);
+    t.same((await receiver.json('feed list')).feeds, []);
     policy('0');
-    await here.done(`transfer accept ${first.id} --yes`);
-    t.match(await here.json('feed list'), { feeds: [{ source: 'ubuntu', 'in-force': true, 'imported-by': /^cli:/ }] });
-    t.match(await here.json('feed match'), { indexed: 0, unreadable: [] }, 'its review has made the index');
+    await receiver.done(`transfer accept ${first.id} --yes`);
+    t.match(await receiver.json('feed list'), {
+      feeds: [{ source: 'ubuntu', 'in-force': true, 'imported-by': /^cli:/ }],
+    });
+    t.match(await receiver.json('feed match'), { indexed: 0, unreadable: [] }, 'its review has made the index');
 
     await importInto(depot, advisory('2026-04-25T00:00:00Z', '22.04:LTS', '24.04:LTS'));
     t.match(
@@ -60,13 +62,15 @@ t.test(
       { automatic: /accepted automatically/, changes: 1 },
       'a newer one does not',
     );
-    t.match(await here.json('feed list'), { feeds: [{ 'dated-at': '2026-04-25T00:00:00.000Z', 'in-force': true }] });
+    t.match(await receiver.json('feed list'), {
+      feeds: [{ 'dated-at': '2026-04-25T00:00:00.000Z', 'in-force': true }],
+    });
 
     await importInto(depot, advisory('2026-04-26T00:00:00Z', '24.04:LTS'), '--smaller');
     const smaller = await carry('3.tar');
     t.match(smaller.received, { why: /unlike the present feed, it does not cover ubuntu:22\.04/ });
-    await importInto(here, advisory('2026-04-28T00:00:00Z', '22.04:LTS', '24.04:LTS'));
-    t.match(await here.json(`transfer preview ${smaller.id}`), {
+    await importInto(receiver, advisory('2026-04-28T00:00:00Z', '22.04:LTS', '24.04:LTS'));
+    t.match(await receiver.json(`transfer preview ${smaller.id}`), {
       lines: [],
       'left-out': [{ what: 'feed/ubuntu', why: /the present feed is newer/ }],
     });

@@ -16,7 +16,7 @@ t.setTimeout(600_000);
 const linesOf = ({ lines }: Preview): string[] =>
   lines
     .filter(({ kind }) => kind === 'fleet')
-    .map(({ package: called, what, from, to }) => `${called} ${what}: ${from ?? '-'} → ${to ?? '-'}`);
+    .map(({ package: called, what: object, from, to }) => `${called} ${object}: ${from ?? '-'} → ${to ?? '-'}`);
 
 t.test('a fleet comes with a transfer as it was previewed, stays as it was edited, and can be withdrawn', async (t) => {
   const { depot, store, run, done, json, carry, stick } = await depotAndShip(t);
@@ -38,9 +38,9 @@ t.test('a fleet comes with a transfer as it was previewed, stays as it was edite
   t.same(linesOf(without.preview), [], 'fleets are named, or stay');
   await done(`transfer accept ${without.id} --yes`);
   const { id } = (await store.beside.records.packages.find('snap', 'hello-on'))!;
-  const given = () => refreshTo(store, id, { revision: 7, headers: { 'snap-device-store': 'pumps' } });
+  const refreshInFleet = () => refreshTo(store, id, { revision: 7, headers: { 'snap-device-store': 'pumps' } });
   const elsewhere = () => refreshTo(store, id, { revision: 7 });
-  t.same([await given(), await elsewhere()], [2, 2]);
+  t.same([await refreshInFleet(), await elsewhere()], [2, 2]);
 
   const first = await carry('fleet/*');
   t.same(first.preview.problems, []);
@@ -64,7 +64,7 @@ t.test('a fleet comes with a transfer as it was previewed, stays as it was edite
     'fleet/pumps refresh window: - → Mon,Tue,Wed,Thu,Fri 22:00-04:00 Europe/Berlin',
     'snap/hello-on:latest/stable fleet pumps, devices: without effect → pumps',
   ]);
-  t.same([await given(), await elsewhere()], [1, 2], 'the next call of a device has the new revision');
+  t.same([await refreshInFleet(), await elsewhere()], [1, 2], 'the next call of a device has the new revision');
   t.match(await json('fleet explain acme/pump/9 snap/hello-on --channel stable --store pumps'), {
     channels: [{ revision: 1, fleet: 'pumps', because: 'pinned to 1, by the site depot' }],
   });
@@ -105,13 +105,13 @@ t.test('a fleet comes with a transfer as it was previewed, stays as it was edite
     why: 'The refresh window is daily 01:00-02:00 UTC here and not set at its source. It was edited here and is not changed.',
   });
   await done(`transfer accept ${second.id} --yes`);
-  t.same([await given(), await elsewhere()], [2, 2]);
+  t.same([await refreshInFleet(), await elsewhere()], [2, 2]);
   t.match((await done(`transfer withdraw ${second.id} --yes`)).lines, [
     'fleet/pumps more: in the fleet → -',
     'snap/hello-on:latest/stable fleet pumps, amd64: as in the store → pinned to 1',
     'snap/hello-on:latest/candidate fleet pumps: follows latest/stable → as in the store',
   ]);
-  t.same([await given(), await elsewhere()], [1, 2], 'the withdrawal restores the pin');
+  t.same([await refreshInFleet(), await elsewhere()], [1, 2], 'the withdrawal restores the pin');
   t.match(await json('fleet show pumps'), { window: 'daily 01:00-02:00 UTC', devices: ['pumps'] });
   t.match(
     (await run(`transfer withdraw ${first.id} --yes`)).err,
@@ -164,7 +164,7 @@ t.test('a fleet that cannot be as its text says is a problem of the transfer, an
     [long]: [fleet(long, [pin(1)]), /^$/],
   };
   const { preview, accept } = await send(Object.values(wrong).map(([text]) => text));
-  const reasons = new Map(preview.problems.map(({ what, why }) => [what, why]));
+  const reasons = new Map(preview.problems.map(({ what: object, why: reason }) => [object, reason]));
   for (const [name, [, reason]] of Object.entries(wrong)) t.match(reasons.get(`fleet/${name}`) ?? '', reason, name);
   t.match(await accept(), { code: 1, err: /Nothing was accepted\. '--without fleet\/bytes' leaves the package out/ });
   t.match((await send([fleet('a'.repeat(41))])).received.err, /statement is invalid/);
@@ -243,7 +243,7 @@ t.test('a new site gets the revision that only a fleet has, and its approvers se
   const { id, preview } = await carry('snap/*', 'fleet/pumps');
   t.match(preview, { problems: [] });
   t.match(
-    preview.lines.filter(({ kind, what }) => kind === 'revision' || what.includes('stable')),
+    preview.lines.filter(({ kind, what: object }) => kind === 'revision' || object.includes('stable')),
     [
       { what: 'revision 1' },
       { what: 'revision 2' },

@@ -45,8 +45,8 @@ const hostileIcons: Record<string, { bytes: Buffer; ending: 'png' | 'jpg' | 'svg
 t.test(
   'a file that is no icon, or no icon of the type that it is named for, is left out with its reason',
   async (t) => {
-    const { here, stick } = await twoSites(t);
-    const { attempt, store } = await receiver(t, here);
+    const { here: siteA, stick } = await twoSites(t);
+    const { attempt, store } = await receiver(t, siteA);
     const seed = seedOf(4);
     const trusted = { name: 'painter', keys: [seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
     await store.acts.do(trustSource, { actor: 'cli:ada' }, trusted);
@@ -75,24 +75,24 @@ t.test(
       problems: object[];
       'left-out': { what: string; why: string }[];
     }
-    const { problems, 'left-out': leftOut } = (await here.json(`transfer preview ${id}`)) as unknown as Preview;
+    const { problems, 'left-out': leftOut } = (await siteA.json(`transfer preview ${id}`)) as unknown as Preview;
     t.same(problems, []);
     const expected = { 'missing-one': /neither in the transfer nor here/ };
-    for (const [name, { why }] of Object.entries(hostileIcons)) Object.assign(expected, { [name]: why });
+    for (const [name, { why: pattern }] of Object.entries(hostileIcons)) Object.assign(expected, { [name]: pattern });
     t.equal(leftOut.length, Object.keys(expected).length);
-    for (const [name, why] of Object.entries(expected)) {
-      const line = leftOut.find(({ what }) => what === `snap/${name} icon`);
-      t.match(line?.why, why, name);
+    for (const [name, pattern] of Object.entries(expected)) {
+      const line = leftOut.find(({ what: object }) => object === `snap/${name} icon`);
+      t.match(line?.why, pattern, name);
     }
-    await here.done(`transfer accept ${id} --yes`);
+    await siteA.done(`transfer accept ${id} --yes`);
     for (const { name, icon } of await store.records.packages.after('', '', 100))
       t.equal(icon, name === 'good-one' ? `${contentOf(good)['sha3-384']}.jpg` : null, name);
   },
 );
 
 t.test('an icon is named for a type that stores show, or the transfer is refused', async (t) => {
-  const { here, stick } = await twoSites(t);
-  const { attempt, store } = await receiver(t, here);
+  const { here: siteA, stick } = await twoSites(t);
+  const { attempt, store } = await receiver(t, siteA);
   const seed = seedOf(4);
   const trusted = { name: 'painter', keys: [seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
   await store.acts.do(trustSource, { actor: 'cli:ada' }, trusted);

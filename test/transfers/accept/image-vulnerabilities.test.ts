@@ -62,14 +62,14 @@ async function twoStores(t: Test, policy: string) {
   const site = await askingSite(t, '');
   const stick = folder(t);
   const { json: made } = commandsOn(depot.directory);
-  const here = commandsOn(site.store.directory);
+  const receiver = commandsOn(site.store.directory);
   await made('site init depot');
-  await here.json('site init ship');
+  await receiver.json('site init ship');
   await made(`site show --export ${join(stick, 'depot.json')}`);
   const { site: shown } = await made('site show');
   /** Runs a command that must not fail. */
   const done = async (line: string): Promise<void> => {
-    const { code, out, err } = await here.larder(line);
+    const { code, out, err } = await receiver.larder(line);
     if (code !== 0) throw new Error(`${line}: ${err || out}`);
   };
   await done(`site trust ${join(stick, 'depot.json')} --fingerprint ${shown.fingerprints[0]} --accept automatic`);
@@ -124,9 +124,9 @@ async function twoStores(t: Test, policy: string) {
       await depot.appliance.reviewed();
       const file = join(stick, `${String(++transfers)}.tar`);
       const { id } = await made(`transfer make ${file} ${more}`);
-      return { id: id as string, file, came: await here.json(`transfer receive ${file}`) };
+      return { id: id as string, file, came: await receiver.json(`transfer receive ${file}`) };
     },
-    preview: (id: string) => here.json(`transfer preview ${id}`),
+    preview: (id: string) => receiver.json(`transfer preview ${id}`),
     /** The digest of each image of the site, with its bill. */
     bills: async () => {
       const { records } = site.store.beside;

@@ -55,10 +55,10 @@ const trusting = ({ store }: Pick<Served, 'store'>, files: string[]): void => {
   changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': files });
 };
 
-async function believing(depot: NewStore, here: NewStore, file: string, more = ''): Promise<void> {
+async function believing(depot: NewStore, receiver: NewStore, file: string, more = ''): Promise<void> {
   await depot.larder(`site show --export ${file}`);
   const { site } = await depot.json('site show');
-  await here.json(`site trust ${file} --fingerprint ${site.fingerprints[0]} ${more}`);
+  await receiver.json(`site trust ${file} --fingerprint ${site.fingerprints[0]} ${more}`);
 }
 
 interface Line {
@@ -68,7 +68,7 @@ interface Line {
 }
 
 const lines = ({ lines: all }: { lines: Line[] }): string[] =>
-  all.map((one) => `${one.package} ${one.kind} ${one.what}`);
+  all.map((line) => `${line.package} ${line.kind} ${line.what}`);
 
 const ofStore = (url: string, more = {}) =>
   made('store', 'authority', 'store', { store: 'field', 'operator-id': 'ada', url, timestamp, ...more });
@@ -97,21 +97,21 @@ const validationSet = (sequence: number) =>
   });
 
 t.test('assertions that no package needs cross too, and count as far as a root vouches for them', async (t) => {
-  const [depot, here, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
-  await believing(depot, here, join(stick, 'depot.json'));
+  const [depot, receiver, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
+  await believing(depot, receiver, join(stick, 'depot.json'));
   const carry = async (name: string, ...assertions: Parameters<typeof stream>[0][number][]): Promise<void> => {
     writeFileSync(join(stick, name), stream(assertions));
     const { code, err } = await depot.larder(`assertion import ${join(stick, name)}`);
     t.equal(code, 0, err);
   };
-  const said = [await model(), await validationSet(1), await ofStore('https://one.site/'), await confdbSchema()];
-  await carry('first.assert', storeKey, adasAccount, adasKey, ...said);
-  trusting(here, []);
-  const doubted = await here.preview(depot, join(stick, 'one.tar'));
+  const imported = [await model(), await validationSet(1), await ofStore('https://one.site/'), await confdbSchema()];
+  await carry('first.assert', storeKey, adasAccount, adasKey, ...imported);
+  trusting(receiver, []);
+  const doubted = await receiver.preview(depot, join(stick, 'one.tar'));
   t.strictSame(doubted.lines, [], 'who trusts no such root takes nothing on the word of the source');
   t.equal(doubted.disbelieved.length, 7);
-  trusting(here, [rootsFile(folder(t))]);
-  const seen = await here.json(`transfer preview ${doubted.id}`);
+  trusting(receiver, [rootsFile(folder(t))]);
+  const seen = await receiver.json(`transfer preview ${doubted.id}`);
   t.strictSame(seen.problems, []);
   t.same(
     new Set(lines(seen)),
@@ -127,15 +127,15 @@ t.test('assertions that no package needs cross too, and count as far as a root v
   );
   t.ok(seen.lines.every(({ word }: { word: string }) => word === 'upstream'));
 
-  const some = await here.json(`transfer preview ${seen.id} --without assertion/model --without assertion/store`);
+  const some = await receiver.json(`transfer preview ${seen.id} --without assertion/model --without assertion/store`);
   t.match(some['left-out'], [{ what: 'model/16/ada/pump' }, { what: 'store/field' }]);
-  const kept = async (name: string): Promise<number | undefined> =>
-    (await here.store.beside.records.assertions.find(name))?.revision;
-  await here.json(`transfer accept ${seen.id} --without assertion/store --yes`);
-  t.equal(await kept('model/16/ada/pump'), 0);
-  t.equal(await kept('validation-set/16/ada/tested/1'), 0);
-  t.equal(await kept('confdb-schema/ada/network'), 0);
-  t.equal(await kept('store/field'), undefined, 'what is left out stays out');
+  const revisionOf = async (name: string): Promise<number | undefined> =>
+    (await receiver.store.beside.records.assertions.find(name))?.revision;
+  await receiver.json(`transfer accept ${seen.id} --without assertion/store --yes`);
+  t.equal(await revisionOf('model/16/ada/pump'), 0);
+  t.equal(await revisionOf('validation-set/16/ada/tested/1'), 0);
+  t.equal(await revisionOf('confdb-schema/ada/network'), 0);
+  t.equal(await revisionOf('store/field'), undefined, 'what is left out stays out');
 
   await carry(
     'second.assert',
@@ -143,28 +143,28 @@ t.test('assertions that no package needs cross too, and count as far as a root v
     await ofStore('https://two.site/', { revision: '1' }),
     await confdbSchema({ revision: '3' }),
   );
-  const next = await here.preview(depot, join(stick, 'two.tar'));
+  const next = await receiver.preview(depot, join(stick, 'two.tar'));
   t.match(next.lines, [
     { what: 'confdb-schema/ada/network', from: 'revision 0', to: 'revision 3' },
     { what: 'store/field', from: null, to: 'revision 1' },
     { what: 'validation-set/16/ada/tested/2', from: null },
   ]);
   t.equal(next.lines.length, 3);
-  await here.json(`transfer accept ${next.id} --yes`);
-  t.equal(await kept('store/field'), 1);
+  await receiver.json(`transfer accept ${next.id} --yes`);
+  t.equal(await revisionOf('store/field'), 1);
 
   await carry('third.assert', await ofStore('https://three.site/', { revision: '2' }));
-  const last = await here.preview(depot, join(stick, 'three.tar'));
+  const last = await receiver.preview(depot, join(stick, 'three.tar'));
   t.same(lines(last), ['assertion/store assertion store/field'], 'what is here is not told again');
-  await believing(depot, here, join(stick, 'narrow.json'), '--packages snap/*');
-  const narrow = await here.json(`transfer preview ${last.id}`);
+  await believing(depot, receiver, join(stick, 'narrow.json'), '--packages snap/*');
+  const narrow = await receiver.json(`transfer preview ${last.id}`);
   t.strictSame(narrow.lines, []);
   t.match(narrow['left-out'], [{ what: 'store/field', why: "'depot' may bring snap/*." }]);
 });
 
 t.test('the metadata of a package is transferred, with its libraries; fields that were edited here stay', async (t) => {
-  const [depot, here, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
-  await believing(depot, here, join(stick, 'depot.json'));
+  const [depot, receiver, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
+  await believing(depot, receiver, join(stick, 'depot.json'));
   const ada = await depot.store.as('ada');
   await ada.post('/v1/charm', { name: 'hello' });
   await ada.push('charm', 'hello', charm('hello'));
@@ -183,7 +183,7 @@ t.test('the metadata of a package is transferred, with its libraries; fields tha
     });
   await publish(1);
   await says({ title: 'Hello', links: { website: ['https://hello.site/'] } });
-  const seen = await here.preview(depot, join(stick, 'one.tar'));
+  const seen = await receiver.preview(depot, join(stick, 'one.tar'));
   t.strictSame(seen.problems, []);
   const text = createHash('sha3-384').update('LIBPATCH = 1').digest('hex');
   t.ok(await depot.store.beside.records.neededContents.has(text), 'its text stays, for a part that is made again');
@@ -193,35 +193,35 @@ t.test('the metadata of a package is transferred, with its libraries; fields tha
     'charm/hello revision revision 1',
     'charm/hello library library greeting 0.1',
   ]);
-  await here.json(`transfer accept ${seen.id} --yes`);
-  const hello = async () => (await here.store.beside.records.packages.find('charm', 'hello'))!;
+  await receiver.json(`transfer accept ${seen.id} --yes`);
+  const hello = async () => (await receiver.store.beside.records.packages.find('charm', 'hello'))!;
   t.match(await hello(), { title: 'Hello', links: { website: ['https://hello.site/'] } });
-  const { anyone } = here.store;
+  const { anyone } = receiver.store;
   const fetched = await anyone.get(`/v1/charm/libraries/hello/${library}`);
   t.match(fetched, { status: 200, body: { patch: 1, content: 'LIBPATCH = 1', hash: '1'.repeat(64) } });
 
   await publish(2);
   const words = 'Long words. '.repeat(100);
   await says({ title: '', summary: 'Short words', description: words, links: { website: [] } });
-  const { id, lines: told } = await here.preview(depot, join(stick, 'three.tar'));
-  t.match(told, [
+  const { id, lines: changes } = await receiver.preview(depot, join(stick, 'three.tar'));
+  t.match(changes, [
     { kind: 'metadata', what: 'title', from: 'Hello', to: null, word: 'source' },
     { kind: 'metadata', what: 'summary', to: 'Short words' },
     { kind: 'metadata', what: 'description', to: /^Long words.*… \(1\d{3} characters, SHA-256 [0-9a-f]{64}\)$/ },
     { kind: 'metadata', what: 'links', from: 'website: https://hello.site/', to: null },
     { kind: 'library', what: 'library greeting 0.2', word: 'source' },
   ]);
-  t.equal(told.length, 5);
-  await here.json(`transfer accept ${id} --yes`);
+  t.equal(changes.length, 5);
+  await receiver.json(`transfer accept ${id} --yes`);
   t.match(await hello(), { title: null, summary: 'Short words', links: {} });
   t.match(await anyone.get(`/v1/charm/libraries/hello/${library}`), { body: { patch: 2 } });
 
-  await (await here.store.as('ada')).patch('/v1/charm/hello', { summary: 'Said here' });
+  await (await receiver.store.as('ada')).patch('/v1/charm/hello', { summary: 'Said here' });
   await says({ summary: 'Said there', title: 'Hello again' });
-  const edited = await here.preview(depot, join(stick, 'four.tar'));
+  const edited = await receiver.preview(depot, join(stick, 'four.tar'));
   t.match(edited.lines, [{ what: 'title', from: null, to: 'Hello again' }]);
   t.match(edited['left-out'], [{ what: 'charm/hello summary', why: 'It was edited here and is not changed.' }]);
-  await here.json(`transfer accept ${edited.id} --yes`);
+  await receiver.json(`transfer accept ${edited.id} --yes`);
   t.match(await hello(), { title: 'Hello again', summary: 'Said here' });
 });
 
@@ -255,8 +255,8 @@ async function shownIcon({ store }: Served, name: string) {
 }
 
 t.test('an icon that ada sets is shown at another site as the picture that it is', async (t) => {
-  const [depot, here, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
-  await believing(depot, here, join(stick, 'depot.json'));
+  const [depot, receiver, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
+  await believing(depot, receiver, join(stick, 'depot.json'));
   const ada = await depot.store.as('ada');
   for (const [name, { bytes }] of Object.entries(icons)) {
     await ada.post('/v1/snap', { name });
@@ -266,26 +266,26 @@ t.test('an icon that ada sets is shown at another site as the picture that it is
     await setIcon(depot, name, bytes);
   }
   const file = join(stick, 'one.tar');
-  const seen = await here.preview(depot, file);
+  const seen = await receiver.preview(depot, file);
   t.strictSame([seen.problems, seen['left-out']], [[], []]);
   const unpacked = join(stick, 'unpacked');
-  await here.json(`transfer unpack ${file} ${unpacked}`);
-  await here.json(`transfer accept ${seen.id} --yes`);
+  await receiver.json(`transfer unpack ${file} ${unpacked}`);
+  await receiver.json(`transfer accept ${seen.id} --yes`);
   for (const [name, { mediaType, ending, bytes }] of Object.entries(icons)) {
     t.same(readFileSync(join(unpacked, 'icons', `snap_${name}.${ending}`)), bytes);
-    t.same(await shownIcon(here, name), { mediaType, bytes }, name);
+    t.same(await shownIcon(receiver, name), { mediaType, bytes }, name);
   }
 
   await setIcon(depot, 'of-png', icons['of-jpeg']!.bytes);
-  const changed = await here.preview(depot, join(stick, 'two.tar'));
+  const changed = await receiver.preview(depot, join(stick, 'two.tar'));
   t.match(changed.lines, [{ package: 'snap/of-png', kind: 'metadata', what: 'icon', from: /\.png$/, to: /\.jpg$/ }]);
-  await here.json(`transfer accept ${changed.id} --yes`);
-  t.match(await shownIcon(here, 'of-png'), { mediaType: 'image/jpeg' });
+  await receiver.json(`transfer accept ${changed.id} --yes`);
+  t.match(await shownIcon(receiver, 'of-png'), { mediaType: 'image/jpeg' });
 });
 
 largeTest('a transfer that names no icon leaves the one of the snap, as transfers of older releases do', async (t) => {
-  const [depot, here, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
-  await believing(depot, here, join(stick, 'depot.json'));
+  const [depot, receiver, stick] = [await served(t, 'depot'), await served(t, 'site-a'), folder(t)];
+  await believing(depot, receiver, join(stick, 'depot.json'));
   const ada = await depot.store.as('ada');
   await ada.post('/v1/snap', { name: 'hello' });
   const { bytes } = icons['of-jpeg']!;
@@ -296,9 +296,9 @@ largeTest('a transfer that names no icon leaves the one of the snap, as transfer
   // A file that is lost is not named, and the site finds the icon in the snap.
   rmSync(join(depot.store.directory, 'blobs', 'sha3', icon!.slice(0, 2), icon!.slice(0, 96)));
   const file = join(stick, 'one.tar');
-  const seen = await here.preview(depot, file);
+  const seen = await receiver.preview(depot, file);
   t.strictSame(seen.problems, []);
   t.notMatch(readFileSync(file).toString('latin1'), '"ending"');
-  await here.json(`transfer accept ${seen.id} --yes`);
-  t.same(await shownIcon(here, 'hello'), { mediaType: 'image/jpeg', bytes });
+  await receiver.json(`transfer accept ${seen.id} --yes`);
+  t.same(await shownIcon(receiver, 'hello'), { mediaType: 'image/jpeg', bytes });
 });

@@ -98,7 +98,7 @@ async function asking(t: Test, more = '', policy = 'releases = ["1 of B for */*:
   const channelLines = ({ lines }: Received): string[] =>
     lines
       .filter(({ kind }) => kind === 'release' || kind === 'close')
-      .map(({ what, from, to }) => `${what}: ${from ?? '-'} → ${to ?? '-'}`);
+      .map(({ what: object, from, to }) => `${object}: ${from ?? '-'} → ${to ?? '-'}`);
   /** Does a command about which bob is asked. */
   const approvedRun = async (line: string): Promise<void> => {
     if (!/Waits for 1 more approval/.test((await run(line)).err)) throw new Error(`${line} does not wait`);
@@ -156,9 +156,9 @@ t.test('the resources of a released charm are part of what people approve', asyn
   const declared = 'resources:\n  config: {type: file, filename: a}\n';
   const files = [charm('hello', {}, declared), Buffer.from('one'), Buffer.from('two')];
   const base = { name: 'ubuntu', channel: '22.04' };
-  const said = { ...helloWith([files[0]!]), id: 'c'.repeat(32), namespace: 'charm' as const, type: 'charm' };
+  const template = { ...helloWith([files[0]!]), id: 'c'.repeat(32), namespace: 'charm' as const, type: 'charm' };
   const withConfig = (revision: number, type = 'file'): TransferPackage => ({
-    ...said,
+    ...template,
     resources: [
       {
         name: 'config',
@@ -193,8 +193,8 @@ t.test('the resources of a released charm are part of what people approve', asyn
   const other = await receive(files, [withConfig(2)]);
   t.same(channelLines(other), ['latest/stable (ubuntu/22.04/amd64): 1 with config 1 → 1 with config 2']);
   t.same(await approved(other), [`${on}: 1 with config 1 → 1 with config 2`]);
-  const misnamed = withConfig(1).channels.map((one) => ({
-    ...one,
+  const misnamed = withConfig(1).channels.map((channel) => ({
+    ...channel,
     resources: [{ name: 'config 1 for 1 %, x', type: 'file', revision: null }],
   }));
   t.match((await receive(files, [{ ...withConfig(1), channels: misnamed }])).problems, [
@@ -294,7 +294,7 @@ t.test('a transfer leaves enough numbers for local pushes', async (t) => {
   const { receive } = await asking(t);
   const numbered = (revision: number): TransferPackage => ({
     ...hello,
-    revisions: hello.revisions.map((one) => ({ ...one, revision })),
+    revisions: hello.revisions.map((entry) => ({ ...entry, revision })),
   });
   const seen = await receive([file], [numbered(2147483647)]);
   t.match(seen.problems, [

@@ -28,19 +28,19 @@ const report = (of: Partial<Report>): Report => ({ title: 'Transfer', sentences:
 t.test('long names are cut at a terminal, notes never, and the page has all of it', (t) => {
   const name = `snap/${'n'.repeat(128)}`;
   const version = 'v'.repeat(128);
-  const why = `broken ${'x'.repeat(300)}`;
+  const note = `broken ${'x'.repeat(300)}`;
   const long = report({
-    changes: [line({ package: name, to: version, notes: ['downgrade', why] })],
-    lists: [{ heading: 'Left out:', items: [`${name}: ${why}`] }],
+    changes: [line({ package: name, to: version, notes: ['downgrade', note] })],
+    lists: [{ heading: 'Left out:', items: [`${name}: ${note}`] }],
   });
   const text = renderReportText(long);
-  for (const one of text.split('\n')) t.ok(one.length <= 100, one);
+  for (const row of text.split('\n')) t.ok(row.length <= 100, row);
   t.match(text, /snap\/n+…/);
   t.match(text, /\n {4}downgrade; broken\n {6}x+\n {6}x+/);
   t.match(renderReportText(report({ changes: [line({ notes: ['new publisher'] })] })), / source {2}new publisher\n/);
   t.equal(text.match(/x/g)?.length, 600, 'nothing of a note is lost');
   const page = renderReportPage(long);
-  for (const one of [name, version, `downgrade; ${why}`, `${name}: ${why}`]) t.ok(page.includes(one));
+  for (const expected of [name, version, `downgrade; ${note}`, `${name}: ${note}`]) t.ok(page.includes(expected));
   t.end();
 });
 
@@ -49,11 +49,11 @@ t.test('any text of others fits into 100 columns, and each line is one line', (t
   const lines = fc.array(fc.tuple(text, text, text, fc.array(text, { maxLength: 2 })), { maxLength: 5 });
   fc.assert(
     fc.property(lines, text, (some, reason) => {
-      const changes = some.map(([of, what, to, notes]) => line({ package: of, what, to, notes }));
+      const changes = some.map(([of, object, to, notes]) => line({ package: of, what: object, to, notes }));
       const shown = renderReportText(
         report({ changes, sentences: [reason], lists: [{ heading: 'Left out:', items: [reason] }] }),
       );
-      if (shown.split('\n').some((one) => one.length > 100)) throw new Error(shown);
+      if (shown.split('\n').some((row) => row.length > 100)) throw new Error(shown);
       t.equal(formatFittedTable(['A', 'B'], [[reason, reason]]).split('\n').length, 2);
     }),
     { numRuns: 300 },
@@ -84,41 +84,47 @@ t.test('nothing that others wrote runs, loads, leads somewhere or forges a line'
 });
 
 t.test('the page has the content of the terminal and of the JSON, for a preview and a receipt', async (t) => {
-  const { depot, here, stick, carry } = await twoSites(t);
+  const { depot, here: receiver, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   await carry(offered('other-on', 3));
   const { id } = await depot.done(`transfer make ${join(stick, 'in.tar')} --reason monthly`);
-  await here.done(`transfer receive ${join(stick, 'in.tar')}`);
+  await receiver.done(`transfer receive ${join(stick, 'in.tar')}`);
   const file = join(stick, 'preview.html');
-  const seen = await here.done(`transfer preview ${id} --without snap/other-on --html ${file}`);
-  const { out } = await here.larder(`transfer preview ${id} --without snap/other-on`);
+  const seen = await receiver.done(`transfer preview ${id} --without snap/other-on --html ${file}`);
+  const { out } = await receiver.larder(`transfer preview ${id} --without snap/other-on`);
   const page = readFileSync(file, 'utf8');
   const { site } = (await depot.done('site show')) as { site: { fingerprints: string[] } };
   t.same(seen.signatures, [{ fingerprint: site.fingerprints[0], 'is-of-source': true }]);
-  const words = seen.lines.flatMap((one: PlanLine) => [one.package, one.what, one.to ?? '-', one.word, ...one.notes]);
+  const words = seen.lines.flatMap((planLine: PlanLine) => [
+    planLine.package,
+    planLine.what,
+    planLine.to ?? '-',
+    planLine.word,
+    ...planLine.notes,
+  ]);
   const all = [...words, id, seen.digest, site.fingerprints[0], 'monthly', 'The administrator left it out.'];
-  for (const one of all) t.ok(page.includes(one) && out.replaceAll('\n', ' ').includes(one), one);
+  for (const word of all) t.ok(page.includes(word) && out.replaceAll('\n', ' ').includes(word), word);
   t.equal(page.match(/<tr>/g)?.length, (seen.lines as unknown[]).length + 1);
-  const again = await here.larder(`transfer preview ${id} --html ${file}`);
+  const again = await receiver.larder(`transfer preview ${id} --html ${file}`);
   t.match(again.err, /cannot write .*preview\.html/, 'nothing is written over');
-  await here.done(`transfer accept ${id} --without snap/other-on --yes`);
-  await here.done(`transfer receipt ${id} ${join(stick, 'receipt.html')} --html`);
-  await here.done(`transfer receipt ${id} ${join(stick, 'receipt.json')}`);
+  await receiver.done(`transfer accept ${id} --without snap/other-on --yes`);
+  await receiver.done(`transfer receipt ${id} ${join(stick, 'receipt.html')} --html`);
+  await receiver.done(`transfer receipt ${id} ${join(stick, 'receipt.json')}`);
   const receipt = readFileSync(join(stick, 'receipt.html'), 'utf8');
   const { payload } = JSON.parse(readFileSync(join(stick, 'receipt.json'), 'utf8')) as { payload: string };
-  const said = JSON.parse(Buffer.from(payload, 'base64').toString()) as Record<string, string>;
-  for (const one of [
+  const statement = JSON.parse(Buffer.from(payload, 'base64').toString()) as Record<string, string>;
+  for (const word of [
     id,
-    said['accepted-at']!,
-    said['accepted-by']!,
+    statement['accepted-at']!,
+    statement['accepted-by']!,
     'snap/other-on: The administrator left it out',
     'latest/stable',
   ])
-    t.ok(receipt.includes(one), one);
-  t.notOk('undo' in said);
-  const refused = await here.larder(`transfer receipt ${id} ${join(stick, 'receipt.json')}`);
+    t.ok(receipt.includes(word), word);
+  t.notOk('undo' in statement);
+  const refused = await receiver.larder(`transfer receipt ${id} ${join(stick, 'receipt.json')}`);
   t.match(refused, { code: 1, err: /cannot write .*receipt\.json/ });
-  const { records, close } = await openStore({ directory: here.data });
+  const { records, close } = await openStore({ directory: receiver.data });
   const left = await records.exports.list('', '9999', 1e9, 10);
   await close();
   const digests = ['receipt.json', 'receipt.html'].map((name) => hash('sha256', readFileSync(join(stick, name))));
@@ -128,7 +134,7 @@ t.test('the page has the content of the terminal and of the JSON, for a preview 
     'what leaves is in the list of that',
   );
   t.equal(left.length, 2);
-  await here.done('site distrust depot --yes');
-  t.match((await here.json(`transfer preview ${id}`)).signatures, [{ 'is-of-source': false }]);
+  await receiver.done('site distrust depot --yes');
+  t.match((await receiver.json(`transfer preview ${id}`)).signatures, [{ 'is-of-source': false }]);
   t.notOk(existsSync(join(stick, '.preview.html.partial')));
 });

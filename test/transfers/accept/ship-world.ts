@@ -91,8 +91,8 @@ export async function forging(t: Test, more = '', policy = '') {
     { ...released, channel: 'latest/beta', revision: 3 },
   ];
   let sequence = 0;
-  const send = async (fleets: TransferFleet[], said: Partial<TransferPackage>[] = []) => {
-    const packages = said.map((change) => ({ ...hello, channels, ...change }));
+  const send = async (fleets: TransferFleet[], changes: Partial<TransferPackage>[] = []) => {
+    const packages = changes.map((change) => ({ ...hello, channels, ...change }));
     const sent = packages.length === 0 ? [] : files;
     const transfer = example(sent, {
       ...goodNow(),

@@ -62,7 +62,7 @@ export async function signedTransfer(t: Test) {
   }
   t.match(await run(`transfer accept ${id} --yes`), { code: 0 });
 
-  const there = folder(t);
-  t.match(await run(`transfer receipt ${id} ${join(there, 'receipt.json')}`), { code: 0 });
-  return { run, id, there, text: readFileSync(text, 'utf8'), pairs };
+  const receiptFolder = folder(t);
+  t.match(await run(`transfer receipt ${id} ${join(receiptFolder, 'receipt.json')}`), { code: 0 });
+  return { run, id, there: receiptFolder, text: readFileSync(text, 'utf8'), pairs };
 }

@@ -16,8 +16,8 @@ interface Approval {
 }
 
 t.test('a receipt contains the approved text and its signatures', async (t) => {
-  const { run, id, there, text, pairs } = await signedTransfer(t);
-  const envelope = JSON.parse(readFileSync(join(there, 'receipt.json'), 'utf8')) as { payload: string };
+  const { run, id, there: receiptFolder, text, pairs } = await signedTransfer(t);
+  const envelope = JSON.parse(readFileSync(join(receiptFolder, 'receipt.json'), 'utf8')) as { payload: string };
   const receipt = JSON.parse(Buffer.from(envelope.payload, 'base64').toString()) as {
     'signed-text': string;
     approvals: Approval[];
@@ -29,7 +29,7 @@ t.test('a receipt contains the approved text and its signatures', async (t) => {
     t.equal(read?.key.line, readSshKey(pairs.get(username)?.publicKey ?? '')?.line);
     t.ok(read?.isOf(Buffer.from(text)));
   }
-  const page = join(there, 'receipt.html');
+  const page = join(receiptFolder, 'receipt.html');
   t.match(await run(`transfer receipt ${id} ${page} --html`), { code: 0 });
   t.match(readFileSync(page, 'utf8'), /\(bob, \w+\) at \S+, signed with SHA256:/);
 });

@@ -17,12 +17,12 @@ const verifying = examplesIn('approvals', 'Approve with signatures', 7).find(
 const skip = withoutPrograms('jq', 'ssh-keygen');
 
 t.test('the holder of the receipt sees the approvers, with only ssh-keygen', { skip }, async (t) => {
-  const { there, text, pairs } = await signedTransfer(t);
-  writeFileSync(join(there, 'bob.pub'), pairs.get('bob')?.publicKey ?? '');
+  const { there: receiptFolder, text, pairs } = await signedTransfer(t);
+  writeFileSync(join(receiptFolder, 'bob.pub'), pairs.get('bob')?.publicKey ?? '');
   const typed = verifying!.join('\n');
-  const shown = execFileSync('sh', ['-ec', typed], { cwd: there, encoding: 'utf8' });
+  const shown = execFileSync('sh', ['-ec', typed], { cwd: receiptFolder, encoding: 'utf8' });
   t.match(shown, /^Good "larder-approval" signature for bob with ED25519 key SHA256:/);
-  t.equal(readFileSync(join(there, 'text'), 'utf8'), text);
-  writeFileSync(join(there, 'bob.pub'), pairs.get('carol')?.publicKey ?? '');
-  t.not(spawnSync('sh', ['-ec', typed], { cwd: there }).status, 0, 'and carol is not bob');
+  t.equal(readFileSync(join(receiptFolder, 'text'), 'utf8'), text);
+  writeFileSync(join(receiptFolder, 'bob.pub'), pairs.get('carol')?.publicKey ?? '');
+  t.not(spawnSync('sh', ['-ec', typed], { cwd: receiptFolder }).status, 0, 'and carol is not bob');
 });

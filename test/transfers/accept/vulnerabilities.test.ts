@@ -44,11 +44,11 @@ t.test('a preview shows the vulnerabilities that a transfer adds and fixes', asy
   };
   const depot: SiteUnderTest = { ...commands, done };
   await done('site init depot');
-  const [here, stick] = [await site(t, 'site-a'), folder(t)];
-  await trust(here, depot, join(stick, 'depot.json'));
+  const [receiver, stick] = [await site(t, 'site-a'), folder(t)];
+  await trust(receiver, depot, join(stick, 'depot.json'));
   const feed = async (name: string, content: string | Uint8Array) => {
     writeFileSync(join(stick, name), content);
-    await here.done(`feed import ${join(stick, name)}`);
+    await receiver.done(`feed import ${join(stick, name)}`);
   };
   const publish = async (name: string, revision: number, content: Uint8Array) => {
     await ada.push('rock', name, content);
@@ -56,18 +56,18 @@ t.test('a preview shows the vulnerabilities that a transfer adds and fixes', asy
   };
   const receive = async (name: string): Promise<string> => {
     const { id } = (await done(`transfer make ${join(stick, name)}`)) as { id: string };
-    await here.done(`transfer receive ${join(stick, name)}`);
+    await receiver.done(`transfer receive ${join(stick, name)}`);
     return id;
   };
-  const preview = async (id: string) => (await here.larder(`transfer preview ${id}`)).out;
+  const preview = async (id: string) => (await receiver.larder(`transfer preview ${id}`)).out;
 
   for (const name of ['moved', 'other', 'stone']) await ada.post('/v1/rock', { name });
   await publish('stone', 1, rockOf('stone', { openssl: '3.0.1', zlib: '1.0' }));
   await publish('moved', 1, rockOf('moved', { openssl: '3.0.1' }));
   const first = await receive('1.tar');
   t.match(await preview(first), /no feed is in force/);
-  t.notOk('vulnerabilities' in (await here.done(`transfer preview ${first}`)), 'nothing is counted without a feed');
-  await here.done(`transfer accept ${first} --yes`);
+  t.notOk('vulnerabilities' in (await receiver.done(`transfer preview ${first}`)), 'nothing is counted without a feed');
+  await receiver.done(`transfer accept ${first} --yes`);
 
   const ssl = advisory(1001, 'openssl', '3.0.2', 'high');
   const curl = advisory(1002, 'curl', '8.1', 'medium');
@@ -101,7 +101,7 @@ t.test('a preview shows the vulnerabilities that a transfer adds and fixes', asy
       /Not known to be free of vulnerabilities: charm\/hello revision 1: Unknown: [^:]* charm\/hello resource image revision 1: Unknown: A layer cannot be read: it ends too early\. rock\/moved revision 2: Not covered: no feed covers ubuntu:99\.04\. rock\/other revision 1: Not covered/,
     );
     t.notMatch(text, /CVE-2026-1003/, 'the channel has it before and after');
-    t.match(await here.done(`transfer preview ${second}`), {
+    t.match(await receiver.done(`transfer preview ${second}`), {
       vulnerabilities: {
         new: [
           { vulnerability: 'CVE-2026-1002', 'known-exploited': true, channels: ['latest/stable'], 'fixed-in': '8.1' },
@@ -119,11 +119,11 @@ t.test('a preview shows the vulnerabilities that a transfer adds and fixes', asy
   });
 
   await t.test('a changed feed shows at once, and changes nothing that was previewed', async (t) => {
-    const { digest } = (await here.done(`transfer preview ${second}`)) as { digest: string };
+    const { digest } = (await receiver.done(`transfer preview ${second}`)) as { digest: string };
     const modified = '2026-05-30T10:00:00Z';
     const later = { ...advisory(1004, 'openssl', '3.0.3', 'critical'), modified };
     await feed('ubuntu-2.zip', osvZip([ssl, curl, zlib, later].map((sketch) => ({ ...sketch, modified }))));
-    const after = (await here.done(`transfer preview ${second}`)) as { vulnerabilities: object; digest: string };
+    const after = (await receiver.done(`transfer preview ${second}`)) as { vulnerabilities: object; digest: string };
     t.match(after.vulnerabilities, { counts: { new: 1, fixed: 1 } }, 'both revisions have the later one');
     await feed(
       'ubuntu-3.zip',
@@ -136,6 +136,6 @@ t.test('a preview shows the vulnerabilities that a transfer adds and fixes', asy
     );
     t.match(await preview(second), /Other vulnerabilities that it adds:\n.*CVE-2026-1005, critical/);
     t.equal(after.digest, digest);
-    t.match(await here.larder(`transfer accept ${second} --yes --seen ${digest}`), { code: 0 });
+    t.match(await receiver.larder(`transfer accept ${second} --yes --seen ${digest}`), { code: 0 });
   });
 });

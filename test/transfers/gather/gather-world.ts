@@ -20,8 +20,8 @@ export async function collector(t: Test, name = 'desk') {
 
 /** A site that trusts the collector. */
 export async function believing(t: Test, desk: Awaited<ReturnType<typeof collector>>, stick: string) {
-  const here = await site(t, 'site-a');
+  const receiver = await site(t, 'site-a');
   await desk.done(`site show --export ${stick}/desk.json`);
-  await here.done(`site trust ${stick}/desk.json --fingerprint ${desk.fingerprint}`);
-  return here;
+  await receiver.done(`site trust ${stick}/desk.json --fingerprint ${desk.fingerprint}`);
+  return receiver;
 }

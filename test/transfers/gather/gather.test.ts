@@ -76,8 +76,8 @@ t.test('an export that is packed together, and another transfer, are looked into
   ]);
   writeFileSync(join(fetched, 'export.tar.gz'), gzipSync(packed));
   const [first, second] = [await collector(t), await collector(t, 'other')];
-  const one = await first.done(`transfer gather ${fetched} ${join(scratch, 'first.tar')}`);
-  t.match(one, { packages: 1, 'left-out': [] });
+  const gathered = await first.done(`transfer gather ${fetched} ${join(scratch, 'first.tar')}`);
+  t.match(gathered, { packages: 1, 'left-out': [] });
   const again = folder(t);
   writeFileSync(join(again, 'a-transfer'), readFileSync(join(scratch, 'first.tar')));
   await download(again, offered('other-on', 3));
@@ -86,9 +86,9 @@ t.test('an export that is packed together, and another transfer, are looked into
     { name: 'snap/hello-on', revisions: [12], channels: [{ channel: 'latest/beta', slot: 'amd64', revision: 12 }] },
     { name: 'snap/other-on', revisions: [3] },
   ]);
-  const here = await believing(t, second, stick);
-  await here.done(`transfer receive ${join(stick, 'in.tar')}`);
-  t.match(await here.done(`transfer preview ${two.id}`), { problems: [] });
+  const receiver = await believing(t, second, stick);
+  await receiver.done(`transfer receive ${join(stick, 'in.tar')}`);
+  t.match(await receiver.done(`transfer preview ${two.id}`), { problems: [] });
 });
 
 /** A library in lib/charms, as charmcraft stores it, and its description by the charm store. */
@@ -110,7 +110,7 @@ t.test('libraries of charms are transferred, from files and responses, without g
     mkdirSync(join(fetched, 'lib/charms/ingress/v0'), { recursive: true });
     writeFileSync(join(fetched, 'lib/charms/ingress/v0', name), content);
   };
-  const [one, whole, other] = [
+  const [older, whole, other] = [
     libraryOf('ingress', 'ingress', 5),
     libraryOf('ingress', 'tracing', 2),
     libraryOf('ingress', 'ingress', 6),
@@ -120,21 +120,23 @@ t.test('libraries of charms are transferred, from files and responses, without g
     libraryOf('nobodys', 'lost', 1),
     libraryOf('far', 'away', 3),
   ];
-  lay('ingress.py', one.content);
+  lay('ingress.py', older.content);
   lay('newer.py', other.content);
   lay('changed.py', `${changed.content}# mine\n`);
   lay('lost.py', unknown.content);
   lay('away.py', elsewhere.content);
   lay('setup.py', 'LIBAPI = 0\nprint("no library")\n');
-  const known = [one, other, elsewhere].map(({ about }) => about);
-  writeFileSync(join(fetched, 'libraries.json'), JSON.stringify({ libraries: known }));
+  const published = [older, other, elsewhere].map(({ about }) => about);
+  writeFileSync(join(fetched, 'libraries.json'), JSON.stringify({ libraries: published }));
   for (const { about, content } of [whole, changed])
     writeFileSync(join(fetched, `${about['library-name']}.json`), JSON.stringify({ ...about, content }));
   const desk = await collector(t);
   const file = join(stick, 'in.tar');
   const made = await desk.done(`transfer gather ${fetched} ${file}`);
-  const why = Object.fromEntries(made['left-out'].map((left: { what: string; why: string }) => [left.what, left.why]));
-  t.match(why, {
+  const reasons = Object.fromEntries(
+    made['left-out'].map((left: { what: string; why: string }) => [left.what, left.why]),
+  );
+  t.match(reasons, {
     'lib/charms/ingress/v0/changed.py':
       /differs from the text that the charm store has as version 0\.1 of the library changed/,
     'lib/charms/ingress/v0/lost.py': /version 0\.1 of the library .*no response in the folder names its charm/,
@@ -143,35 +145,35 @@ t.test('libraries of charms are transferred, from files and responses, without g
   });
   t.equal(made['left-out'].length, 4);
 
-  const here = await believing(t, desk, stick);
-  await here.done(`transfer receive ${file}`);
-  const seen = await here.done(`transfer preview ${made.id}`);
+  const receiver = await believing(t, desk, stick);
+  await receiver.done(`transfer receive ${file}`);
+  const seen = await receiver.done(`transfer preview ${made.id}`);
   t.same(seen.problems, []);
   const lines = seen.lines.filter(({ kind }: { kind: string }) => kind === 'library');
-  t.same(lines.map(({ what, to }: { what: string; to: string }) => `${what} ${to}`).sort(), [
+  t.same(lines.map(({ what: object, to }: { what: string; to: string }) => `${object} ${to}`).sort(), [
     'library changed 0.1 published',
     'library ingress 0.5 published',
     'library ingress 0.6 published',
     'library tracing 0.2 published',
   ]);
-  await here.done(`transfer accept ${made.id} --yes`);
+  await receiver.done(`transfer accept ${made.id} --yes`);
 });
 
 /** A squashfs with one file in it. */
 const squashed = (name: string, text: string): Buffer => squashfsImage({ [`meta/${name}`]: text });
 
 /** The component at a site if a source contradicts its assertions. */
-async function retold(here: Awaited<ReturnType<typeof believing>>, stick: string): Promise<void> {
+async function retold(receiver: Awaited<ReturnType<typeof believing>>, stick: string): Promise<void> {
   const part = await openPart(join(stick, 'in.tar'));
   const files: Buffer[] = [];
   for await (const { bytes } of part.pieces()) files.push(Buffer.concat(await Array.fromAsync(bytes())));
   await part.close();
-  const said = JSON.parse(String(part.bytes)) as Partial<TransferStatement>;
+  const statement = JSON.parse(String(part.bytes)) as Partial<TransferStatement>;
   // The result for the same files.
-  delete said.parts;
-  delete said.blobs;
+  delete statement.parts;
+  delete statement.blobs;
   const seed = seedOf(7);
-  const store = await openStore({ directory: here.data });
+  const store = await openStore({ directory: receiver.data });
   const trusted = { name: 'teller', keys: [seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
   await store.acts.do(trustSource, { actor: 'cli:ada' }, trusted);
   await store.close();
@@ -180,27 +182,34 @@ async function retold(here: Awaited<ReturnType<typeof believing>>, stick: string
     component: Partial<TransferPackage['resources'][number]['revisions'][number]>,
     release: Partial<TransferPackage['channels'][number]> = {},
   ) => {
-    const packages = said.packages!.map((one) => ({
-      ...one,
-      channels: one.channels.map((channel) => ({ ...channel, ...release })),
-      resources: one.resources.map((resource) => ({
+    const packages = statement.packages!.map((entry) => ({
+      ...entry,
+      channels: entry.channels.map((channel) => ({ ...channel, ...release })),
+      resources: entry.resources.map((resource) => ({
         ...resource,
         revisions: resource.revisions.map((revision) => ({ ...revision, ...component })),
       })),
     }));
-    const transfer = example(files, { ...said, packages, source: 'teller', sequence: ++sequence, seed });
+    const transfer = example(files, { ...statement, packages, source: 'teller', sequence: ++sequence, seed });
     const [file] = await written(transfer, folder(t));
-    const { id } = await here.done(`transfer receive ${file!}`);
+    const { id } = await receiver.done(`transfer receive ${file!}`);
     // With an obstacle it ends with 1.
-    const { problems, lines } = await here.json(`transfer preview ${id}`);
+    const { problems, lines } = await receiver.json(`transfer preview ${id}`);
     const line = (of: string) => lines.find(({ kind }: { kind: string }) => kind === of);
     return { id, problems, component: line('resource'), release: line('release') };
   };
   t.match(await seen({}), { problems: [], component: { what: 'more revision 9', word: 'upstream' } });
   const other = await seen({ revision: 10 });
-  const why = 'Its assertion and the transfer contradict each other.';
-  t.match(other, { problems: [{ package: 'snap/with-com', what: 'more revision 10', why }], component: undefined });
-  t.match(await here.larder(`transfer accept ${other.id} --yes`), { code: 1, err: /more revision 10/ }, 'it stays out');
+  const reason = 'Its assertion and the transfer contradict each other.';
+  t.match(other, {
+    problems: [{ package: 'snap/with-com', what: 'more revision 10', why: reason }],
+    component: undefined,
+  });
+  t.match(
+    await receiver.larder(`transfer accept ${other.id} --yes`),
+    { code: 1, err: /more revision 10/ },
+    'it stays out',
+  );
   const notes = ['no assertion that this site believes'];
   t.match(
     await seen({ serves: [4, 5] }),
@@ -220,13 +229,13 @@ async function retold(here: Awaited<ReturnType<typeof believing>>, stick: string
 
 t.test('components of snaps are carried with the assertions that pair them', async (t) => {
   const [fetched, stick] = [folder(t), folder(t)];
-  const one = offered('with-com', 4);
-  const said =
+  const snap = offered('with-com', 4);
+  const yaml =
     "name: with-com\nversion: '1'\nsummary: One\ndescription: One\ncomponents:\n  more:\n    type: standard\n";
-  const file = squashed('snap.yaml', said);
+  const file = squashed('snap.yaml', yaml);
   const component = (version: string) =>
     squashed('component.yaml', `component: with-com+more\ntype: standard\nversion: '${version}'\n`);
-  const resource = { 'snap-id': one.id, 'resource-name': 'more', 'developer-id': 'maker', timestamp };
+  const resource = { 'snap-id': snap.id, 'resource-name': 'more', 'developer-id': 'maker', timestamp };
   const revision = (bytes: Buffer, number: number) =>
     made('store', 'authority', 'snap-resource-revision', {
       ...resource,
@@ -242,7 +251,7 @@ t.test('components of snaps are carried with the assertions that pair them', asy
     });
   const [good, unpaired, unknown] = [component('1'), component('2'), component('3')];
   const assertions = [
-    ...(await assertionsOf(one, file)),
+    ...(await assertionsOf(snap, file)),
     ...[await revision(good, 9), await revision(unpaired, 8), await pair(9, 4), await pair(9, 3), await pair(8, 3)],
   ];
   writeFileSync(join(fetched, 'a.assert'), stream(assertions));
@@ -250,18 +259,18 @@ t.test('components of snaps are carried with the assertions that pair them', asy
   for (const [name, bytes] of Object.entries(files)) writeFileSync(join(fetched, name), bytes);
   const desk = await collector(t);
   const gathered = await desk.done(`transfer gather ${fetched} ${join(stick, 'in.tar')} --release stable`);
-  const why = Object.fromEntries(
+  const reasons = Object.fromEntries(
     gathered['left-out'].map((left: { what: string; why: string }) => [left.what, left.why]),
   );
-  t.match(why, {
+  t.match(reasons, {
     'c.comp': /revision 8 of the component more of snap\/with-com, but no snap-resource-pair assigns/,
     'd.comp': /./,
   });
   t.equal(gathered['left-out'].length, 2);
 
-  const here = await believing(t, desk, stick);
-  await here.done(`transfer receive ${join(stick, 'in.tar')}`);
-  const seen = await here.done(`transfer preview ${gathered.id}`);
+  const receiver = await believing(t, desk, stick);
+  await receiver.done(`transfer receive ${join(stick, 'in.tar')}`);
+  const seen = await receiver.done(`transfer preview ${gathered.id}`);
   t.same([seen.problems, seen.disbelieved], [[], []]);
   t.match(
     seen.lines.filter(({ kind }: { kind: string }) => kind === 'resource'),
@@ -269,12 +278,13 @@ t.test('components of snaps are carried with the assertions that pair them', asy
   );
   const [release] = seen.lines.filter(({ kind }: { kind: string }) => kind === 'release');
   t.match(release, { from: null, to: '4 with more 9', notes: [] }, 'the release gives its component');
-  await retold(here, stick);
-  await here.done(`transfer accept ${gathered.id} --yes`);
-  const pairs = [`${one.id} more 9 4 global-upload`, `${one.id} more 9 3 global-upload`];
-  for (const pair of pairs) t.match(await here.done(`assertion export snap-resource-pair ${pair}`), { stream: /./ });
+  await retold(receiver, stick);
+  await receiver.done(`transfer accept ${gathered.id} --yes`);
+  const pairs = [`${snap.id} more 9 4 global-upload`, `${snap.id} more 9 3 global-upload`];
+  for (const pair of pairs)
+    t.match(await receiver.done(`assertion export snap-resource-pair ${pair}`), { stream: /./ });
   const again = folder(t);
-  t.match(await here.done(`transfer make ${join(again, 'on.tar')}`), { carried: 3 }, 'and go on from there');
+  t.match(await receiver.done(`transfer make ${join(again, 'on.tar')}`), { carried: 3 }, 'and go on from there');
   const second = await collector(t, 'second');
   t.match(await second.done(`transfer gather ${again} ${join(stick, 'second.tar')}`), { revisions: 1, carried: 3 });
 });

@@ -47,9 +47,9 @@ t.test('a site receives the snaps, charms, files and images of a folder, and no 
   t.notOk(readFileSync(file).includes(secret), 'no credential that lay there has left');
   t.notOk(readFileSync(file).includes('url-secret'));
 
-  const here = await believing(t, desk, stick);
-  t.match(await here.done(`transfer receive ${file}`), { lacking: [] });
-  const seen = await here.done(`transfer preview ${made.id}`);
+  const receiver = await believing(t, desk, stick);
+  t.match(await receiver.done(`transfer receive ${file}`), { lacking: [] });
+  const seen = await receiver.done(`transfer preview ${made.id}`);
   t.same(seen.problems, []);
   t.match(
     seen.lines.filter(({ kind }: { kind: string }) => kind === 'revision' || kind === 'release' || kind === 'image'),
@@ -66,8 +66,8 @@ t.test('a site receives the snaps, charms, files and images of a folder, and no 
       { package: 'snap/other-on', kind: 'release', what: 'latest/stable (amd64)', to: '3' },
     ],
   );
-  await here.done(`transfer accept ${made.id} --yes`);
-  t.match(await here.json('package show charm/wordpress'), { name: 'wordpress' });
+  await receiver.done(`transfer accept ${made.id} --yes`);
+  t.match(await receiver.json('package show charm/wordpress'), { name: 'wordpress' });
 });
 
 t.test('an unknown file is listed with the reason, and nothing is guessed', { skip }, async (t) => {
@@ -91,8 +91,10 @@ t.test('an unknown file is listed with the reason, and nothing is guessed', { sk
   writeFileSync(join(fetched, 'layers.tar.gz'), gzipSync(tar([{ name: 'etc/passwd', content: 'root' }])));
   const desk = await collector(t);
   const made = await desk.done(`transfer gather ${fetched} ${join(stick, 'in.tar')}`);
-  const why = Object.fromEntries(made['left-out'].map((one: { what: string; why: string }) => [one.what, one.why]));
-  t.match(why, {
+  const reasons = Object.fromEntries(
+    made['left-out'].map((left: { what: string; why: string }) => [left.what, left.why]),
+  );
+  t.match(reasons, {
     'alone.snap': /No assertion in the folder describes this file/,
     'link.assert': /symbolic link/,
     'unknown.charm': /No response in the folder says which revision of charm\/unknown it is/,
@@ -104,6 +106,6 @@ t.test('an unknown file is listed with the reason, and nothing is guessed', { sk
     'layers.tar.gz': /none of its 1 files can be part of a transfer/,
     'twofold.tar': /names that cannot be in one folder/,
   });
-  t.ok(why['cut.assert']);
+  t.ok(reasons['cut.assert']);
   t.notOk(readFileSync(join(stick, 'in.tar')).includes(secret));
 });

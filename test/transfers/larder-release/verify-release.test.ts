@@ -96,8 +96,8 @@ function tampering(): [string, (path: string) => void][] {
     bytes[at % bytes.length]! ^= 1;
     writeFileSync(file, bytes);
   };
-  const each = (what: string, change: (file: string) => void): [string, (path: string) => void][] =>
-    names.map((name) => [`${name}: ${what}`, (path) => change(join(path, name))]);
+  const each = (label: string, change: (file: string) => void): [string, (path: string) => void][] =>
+    names.map((name) => [`${name}: ${label}`, (path) => change(join(path, name))]);
   return [
     ...each('a flipped bit', (file) => flip(file, 7)),
     ...each('another flipped bit', (file) => flip(file, 31)),
@@ -141,12 +141,12 @@ function proofOf(from: string, to: string): void {
 t.test('of more than 100 tampered releases none is accepted', async (t) => {
   const changes = tampering();
   t.ok(changes.length >= 100, String(changes.length));
-  for (const [what, change] of changes) {
+  for (const [label, change] of changes) {
     const copy = join(place, 'copy');
     cpSync(release, copy, { recursive: true });
     t.match(await refusal(copy), /^accepted 1\.2\.0$/, 'before the change');
     change(copy);
-    t.match(await refusal(copy), /^(?!accepted)[A-Z].*[.]$/i, what);
+    t.match(await refusal(copy), /^(?!accepted)[A-Z].*[.]$/i, label);
     rmSync(copy, { recursive: true });
   }
 });

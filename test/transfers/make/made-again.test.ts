@@ -29,7 +29,7 @@ async function swept(directory: string): Promise<number> {
 }
 
 t.test('a lost part is made again after a sweep, until its content is deleted', async (t) => {
-  const { depot, here, stick, carry } = await twoSites(t);
+  const { depot, here: receiver, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   const file = join(stick, 'in.tar');
   t.match(await depot.done(`transfer make ${file}`), { sequence: 1 });
@@ -37,7 +37,7 @@ t.test('a lost part is made again after a sweep, until its content is deleted', 
   const again = join(stick, 'again.tar');
   await depot.done(`transfer make ${again} --again 1`);
   t.ok(readFileSync(again).equals(readFileSync(file)), 'the same bytes');
-  t.match(await here.done(`transfer receive ${again}`), { lacking: [] });
+  t.match(await receiver.done(`transfer receive ${again}`), { lacking: [] });
   t.match((await depot.larder('verify')).out, /^Everything is as it was written/);
 
   const digest = createHash('sha3-384')

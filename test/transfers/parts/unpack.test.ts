@@ -180,10 +180,10 @@ t.test('no name leads out of the folder, and no two files have the same one', (t
       type,
       fc.oneof(fc.constant('n'.repeat(128)), fc.stringMatching(/^[a-z0-9]{1,128}$/)),
       (names, kind, name) => {
-        const files = names.flatMap((one) => [randomBytes(8), Buffer.from(one)]);
-        const resources = names.map((one, at) => ({
+        const files = names.flatMap((resourceName) => [randomBytes(8), Buffer.from(resourceName)]);
+        const resources = names.map((resourceName, at) => ({
           ...charmWith(name, { charm: files[0]!, resource: files[2 * at]!, layer: files[1]! }).resources[0]!,
-          name: one,
+          name: resourceName,
         }));
         const packages = [{ ...helloWith([Buffer.from('own'), Buffer.from('two')]), name, type: kind, resources }];
         const all = [...files, Buffer.from('own'), Buffer.from('two')].map((bytes) => ({

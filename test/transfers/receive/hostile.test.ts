@@ -39,14 +39,14 @@ function membersIn(bytes: Buffer): Buffer[] {
 }
 
 t.test('a transfer that was changed in any way is refused, and leaves nothing', async (t) => {
-  const { depot, here, stick, carry } = await twoSites(t);
+  const { depot, here: siteA, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   await carry(offered('other-on', 3));
   await depot.done(`transfer make ${join(stick, 'one.tar')} --packages snap/hello-on`);
   await depot.done(`transfer make ${join(stick, 'two.tar')}`);
-  const [one, two] = ['one.tar', 'two.tar'].map((name) => readFileSync(join(stick, name))) as [Buffer, Buffer];
-  const [members, others] = [membersIn(two), membersIn(one)];
-  const { store, attempt } = await receiver(t, here);
+  const [first, two] = ['one.tar', 'two.tar'].map((name) => readFileSync(join(stick, name))) as [Buffer, Buffer];
+  const [members, others] = [membersIn(two), membersIn(first)];
+  const { store, attempt } = await receiver(t, siteA);
   const evil = join(stick, 'evil.tar');
   const place = fc.nat(members.length - 1);
   const header = (name: string, type: string): Buffer => {
@@ -55,9 +55,9 @@ t.test('a transfer that was changed in any way is refused, and leaves nothing', 
     return made;
   };
   const changes = fc.oneof(
-    fc.tuple(fc.nat(two.length - 1), fc.integer({ min: 1, max: 255 })).map(([at, by]) => {
+    fc.tuple(fc.nat(two.length - 1), fc.integer({ min: 1, max: 255 })).map(([at, mask]) => {
       const changed = Buffer.from(two);
-      changed.writeUInt8(changed.readUInt8(at) ^ by, at);
+      changed.writeUInt8(changed.readUInt8(at) ^ mask, at);
       return changed;
     }),
     fc.nat(two.length - 1).map((length) => two.subarray(0, length)),
@@ -104,37 +104,37 @@ t.test('a transfer that was changed in any way is refused, and leaves nothing', 
 });
 
 t.test('a transfer with the signature of another key, under any name, is refused', async (t) => {
-  const { here, stick } = await twoSites(t);
-  const { attempt } = await receiver(t, here);
+  const { here: siteA, stick } = await twoSites(t);
+  const { attempt } = await receiver(t, siteA);
   const file = join(stick, 'forged.tar');
-  const said = { source: 'depot', ...goodNow() };
-  writeFileSync(file, await partBytes(example([Buffer.from('evil')], { ...said, seed: seedOf(7) })));
+  const statement = { source: 'depot', ...goodNow() };
+  writeFileSync(file, await partBytes(example([Buffer.from('evil')], { ...statement, seed: seedOf(7) })));
   await t.rejects(attempt([file]), { message: /signed with 0 of the keys of 'depot'/ });
   const strange = join(stick, 'strange.tar');
-  writeFileSync(strange, await partBytes(example([Buffer.from('evil')], { ...said, source: 'nobody' })));
+  writeFileSync(strange, await partBytes(example([Buffer.from('evil')], { ...statement, source: 'nobody' })));
   await t.rejects(attempt([strange]), { message: /comes from 'nobody', and this site does not trust/ });
 });
 
 largeTest('parts of different transfers, older transfers and expired ones are refused', async (t) => {
-  const { depot, here, stick, carry } = await twoSites(t);
+  const { depot, here: siteA, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   for (const name of ['one', 'two']) await depot.done(`transfer make ${join(stick, `${name}.tar`)} --expires 1`);
-  const { attempt } = await receiver(t, here);
-  const [one, two] = [join(stick, 'one.tar'), join(stick, 'two.tar')];
-  await t.rejects(attempt([one, two]), { message: /parts of different transfers/ });
-  await here.done(`transfer receive ${two}`);
-  const [{ id }] = ((await here.done('transfer list')) as { transfers: [{ id: string }] }).transfers;
-  await here.done(`transfer accept ${id} --yes`);
-  await t.rejects(attempt([one]), { message: /number 1 of 'depot', and number 2 was already accepted/ });
+  const { attempt } = await receiver(t, siteA);
+  const [first, two] = [join(stick, 'one.tar'), join(stick, 'two.tar')];
+  await t.rejects(attempt([first, two]), { message: /parts of different transfers/ });
+  await siteA.done(`transfer receive ${two}`);
+  const [{ id }] = ((await siteA.done('transfer list')) as { transfers: [{ id: string }] }).transfers;
+  await siteA.done(`transfer accept ${id} --yes`);
+  await t.rejects(attempt([first]), { message: /number 1 of 'depot', and number 2 was already accepted/ });
 });
 
 t.test('a transfer in parts is received in any order, and on many visits', async (t) => {
-  const { here, stick } = await twoSites(t);
-  const { attempt, store } = await receiver(t, here);
+  const { here: siteA, stick } = await twoSites(t);
+  const { attempt, store } = await receiver(t, siteA);
   const big = Buffer.alloc(8 * 1024 * 1024, 'larder');
   const folder = join(stick, 'parts');
-  const said = goodNow();
-  const transfer = example([big, Buffer.from('small')], { ...said, source: 'maker', partSize: 3 * 1024 * 1024 });
+  const validity = goodNow();
+  const transfer = example([big, Buffer.from('small')], { ...validity, source: 'maker', partSize: 3 * 1024 * 1024 });
   t.ok(transfer.statement.parts.length >= 3, 'on a visit there are several of them');
   await store.acts.do(
     trustSource,
@@ -160,20 +160,20 @@ t.test('a transfer in parts is received in any order, and on many visits', async
   t.same(end.lacking, []);
   const sha3 = transfer.statement.blobs.at(0)!['sha3-384'];
   t.ok((await store.records.transfers.arrived(end.id)).has(sha3), 'what was cut is put together');
-  t.same(readdirSync(join(here.data, 'transfers', end.id)), [], 'and its pieces are gone');
+  t.same(readdirSync(join(siteA.data, 'transfers', end.id)), [], 'and its pieces are gone');
 });
 
 largeTest('a transfer is joined from its received parts, and a failing part loses none of the others', async (t) => {
-  const { here, stick } = await twoSites(t);
-  const { attempt, store } = await receiver(t, here);
+  const { here: siteA, stick } = await twoSites(t);
+  const { attempt, store } = await receiver(t, siteA);
   const seed = seedOf(5);
   const source = { name: 'cutter', keys: [seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
   await store.acts.do(trustSource, { actor: 'cli:ada' }, source);
   let sequence = 0;
   /** Parts of a content in several files; the file of each, and the offset of the content in it. */
   const cut = async (fill: string, inOrder = (files: Buffer[]) => files) => {
-    const said = { ...goodNow(), source: 'cutter', sequence: ++sequence, seed, partSize: 3 * MiB };
-    const transfer = example(inOrder([Buffer.alloc(7 * MiB, fill), Buffer.from(`small ${fill}`)]), said);
+    const statement = { ...goodNow(), source: 'cutter', sequence: ++sequence, seed, partSize: 3 * MiB };
+    const transfer = example(inOrder([Buffer.alloc(7 * MiB, fill), Buffer.from(`small ${fill}`)]), statement);
     const files: string[] = [];
     for (const [at] of transfer.statement.parts.entries()) {
       files.push(join(stick, `${fill}-${String(at + 1)}.tar`));
@@ -181,7 +181,7 @@ largeTest('a transfer is joined from its received parts, and a failing part lose
     }
     const of = transfer.statement.parts.map((pieces) => pieces.values().find(({ size }) => size > MiB / 2)!);
     t.equal(new Set(of.map(({ blob }) => blob)).size, 1, 'one content lies in all of them');
-    return { files, of, folder: join(here.data, 'transfers', idOf(transfer.bytes)) };
+    return { files, of, folder: join(siteA.data, 'transfers', idOf(transfer.bytes)) };
   };
   const spoil = (file: string): (() => void) => {
     const good = readFileSync(file);
@@ -194,26 +194,30 @@ largeTest('a transfer is joined from its received parts, and a failing part lose
   };
 
   const once = await cut('once');
-  const kept: boolean[] = [];
+  const folderStates: boolean[] = [];
   const whole = await attempt([once.files[2]!, once.files[0]!, ...once.files], undefined, (blobs) => ({
     copyIn(ranges, how) {
-      kept.push(existsSync(once.folder));
+      folderStates.push(existsSync(once.folder));
       return blobs.copyIn(ranges, how);
     },
   }));
-  t.same([whole.lacking, kept], [[], [false, false]], 'nothing is copied twice, also where a part is named twice');
+  t.same(
+    [whole.lacking, folderStates],
+    [[], [false, false]],
+    'nothing is copied twice, also where a part is named twice',
+  );
 
   const bad = await cut('bad');
   const mend = spoil(bad.files[1]!);
   await t.rejects(attempt(bad.files), { message: `The content ${bad.of[1]!.sha256} in it is corrupt.` });
   t.same(readdirSync(bad.folder).sort(), [bad.of[0]!.sha256, bad.of[2]!.sha256].sort(), 'the others are kept');
-  t.same(readdirSync(join(here.data, 'blobs', 'tmp')), []);
+  t.same(readdirSync(join(siteA.data, 'blobs', 'tmp')), []);
   mend();
   for (const at of [0, 2]) spoil(bad.files[at]!);
   t.same((await attempt(bad.files)).lacking, [], 'and are not read again');
   t.same(readdirSync(bad.folder), []);
 
-  const pulled = openSync(here.data, 'r');
+  const pulled = openSync(siteA.data, 'r');
   t.teardown(() => {
     closeSync(pulled);
   });
@@ -236,8 +240,8 @@ largeTest('a transfer is joined from its received parts, and a failing part lose
     failed(lost.files[1]),
   );
   t.same((await attempt([lost.files[1]!])).lacking, [], 'the part that could not be read is enough');
-  const beside = await cut('beside', (files) => files.toReversed());
-  const [first, second, ...others] = beside.files;
+  const reversed = await cut('beside', (files) => files.toReversed());
+  const [first, second, ...others] = reversed.files;
   await t.rejects(
     failing([second!, first!, ...others], 1, (size) => size < MiB / 2),
     failed(first),
@@ -247,13 +251,13 @@ largeTest('a transfer is joined from its received parts, and a failing part lose
 });
 
 t.test('an impossible statement of a trusted source is reported, and nothing is accepted', async (t) => {
-  const { here, stick } = await twoSites(t);
+  const { here: siteA, stick } = await twoSites(t);
   const nothing = { declares: [], packageYaml: null, craftYaml: null, prose: null };
-  const { attempt, store } = await receiver(t, here, () =>
+  const { attempt, store } = await receiver(t, siteA, () =>
     Promise.resolve({ kind: 'revision', version: '1', details: { architectures: ['amd64'] }, ...nothing }),
   );
-  const said = goodNow();
-  const { statement, seed } = example([Buffer.from('one'), Buffer.from('two')], { ...said, source: 'maker' });
+  const validity = goodNow();
+  const { statement, seed } = example([Buffer.from('one'), Buffer.from('two')], { ...validity, source: 'maker' });
   const trusted = { name: 'maker', keys: [seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
   await store.acts.do(trustSource, { actor: 'cli:ada' }, trusted);
   const [hello] = statement.packages;
@@ -262,7 +266,7 @@ t.test('an impossible statement of a trusted source is reported, and nothing is 
     slot: 'amd64',
     architecture: 'amd64',
     revision: 1,
-    'released-at': said.created,
+    'released-at': validity.created,
     ...more,
   });
   const wrong: [more: object, why: RegExp][] = [
@@ -280,27 +284,27 @@ t.test('an impossible statement of a trusted source is reported, and nothing is 
     ...(at > 2 && { channel: `latest/edge/b${String(at)}` }),
   }));
   const evil = example([Buffer.from('one'), Buffer.from('two')], {
-    ...said,
+    ...validity,
     source: 'maker',
     packages: [{ ...hello!, channels }],
   });
   const file = join(stick, 'evil.tar');
   writeFileSync(file, await partBytes(evil));
   const { id } = await attempt([file]);
-  const { problems } = (await here.json(`transfer preview ${id}`)) as { problems: { why: string }[] };
+  const { problems } = (await siteA.json(`transfer preview ${id}`)) as { problems: { why: string }[] };
   t.match(
-    problems.map(({ why }) => why),
-    wrong.map(([, why]) => why),
+    problems.map(({ why: reason }) => reason),
+    wrong.map(([, pattern]) => pattern),
   );
-  t.match((await here.larder(`transfer accept ${id} --yes`)).err, /Nothing was accepted/);
+  t.match((await siteA.larder(`transfer accept ${id} --yes`)).err, /Nothing was accepted/);
   t.same(await store.records.packages.after('', '', 10), []);
 });
 
 t.test(
   'assertions of a type that is not known here are left out with the reason, and the rest is accepted',
   async (t) => {
-    const { here, stick } = await twoSites(t);
-    const { attempt, store } = await receiver(t, here);
+    const { here: siteA, stick } = await twoSites(t);
+    const { attempt, store } = await receiver(t, siteA);
     const unknown = await Promise.all(
       ['cluster', 'from-the-future'].map((type) => madeElsewhere('ada', 'ada', type, { sequence: '1' })),
     );
@@ -318,7 +322,7 @@ t.test(
     const file = join(stick, 'newer.tar');
     writeFileSync(file, await partBytes(transfer));
     const { id } = await attempt([file]);
-    const seen = await here.json(`transfer preview ${id}`);
+    const seen = await siteA.json(`transfer preview ${id}`);
     t.same(seen.disbelieved, [
       {
         what: 'assertion/cluster',
@@ -328,7 +332,7 @@ t.test(
     ]);
     t.same(seen.problems, []);
     t.match(seen.lines, [{ package: 'assertion/account-key' }, { what: 'account/ada' }]);
-    await here.json(`transfer accept ${id} --yes`);
+    await siteA.json(`transfer accept ${id} --yes`);
     t.ok(await store.records.assertions.find('account/ada'));
   },
 );
@@ -346,53 +350,53 @@ const otherwise: Record<string, Partial<Offered>> = {
 t.test(
   'a snap with assertions that contradict the transfer stays out, and the snaps that they confirm are accepted',
   async (t) => {
-    const { here, stick } = await twoSites(t);
+    const { here: siteA, stick } = await twoSites(t);
     const seed = seedOf(3);
     const trusted = { name: 'teller', keys: [seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
-    const { store } = await receiver(t, here);
+    const { store } = await receiver(t, siteA);
     await store.acts.do(trustSource, { actor: 'cli:ada' }, { ...trusted, accept: 'automatic' });
     const files: Buffer[] = [];
     const assertions: Buffer[] = [];
     const packages = [];
     for (const name of ['good-one', ...Object.keys(otherwise)]) {
-      const one = offered(name, 12);
-      const file = snapOf(one);
+      const snap = offered(name, 12);
+      const file = snapOf(snap);
       // Of `file-off` an assertion is named that speaks of another file of it, of the same size.
-      const spokenOf = name === 'file-off' ? snapOf({ ...one, version: '9.99' }) : file;
+      const spokenOf = name === 'file-off' ? snapOf({ ...snap, version: '9.99' }) : file;
       files.push(file);
-      assertions.push(Buffer.from(stream(await assertionsOf({ ...one, ...otherwise[name] }, spokenOf))));
+      assertions.push(Buffer.from(stream(await assertionsOf({ ...snap, ...otherwise[name] }, spokenOf))));
       const [hello] = [helloWith([file])];
       const revision = { ...hello.revisions[0]!, revision: 12, assertion: nameOfRevision(spokenOf) };
       packages.push({
         ...hello,
-        id: one.id,
+        id: snap.id,
         name,
         publisher: 'maker',
         revisions: [{ ...revision, 'created-by': 'maker' }],
       });
     }
-    const said = { ...goodNow(), source: 'teller', seed, packages, assertions: assertions.map(contentOf) };
+    const statement = { ...goodNow(), source: 'teller', seed, packages, assertions: assertions.map(contentOf) };
     const part = join(stick, 'told.tar');
-    writeFileSync(part, await partBytes(example([...files, ...assertions], said)));
+    writeFileSync(part, await partBytes(example([...files, ...assertions], statement)));
 
-    const why = 'Its assertion and the transfer contradict each other.';
-    const came = await here.larder(`transfer receive ${part} --json`);
+    const reason = 'Its assertion and the transfer contradict each other.';
+    const came = await siteA.larder(`transfer receive ${part} --json`);
     t.match(came, { code: 0 });
     const { id, why: waits } = JSON.parse(came.out) as { id: string; why: string };
-    t.match(waits, why, 'nor does it come in by itself');
-    const seen = (await here.json(`transfer preview ${id}`)) as { problems: object[]; lines: { kind: string }[] };
+    t.match(waits, reason, 'nor does it come in by itself');
+    const seen = (await siteA.json(`transfer preview ${id}`)) as { problems: object[]; lines: { kind: string }[] };
     t.same(
       seen.problems,
-      Object.keys(otherwise).map((name) => ({ package: `snap/${name}`, what: 'revision 12', why })),
+      Object.keys(otherwise).map((name) => ({ package: `snap/${name}`, what: 'revision 12', why: reason })),
     );
     t.match(
       seen.lines.filter(({ kind }) => kind === 'revision'),
       [{ package: 'snap/good-one', word: 'upstream', notes: [] }],
     );
-    t.match(await here.larder(`transfer accept ${id} --yes`), { code: 1, err: new RegExp(why) });
+    t.match(await siteA.larder(`transfer accept ${id} --yes`), { code: 1, err: new RegExp(reason) });
     t.same(await store.records.packages.after('', '', 10), []);
     const without = Object.keys(otherwise).map((name) => `--without snap/${name}`);
-    await here.done(`transfer accept ${id} ${without.join(' ')} --yes`);
+    await siteA.done(`transfer accept ${id} ${without.join(' ')} --yes`);
     t.same(
       (await store.records.packages.after('', '', 10)).map(({ name }) => name),
       ['good-one'],

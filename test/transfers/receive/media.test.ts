@@ -20,18 +20,18 @@ t.setTimeout(600_000);
 const MiB = 1024 * 1024;
 
 t.test('a stick that fails in the middle, or a file that shrinks while it is read, leaves nothing wrong', async (t) => {
-  const here = await site(t, 'site-a');
-  const { attempt, store } = await receiver(t, here);
-  const said = { source: 'maker', ...goodNow() };
+  const siteA = await site(t, 'site-a');
+  const { attempt, store } = await receiver(t, siteA);
+  const statement = { source: 'maker', ...goodNow() };
   const files = ['one', 'two', 'three'].map((name) => Buffer.alloc(3 * MiB, name));
-  const transfer = example(files, said);
+  const transfer = example(files, statement);
   const source = { name: 'maker', keys: [transfer.seed.publicKey], threshold: 1, packages: ['*/*'], mayRelease: true };
   await store.acts.do(trustSource, { actor: 'cli:ada' }, source);
   const [file = ''] = await written(transfer, folder(t));
   // A folder that can be opened but fails to read, like a pulled stick.
-  const [stick, pulled] = [openSync(file, 'r'), openSync(here.data, 'r')];
+  const [stick, pulled] = [openSync(file, 'r'), openSync(siteA.data, 'r')];
   t.teardown(() => {
-    for (const one of [stick, pulled]) closeSync(one);
+    for (const descriptor of [stick, pulled]) closeSync(descriptor);
   });
   await t.rejects(
     attempt([file], (part) => ({
@@ -66,7 +66,7 @@ t.test('a stick that fails in the middle, or a file that shrinks while it is rea
   );
   cpSync(copy, file);
   t.match(await attempt([file]), { lacking: [] }, 'and the same command goes on');
-  t.same(readdirSync(join(here.data, 'blobs', 'tmp')), [], 'no half file is left');
+  t.same(readdirSync(join(siteA.data, 'blobs', 'tmp')), [], 'no half file is left');
 });
 
 t.test('a part counts as received only when it is durable', async (t) => {
@@ -85,17 +85,17 @@ t.test('a part counts as received only when it is durable', async (t) => {
   await t.rejects(unplaced, { message: 'the disk is gone' });
   t.equal(await noted(), 0);
   const before: number[] = [];
-  const there = await attempt(files, undefined, (blobs) => ({
+  const result = await attempt(files, undefined, (blobs) => ({
     async placed() {
       before.push(await noted());
       await blobs.placed();
     },
   }));
-  t.match([there, before, await noted()], [{ lacking: [] }, [0], 2]);
+  t.match([result, before, await noted()], [{ lacking: [] }, [0], 2]);
 });
 
 largeTest('Ctrl-C leaves nothing of a transfer in the making or unpacking, and receiving resumes', async (t) => {
-  const { depot, here, stick, carry } = await twoSites(t);
+  const { depot, here: siteA, stick, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   const ended = new AbortController();
   ended.abort(new Error('interrupted'));
@@ -125,11 +125,11 @@ largeTest('Ctrl-C leaves nothing of a transfer in the making or unpacking, and r
     );
   });
   t.same(readdirSync(stick).sort(), ['depot.json', 'in.tar', 'online-hello-on-12'], 'nothing was begun that is left');
-  const receiving = start(t, ['transfer', 'receive', file, '--data', here.data, '--json']);
+  const receiving = start(t, ['transfer', 'receive', file, '--data', siteA.data, '--json']);
   await Promise.race([receiving.says(/progress/), receiving.ended]);
   receiving.child.kill('SIGINT');
   if (receiving.child.exitCode === null) await once(receiving.child, 'exit');
-  t.match(await here.done(`transfer receive ${file}`), { lacking: [] });
+  t.match(await siteA.done(`transfer receive ${file}`), { lacking: [] });
 });
 
 /** A disk of its own that is full soon; undefined where this user may not mount one. */
@@ -162,14 +162,14 @@ largeTest('a full disk at the depot, at receive and at accept is reported, and l
   }
   const before = process.env['TMPDIR'];
   process.env['TMPDIR'] = disk;
-  const here = await site(t, 'site-a').finally(() => {
+  const siteA = await site(t, 'site-a').finally(() => {
     if (before === undefined) delete process.env['TMPDIR'];
     else process.env['TMPDIR'] = before;
   });
   const { changeConfig } = await import('#configuration/config.ts');
-  changeConfig(join(here.data, 'larder.toml'), { 'uploads.reserve': 1 * MiB });
+  changeConfig(join(siteA.data, 'larder.toml'), { 'uploads.reserve': 1 * MiB });
   const { depot, stick, carry } = await twoSites(t);
-  await trust(here, depot, join(stick, 'once-more.json'));
+  await trust(siteA, depot, join(stick, 'once-more.json'));
   await carry(offered('hello-on', 12));
   const file = join(stick, 'in.tar');
   fill(small);
@@ -178,15 +178,15 @@ largeTest('a full disk at the depot, at receive and at accept is reported, and l
   t.same(readdirSync(small), ['filler'], 'nothing is left on the full stick');
   const { id } = await depot.done(`transfer make ${file}`);
   fill(disk);
-  const received = await here.larder(`transfer receive ${file}`);
+  const received = await siteA.larder(`transfer receive ${file}`);
   t.match(received, { code: 1, err: /MiB are free\. Free space first|full/ });
   rmSync(join(disk, 'filler'));
-  t.match(await here.done(`transfer receive ${file}`), { id, lacking: [] });
+  t.match(await siteA.done(`transfer receive ${file}`), { id, lacking: [] });
   fill(disk);
-  const accepted = await here.larder(`transfer accept ${id} --yes`);
+  const accepted = await siteA.larder(`transfer accept ${id} --yes`);
   if (accepted.code !== 0) t.match(accepted.err, /full|room/);
   rmSync(join(disk, 'filler'));
-  t.match(await here.json('package list'), { packages: accepted.code === 0 ? [{}] : [] }, 'all of it or nothing');
-  t.match(await here.done(`transfer accept ${id} --yes`), { transfer: id });
-  t.match(await here.json('package list'), { packages: [{ name: 'hello-on' }] });
+  t.match(await siteA.json('package list'), { packages: accepted.code === 0 ? [{}] : [] }, 'all of it or nothing');
+  t.match(await siteA.done(`transfer accept ${id} --yes`), { transfer: id });
+  t.match(await siteA.json('package list'), { packages: [{ name: 'hello-on' }] });
 });

@@ -18,14 +18,14 @@ t.test(
   'a transfer comes from a write-once disc, and from a stick with FAT',
   { skip: withoutPrograms('genisoimage') },
   async (t) => {
-    const { depot, here, stick, carry } = await twoSites(t);
+    const { depot, here: receiver, stick, carry } = await twoSites(t);
     await carry(offered('hello-on', 12));
     const made = await depot.done(`transfer make ${join(stick, 'in.tar')}`);
     const burnt = join(folder(t), 'burnt');
     mkdirSync(burnt);
     cpSync(join(stick, 'in.tar'), join(burnt, 'DEPOT-1.TAR;1'));
     t.match(
-      await here.done(`transfer check ${burnt}`),
+      await receiver.done(`transfer check ${burnt}`),
       { transfers: [{ id: made.id }] },
       'in capitals, with its version',
     );
@@ -41,8 +41,8 @@ t.test(
       const bytes = execFileSync('isoinfo', ['-i', image, '-x', '/IN.TAR;1'], { maxBuffer: 64 * MiB });
       writeFileSync(join(place, 'IN.TAR;1'), bytes);
     }
-    t.match(await here.done(`transfer receive ${place}`), { id: made.id, lacking: [] });
-    t.match(await here.done(`transfer accept ${made.id} --yes`), { transfer: made.id });
+    t.match(await receiver.done(`transfer receive ${place}`), { id: made.id, lacking: [] });
+    t.match(await receiver.done(`transfer accept ${made.id} --yes`), { transfer: made.id });
 
     t.equal(
       partSizeFor('/media/stick/in.tar', undefined, () => 0x4d44),
@@ -58,6 +58,6 @@ t.test(
     const fat = formatted(t, 'vfat');
     await carry(offered('hello-on', 13));
     const second = await depot.done(`transfer make ${fat}`);
-    t.match(await here.done(`transfer receive ${fat}`), { id: second.id, lacking: [] });
+    t.match(await receiver.done(`transfer receive ${fat}`), { id: second.id, lacking: [] });
   },
 );

@@ -17,18 +17,18 @@ const count = process.env['LARDER_LONG'] === '1' ? 400 : 8;
  * A text that every scanner detects (EICAR, "Anti-Malware Testfile"); joined here, so that no scanner finds it in the
  * sources.
  */
-const found = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS', '-TEST-FILE!$H+H*'].join('');
+const testVirus = ['X5O!P%@AP[4\\PZX54(P^)7CC)7}$', 'EICAR-STANDARD-ANTIVIRUS', '-TEST-FILE!$H+H*'].join('');
 
 t.test('content that a scanner removes stays out, is named in the receipt, and the rest is accepted', async (t) => {
-  const { depot, here } = await twoSites(t);
+  const { depot, here: receiver } = await twoSites(t);
   const [online, stick] = [folder(t), folder(t)];
   const names = Array.from({ length: count }, (_, at) => `snap-${String(at).padStart(3, '0')}`);
   for (const [at, name] of names.entries()) {
-    const one = offered(name, at + 1);
-    const clean = snapOf(one);
-    const file = at === 3 ? Buffer.concat([clean, Buffer.from(found)]) : clean;
+    const snap = offered(name, at + 1);
+    const clean = snapOf(snap);
+    const file = at === 3 ? Buffer.concat([clean, Buffer.from(testVirus)]) : clean;
     writeFileSync(join(online, `${name}_${String(at + 1)}.snap`), file);
-    writeFileSync(join(online, `${name}_${String(at + 1)}.assert`), stream(await assertionsOf(one, file)));
+    writeFileSync(join(online, `${name}_${String(at + 1)}.assert`), stream(await assertionsOf(snap, file)));
   }
   await depot.done(`package import ${online} --release stable --yes`);
   const { id } = await depot.done(`transfer make ${join(stick, 'in.tar')}`);
@@ -37,7 +37,7 @@ t.test('content that a scanner removes stays out, is named in the receipt, and t
 
   const snaps = join(scan, 'snap');
   t.equal(readdirSync(snaps).length, count);
-  const bad = readdirSync(snaps).filter((name) => readFileSync(join(snaps, name)).includes(found));
+  const bad = readdirSync(snaps).filter((name) => readFileSync(join(snaps, name)).includes(testVirus));
   t.same(bad, ['snap-003_4.snap']);
   for (const name of bad) rmSync(join(snaps, name));
   t.match(
@@ -45,16 +45,16 @@ t.test('content that a scanner removes stays out, is named in the receipt, and t
     /snap\/snap-003_4\.snap is missing/,
   );
 
-  const received = await here.larder(`transfer receive ${scan}`);
+  const received = await receiver.larder(`transfer receive ${scan}`);
   t.equal(received.code, 1);
   t.match(received.out, /Without snap\/snap-003_4\.snap: 'larder transfer preview/);
-  t.match(await here.json(`transfer preview ${id}`), {
+  t.match(await receiver.json(`transfer preview ${id}`), {
     problems: [
       { package: 'snap/snap-003', what: 'revision 4', why: 'Its content is neither in the transfer nor here.' },
     ],
   });
-  t.match((await here.larder(`transfer accept ${id} --yes`)).err, /--without snap\/snap-003/);
-  const receipt = await here.done(`transfer accept ${id} --yes --without snap/snap-003`);
+  t.match((await receiver.larder(`transfer accept ${id} --yes`)).err, /--without snap\/snap-003/);
+  const receipt = await receiver.done(`transfer accept ${id} --yes --without snap/snap-003`);
   t.same(receipt['left-out'], [
     {
       package: 'snap/snap-003',
@@ -62,7 +62,7 @@ t.test('content that a scanner removes stays out, is named in the receipt, and t
       why: 'The administrator left it out. The content of revision 4 did not arrive.',
     },
   ]);
-  const { packages } = (await here.json('package list')) as { packages: { name: string }[] };
+  const { packages } = (await receiver.json('package list')) as { packages: { name: string }[] };
   t.same(
     packages.map(({ name }) => name).sort(),
     names.filter((name) => name !== 'snap-003'),
@@ -70,16 +70,16 @@ t.test('content that a scanner removes stays out, is named in the receipt, and t
 });
 
 t.test('content that was removed by mistake comes later, and then the whole transfer is accepted', async (t) => {
-  const { depot, here, carry, stick } = await twoSites(t);
+  const { depot, here: receiver, carry, stick } = await twoSites(t);
   await carry(offered('hello-on', 12));
   await carry(offered('other-on', 3));
   const { id } = await depot.done(`transfer make ${join(stick, 'in.tar')}`);
   const scan = join(stick, 'scan');
   await depot.done(`transfer unpack ${join(stick, 'in.tar')} ${scan}`);
   rmSync(join(scan, 'snap/hello-on_12.snap'));
-  t.match(await here.json(`transfer receive ${scan}`), { lacking: [1], 'taken-out': ['snap/hello-on_12.snap'] });
-  t.equal((await here.json(`transfer preview ${id}`)).problems.length, 1);
-  t.match(await here.done(`transfer receive ${join(stick, 'in.tar')}`), { lacking: [], 'taken-out': [] });
-  t.match(await here.done(`transfer preview ${id}`), { problems: [] });
-  t.match(await here.done(`transfer accept ${id} --yes`), { 'left-out': [] });
+  t.match(await receiver.json(`transfer receive ${scan}`), { lacking: [1], 'taken-out': ['snap/hello-on_12.snap'] });
+  t.equal((await receiver.json(`transfer preview ${id}`)).problems.length, 1);
+  t.match(await receiver.done(`transfer receive ${join(stick, 'in.tar')}`), { lacking: [], 'taken-out': [] });
+  t.match(await receiver.done(`transfer preview ${id}`), { problems: [] });
+  t.match(await receiver.done(`transfer accept ${id} --yes`), { 'left-out': [] });
 });

@@ -22,59 +22,67 @@ function seenByMac(folder: string): void {
 }
 
 t.test('a stick that a Mac has seen is read as if it had not, with another archive beside the transfer', async (t) => {
-  const { depot, here, carry } = await twoSites(t);
+  const { depot, here: receiver, carry } = await twoSites(t);
   await carry(offered('hello-on', 12));
   const stick = folder(t);
   const { id } = (await depot.done(`transfer make ${join(stick, 'in.tar')}`)) as { id: string };
   seenByMac(stick);
-  t.notMatch(await here.done(`transfer check ${stick}`), { 'not-read': [] }, 'files of a desktop are not mentioned');
+  t.notMatch(
+    await receiver.done(`transfer check ${stick}`),
+    { 'not-read': [] },
+    'files of a desktop are not mentioned',
+  );
   writeFileSync(join(stick, 'holiday.tar'), 'pictures');
-  const checked = await here.larder(`transfer check ${stick}`);
+  const checked = await receiver.larder(`transfer check ${stick}`);
   t.match(checked, {
     code: 0,
     out: /The transfer is complete[^]*Not read, because it is not part of a transfer: .*holiday\.tar\.$/m,
   });
-  t.match(await here.done(`transfer receive ${stick}`), { id, lacking: [], 'not-read': [join(stick, 'holiday.tar')] });
+  t.match(await receiver.done(`transfer receive ${stick}`), {
+    id,
+    lacking: [],
+    'not-read': [join(stick, 'holiday.tar')],
+  });
   const scan = folder(t);
   seenByMac(scan);
   t.match(
-    await here.larder(`transfer unpack ${stick} ${scan}`),
+    await receiver.larder(`transfer unpack ${stick} ${scan}`),
     { code: 0 },
     'a folder with nothing but these is empty',
   );
   seenBySecondMac(scan);
-  t.match(await here.larder(`transfer check ${scan}`), { code: 0, out: /The transfer is complete/ });
+  t.match(await receiver.larder(`transfer check ${scan}`), { code: 0, out: /The transfer is complete/ });
 });
 
 const seenBySecondMac = (folder: string): void => {
-  for (const name of readdirSync(folder).filter((one) => !one.startsWith('.')))
+  for (const name of readdirSync(folder).filter((file) => !file.startsWith('.')))
     writeFileSync(join(folder, `._${name}`), appleDouble);
 };
 
 t.test(
   'an archive beside an incomplete transfer may be its other part, so it is named and nothing is received',
   async (t) => {
-    const { depot, here, carry } = await twoSites(t);
+    const { depot, here: receiver, carry } = await twoSites(t);
     await carry(offered('hello-on', 12));
     const [stick, damaged] = [folder(t), folder(t)];
     await depot.done(`transfer make ${join(stick, 'in.tar')}`);
     writeFileSync(join(damaged, 'in.tar'), 'damaged on the way');
     const refused = /in\.tar cannot be read as a transfer/;
-    t.match(await here.larder(`transfer receive ${damaged}`), { code: 1, err: refused });
-    t.match(await here.larder(`transfer check ${damaged}`), { code: 1, err: refused });
+    t.match(await receiver.larder(`transfer receive ${damaged}`), { code: 1, err: refused });
+    t.match(await receiver.larder(`transfer check ${damaged}`), { code: 1, err: refused });
   },
 );
 
 t.test('snaps, a collector and a watched folder pass over the files of a desktop too', async (t) => {
-  const here = await site(t, 'site-a');
+  const receiver = await site(t, 'site-a');
   const stick = folder(t);
   await download(stick, offered('hello-on', 12));
   seenByMac(stick);
   writeFileSync(join(stick, '.fetched-0123456789abcdef'), 'snap\thello-on\n');
-  t.match(await here.larder(`package import ${stick} --release stable --yes`), { code: 0 });
+  t.match(await receiver.larder(`package import ${stick} --release stable --yes`), { code: 0 });
   const collector = join(folder(t), 'collector');
-  await here.larder(`site init desk --collector --data ${collector}`);
-  const gathered = await here.larder(
+  await receiver.larder(`site init desk --collector --data ${collector}`);
+  const gathered = await receiver.larder(
     `transfer gather ${stick} ${join(folder(t), 'out.tar')} --release stable --json --data ${collector}`,
   );
   t.match(JSON.parse(gathered.out), { gathered: [{ name: 'snap/hello-on' }], 'left-out': [] });
@@ -85,17 +93,17 @@ t.test('snaps, a collector and a watched folder pass over the files of a desktop
 });
 
 t.test('a folder without usable files is refused with the reason for each file', async (t) => {
-  const here = await site(t, 'site-a');
+  const receiver = await site(t, 'site-a');
   const [stick, collector] = [folder(t), join(folder(t), 'collector')];
   writeFileSync(join(stick, 'letter.txt'), 'dear ada');
-  await here.larder(`site init desk --collector --data ${collector}`);
+  await receiver.larder(`site init desk --collector --data ${collector}`);
   const reason = /No file in the folder can be part of a transfer, so no transfer is made\. letter\.txt: /;
-  t.match(await here.larder(`transfer gather ${stick} ${join(folder(t), 'out.tar')} --data ${collector}`), {
+  t.match(await receiver.larder(`transfer gather ${stick} ${join(folder(t), 'out.tar')} --data ${collector}`), {
     code: 1,
     err: reason,
   });
-  t.match(await here.larder(`transfer adopt ${stick} --yes`), { code: 1, err: reason });
-  t.match(await here.larder(`transfer adopt ${stick} --compare`), {
+  t.match(await receiver.larder(`transfer adopt ${stick} --yes`), { code: 1, err: reason });
+  t.match(await receiver.larder(`transfer adopt ${stick} --compare`), {
     code: 1,
     err: /says what the channels of the former store hold/,
   });

@@ -53,14 +53,21 @@ t.test('a folder is accepted without a signature, once the approvers have approv
   const seen = await done(`transfer preview ${id}`);
   t.match(seen, { unsigned: true, signatures: [], problems: [] });
   const words = new Map<string, string>(
-    seen.lines.map((one: { package: string; what: string; word: string }) => [`${one.package} ${one.what}`, one.word]),
+    seen.lines.map((line: { package: string; what: string; word: string }) => [
+      `${line.package} ${line.what}`,
+      line.word,
+    ]),
   );
   t.same(Object.fromEntries([...words].filter(([, word]) => word !== 'nobody')), {
     'snap/hello-on revision 12': 'upstream',
     'snap/hello-on account maker': 'upstream',
   });
-  for (const what of ['charm/wordpress revision 34', 'charm/wordpress site revision 3', 'snap/hello-on snap/hello-on'])
-    t.equal(words.get(what), 'nobody', what);
+  for (const object of [
+    'charm/wordpress revision 34',
+    'charm/wordpress site revision 3',
+    'snap/hello-on snap/hello-on',
+  ])
+    t.equal(words.get(object), 'nobody', object);
   t.match((await run(`transfer preview ${id}`)).out, /It is not signed: it can be accepted only with the approvals/);
 
   const accept = () => run(`transfer accept ${id} --yes --json`);

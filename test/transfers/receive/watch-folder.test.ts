@@ -35,14 +35,14 @@ function watched(refuse: () => Error | undefined = () => undefined) {
   const problems: (string | undefined)[] = [];
   const take = async (parts: readonly OpenPart[]): Promise<void> => {
     taken.push(parts.map(({ part }) => String(part)).join());
-    const why = refuse();
-    if (why !== undefined) throw why;
+    const error = refuse();
+    if (error !== undefined) throw error;
   };
   const feeds: string[] = [];
   const takeFeed = (file: string): Promise<void> => {
     feeds.push(file.slice(path.length + 1));
-    const why = refuse();
-    return why === undefined ? Promise.resolve() : Promise.reject(why);
+    const error = refuse();
+    return error === undefined ? Promise.resolve() : Promise.reject(error);
   };
   const look = watchFolder({
     folder: () => path,
@@ -71,7 +71,7 @@ t.test('a transfer is received once, when all of its parts are there and complet
 
 t.test('a feed is imported once, and a file that is neither a transfer nor a feed is ignored', async (t) => {
   const refusals: Refusal[] = [];
-  const { path, taken, feeds, look, said } = watched(() => refusals.at(-1));
+  const { path, taken, feeds, look, said: lastProblem } = watched(() => refusals.at(-1));
   const record = JSON.stringify(osvRecord({ id: 'USN-1-1', fixes: { 'Ubuntu:22.04:LTS openssl': '3' } }));
   writeFileSync(join(path, 'kev.json'), kevCatalog(['CVE-2026-1001']));
   writeFileSync(join(path, 'osv.zip'), zip({ 'README.md': 'words', 'USN-1-1.json': record, 'USN-2-1.json': record }));
@@ -83,19 +83,19 @@ t.test('a feed is imported once, and a file that is neither a transfer nor a fee
   t.same(await look(), {}, 'they may still be written');
   t.same(await look(), { feeds: 4 });
   t.same([taken, feeds.sort()], [[], ['kev.json', 'osv.tar', 'osv.tar.gz', 'osv.zip']]);
-  t.equal(said(), undefined);
+  t.equal(lastProblem(), undefined);
   t.same(await look(), {});
 
   refusals.push(new Refusal('conflict', 'The feed is of 2026-01-01, older than the present feed.'));
   writeFileSync(join(path, 'kev.json'), kevCatalog(['CVE-2026-1002'], '2026-01-01T00:00:00Z'));
   await look();
   t.same(await look(), {});
-  t.match(said(), /kev\.json in the watched folder was not received: The feed is of 2026-01-01, older/);
+  t.match(lastProblem(), /kev\.json in the watched folder was not received: The feed is of 2026-01-01, older/);
 });
 
 t.test('a file that is no transfer is reported; a refused transfer is tried again later', async (t) => {
-  let why: Refusal | undefined = new Refusal('insufficient-storage', 'Make room first.');
-  const { path, taken, look, said } = watched(() => why);
+  let refusal: Refusal | undefined = new Refusal('insufficient-storage', 'Make room first.');
+  const { path, taken, look, said: lastProblem } = watched(() => refusal);
   writeFileSync(join(path, 'a.tar'), 'no transfer at all');
   writeFileSync(join(path, 'b.txt'), 'nothing of it');
   const [part = ''] = await written(example([Buffer.from('b')], goodNow()), folder(t));
@@ -103,20 +103,20 @@ t.test('a file that is no transfer is reported; a refused transfer is tried agai
   await look();
   t.same(await look(), {});
   t.match(
-    said(),
+    lastProblem(),
     /a\.tar in the watched folder was not received: It is .*c\.tar in the watched folder .*Make room first/,
   );
   t.equal(taken.length, 1);
-  why = undefined;
+  refusal = undefined;
   for (let looks = 0; looks < 200 && taken.length < 2; looks++) await look();
   t.equal(taken.length, 2, 'there is room now');
-  t.match(said(), /a\.tar/);
-  t.notMatch(said(), /c\.tar/);
+  t.match(lastProblem(), /a\.tar/);
+  t.notMatch(lastProblem(), /c\.tar/);
   writeFileSync(join(path, 'a.tar'), readFileSync(part));
   utimesSync(join(path, 'a.tar'), 1, 1);
   await look();
   t.same(await look(), { taken: 1 }, 'another file under the same name is another file');
-  t.equal(said(), undefined);
+  t.equal(lastProblem(), undefined);
 });
 
 largeTest('an internal fault is reported, and the bytes received before it are not read again', async (t) => {
@@ -134,12 +134,12 @@ largeTest('an internal fault is reported, and the bytes received before it are n
 });
 
 t.test('transfers in the folder are accepted by the store itself, and waiting ones give the reason', async (t) => {
-  const [path, stick, here] = [folder(t), folder(t), await site(t, 'site-a')];
+  const [path, stick, receiver] = [folder(t), folder(t), await site(t, 'site-a')];
   const { publicKey } = seedOf(1);
   const identity = join(stick, 'depot.json');
   writeFileSync(identity, JSON.stringify({ format: 1, site: 'depot', keys: [publicKey], threshold: 1 }));
-  await here.done(`site trust ${identity} --fingerprint ${fingerprintOf([publicKey])[0] ?? ''} --accept automatic`);
-  changeConfig(join(here.data, 'larder.toml'), { 'transfers.watch': path });
+  await receiver.done(`site trust ${identity} --fingerprint ${fingerprintOf([publicKey])[0] ?? ''} --accept automatic`);
+  changeConfig(join(receiver.data, 'larder.toml'), { 'transfers.watch': path });
   const file = snapOf(offered('hello-on', 1));
   const packages = [{ ...helloWith([file]), name: 'hello-on', id: 'h'.repeat(32) }];
   const laid = async (sequence: number): Promise<void> => {
@@ -147,18 +147,20 @@ t.test('transfers in the folder are accepted by the store itself, and waiting on
     copyFileSync(part, join(path, `in-${String(sequence)}.tar`));
   };
   const health = createHealth({ error: () => undefined, info: () => undefined });
-  const current = () => ({ config: readConfig(join(here.data, 'larder.toml')) }) as ReturnType<Current>;
-  const { run } = watchFolderJob({ health, directory: here.data }, current, new AbortController().signal);
+  const current = () => ({ config: readConfig(join(receiver.data, 'larder.toml')) }) as ReturnType<Current>;
+  const { run } = watchFolderJob({ health, directory: receiver.data }, current, new AbortController().signal);
   await laid(1);
   await run();
   t.same(await run(), { taken: 1 });
-  const [waits] = (await here.done('transfer list')).transfers;
+  const [waits] = (await receiver.done('transfer list')).transfers;
   t.match(waits, { status: 'waiting', why: 'snap/hello-on is new here.', 'received-by': 'larder' });
-  await here.done(`transfer accept ${waits.id} --yes`);
+  await receiver.done(`transfer accept ${waits.id} --yes`);
   await laid(2);
   await run();
   t.same(await run(), { taken: 1 });
-  const came = (await here.done('transfer list')).transfers.find((one: { sequence: number }) => one.sequence === 2);
+  const came = (await receiver.done('transfer list')).transfers.find(
+    (transfer: { sequence: number }) => transfer.sequence === 2,
+  );
   t.match(came, { status: 'accepted', 'settled-by': 'larder' });
   writeFileSync(join(path, 'bad.tar'), 'nothing');
   await run();
@@ -168,13 +170,13 @@ t.test('transfers in the folder are accepted by the store itself, and waiting on
     [{ severity: 'notice', says: /bad\.tar in the watched folder was not received/ }],
     'the store is well all the same',
   );
-  t.match(await here.done('transfer watch'), { taken: 2, files: { length: 3 }, fault: null });
+  t.match(await receiver.done('transfer watch'), { taken: 2, files: { length: 3 }, fault: null });
 });
 
 largeTest('another thread receives it: the serving thread continues, and ends it at its own end', async (t) => {
-  const [path, here, { anyone }] = [folder(t), await site(t, 'site-a'), await startStore(t)];
-  changeConfig(join(here.data, 'larder.toml'), { 'transfers.watch': path });
-  const current = () => ({ config: readConfig(join(here.data, 'larder.toml')) }) as ReturnType<Current>;
+  const [path, receiver, { anyone }] = [folder(t), await site(t, 'site-a'), await startStore(t)];
+  changeConfig(join(receiver.data, 'larder.toml'), { 'transfers.watch': path });
+  const current = () => ({ config: readConfig(join(receiver.data, 'larder.toml')) }) as ReturnType<Current>;
   const health = createHealth({ error: () => undefined, info: () => undefined });
   const gate = new Int32Array(new SharedArrayBuffer(4));
   const letGo = (): void => {
@@ -190,7 +192,7 @@ largeTest('another thread receives it: the serving thread continues, and ends it
     return thread;
   };
   const ended = new AbortController();
-  const { run } = watchFolderJob({ health, directory: here.data, start }, current, ended.signal);
+  const { run } = watchFolderJob({ health, directory: receiver.data, start }, current, ended.signal);
   const lay = async (name: string): Promise<void> => {
     const [part = ''] = await written(example([Buffer.from(name)], goodNow()), folder(t));
     copyFileSync(part, join(path, `${name}.tar`));
@@ -198,7 +200,7 @@ largeTest('another thread receives it: the serving thread continues, and ends it
   };
   await lay('one');
   const looking = run();
-  for (let asked = 0; asked < 3; asked++) t.equal((await anyone.get('/metrics')).status, 200);
+  for (let count = 0; count < 3; count++) t.equal((await anyone.get('/metrics')).status, 200);
   t.same([codes.length, await health.look()], [1, []], 'nothing of it is done by whoever serves');
   letGo();
   t.same(await looking, {});

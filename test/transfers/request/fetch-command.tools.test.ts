@@ -14,17 +14,17 @@ t.setTimeout(600_000);
 
 t.test('one command fetches what a request asks for, and the site accepts the transfer', { skip }, async (t) => {
   const { store, password } = await oldStore(t);
-  const here = await site(t, 'site-a');
+  const receiver = await site(t, 'site-a');
   const [stick, home] = [folder(t), folder(t)];
-  const env = { XDG_DATA_HOME: home, LARDER_DATA: here.data };
+  const env = { XDG_DATA_HOME: home, LARDER_DATA: receiver.data };
   const desk = (line: string) => larder(line, { env });
   t.match(await desk('site init desk --collector'), { code: 0 });
   const collector = join(home, 'larder-collector');
   const { fingerprints } = JSON.parse((await larder(`site show --json --data ${collector}`)).out).site;
-  await here.done(`site trust ${join(collector, 'collector.json')} --fingerprint ${fingerprints[0]}`);
-  await here.done('subscription add snap/hello-on charm/hello --architecture amd64');
+  await receiver.done(`site trust ${join(collector, 'collector.json')} --fingerprint ${fingerprints[0]}`);
+  await receiver.done('subscription add snap/hello-on charm/hello --architecture amd64');
   const request = join(stick, 'request.tar');
-  await here.done(`transfer request ${request} --yes`);
+  await receiver.done(`transfer request ${request} --yes`);
 
   const from = `--store ${store.url} --charmhub ${store.url}`;
   t.match(await desk(`transfer fetch ${request} ${join(stick, 'in.tar')} --store file:///etc`), {
@@ -47,13 +47,13 @@ t.test('one command fetches what a request asks for, and the site accepts the tr
     .replace('/media/stick/round.tar', join(stick, 'in.tar'));
   const made = await desk(`${asInGuide} ${from} --json`);
   t.match(made, { code: 0 }, made.err);
-  const { id, folder: kept } = JSON.parse(made.out);
-  t.equal(kept, join(collector, 'fetched', 'site-a-1'));
-  const received = await here.done(`transfer receive ${join(stick, 'in.tar')} --preview`);
+  const { id, folder: fetched } = JSON.parse(made.out);
+  t.equal(fetched, join(collector, 'fetched', 'site-a-1'));
+  const received = await receiver.done(`transfer receive ${join(stick, 'in.tar')} --preview`);
   t.match(received, { id, lacking: [], preview: { source: 'desk', problems: [] } });
   t.notMatch(JSON.stringify(received.preview['left-out']), /\.fetched-/, "the script's mark is not in the preview");
-  await here.done(`transfer accept ${id} --yes --receipt ${join(stick, 'receipt.json')}`);
-  t.match(await here.done('package list'), { packages: [{ name: 'hello' }, { name: 'hello-on' }] });
+  await receiver.done(`transfer accept ${id} --yes --receipt ${join(stick, 'receipt.json')}`);
+  t.match(await receiver.done('package list'), { packages: [{ name: 'hello' }, { name: 'hello-on' }] });
   t.notOk(readFileSync(join(stick, 'in.tar')).includes(password), 'no credential of the store leaves the desk');
   t.match(await desk(`transfer fetch ${request} ${join(stick, 'in.tar')} ${from}`), {
     code: 1,
@@ -63,13 +63,13 @@ t.test('one command fetches what a request asks for, and the site accepts the tr
 
 t.test('a package that cannot be fetched is left out only on request', { skip }, async (t) => {
   const { store } = await oldStore(t);
-  const here = await site(t, 'site-a');
+  const receiver = await site(t, 'site-a');
   const [stick, collector] = [folder(t), join(folder(t), 'collector')];
   const desk = (line: string) => larder(`${line} --data ${collector}`);
   await desk('site init desk --collector');
-  await here.done('subscription add snap/hello-on snap/nothing --architecture amd64');
+  await receiver.done('subscription add snap/hello-on snap/nothing --architecture amd64');
   const request = join(stick, 'request.tar');
-  await here.done(`transfer request ${request} --yes`);
+  await receiver.done(`transfer request ${request} --yes`);
   const fetch = `transfer fetch ${request} ${join(stick, 'in.tar')} --store ${store.url} --charmhub ${store.url}`;
   t.match(await desk(fetch), { code: 1, err: /not everything could be fetched/ });
   t.notOk(existsSync(join(stick, 'in.tar')));

@@ -69,15 +69,15 @@ t.test(
     const left = spawnSync('grep', ['-rl', password, to], { encoding: 'utf8' });
     t.equal(left.stdout, '', 'no credential is left');
 
-    const there = commandsOn(join(folder(t), 'data'));
-    await there.larder('init');
-    const file = join(there.data, 'larder.toml');
+    const otherStore = commandsOn(join(folder(t), 'data'));
+    await otherStore.larder('init');
+    const file = join(otherStore.data, 'larder.toml');
     writeFileSync(
       file,
       readFileSync(file, 'utf8').replace(/^# trusted = .*$/m, `trusted = ["${rootsFile(folder(t))}"]`),
     );
     t.match(
-      await there.json(`package import ${join(to, 'snaps')} --preview`),
+      await otherStore.json(`package import ${join(to, 'snaps')} --preview`),
       { revisions: [{ revision: 12 }] },
       'with its assertions',
     );

@@ -68,7 +68,11 @@ export const goodNow = (): Pick<TransferStatement, 'created' | 'expires'> => ({
 /** A transfer of these files, signed by one key. */
 export function example(
   files: Uint8Array[],
-  { partSize, seed = seedOf(1), ...said }: Partial<TransferStatement> & { partSize?: number; seed?: SigningSeed } = {},
+  {
+    partSize,
+    seed = seedOf(1),
+    ...overrides
+  }: Partial<TransferStatement> & { partSize?: number; seed?: SigningSeed } = {},
 ): Example {
   const blobs: TransferBlob[] = files.map((bytes) => ({ ...contentOf(bytes), 'media-type': 'application/x-snap' }));
   const whole: Omit<TransferStatement, 'parts'> = {
@@ -84,7 +88,7 @@ export function example(
     packages: [helloWith(files)],
     blobs,
     'left-out': [],
-    ...said,
+    ...overrides,
   };
   const parts = cutIntoParts(whole, partSize).map((cuts) =>
     cuts.map((cut) => {

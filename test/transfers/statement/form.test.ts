@@ -23,15 +23,16 @@ const mebibyte = 1024 * 1024;
 /** Everything that a part holds, by the number of its blob. */
 async function contentsIn(file: string): Promise<Map<number, Buffer[]>> {
   const part = await openPart(file);
-  const found = new Map<number, Buffer[]>();
+  const contents = new Map<number, Buffer[]>();
   try {
     for await (const { piece, bytes } of part.pieces()) {
-      for await (const some of bytes()) found.set(piece.blob, [...(found.get(piece.blob) ?? []), Buffer.from(some)]);
+      for await (const some of bytes())
+        contents.set(piece.blob, [...(contents.get(piece.blob) ?? []), Buffer.from(some)]);
     }
   } finally {
     await part.close();
   }
-  return found;
+  return contents;
 }
 
 t.test('a written statement is read back, in one part or in many', async (t) => {
@@ -41,16 +42,16 @@ t.test('a written statement is read back, in one part or in many', async (t) => 
     const folder = t.testdir();
     const parts = await written(transfer, folder);
     t.equal(parts.length, partSize === undefined ? 1 : transfer.statement.parts.length);
-    const found: Buffer[] = files.map(() => Buffer.alloc(0));
+    const contents: Buffer[] = files.map(() => Buffer.alloc(0));
     for (const [at, file] of parts.entries()) {
       if (partSize !== undefined) t.ok(readFileSync(file).length <= partSize, 'no part is larger than it may be');
       const part = await openPart(file);
       t.equal(part.part, at + 1);
       t.equal(part.id, digest('sha256', transfer.bytes));
       await part.close();
-      for (const [blob, bytes] of await contentsIn(file)) found[blob] = Buffer.concat([found[blob]!, ...bytes]);
+      for (const [blob, bytes] of await contentsIn(file)) contents[blob] = Buffer.concat([contents[blob]!, ...bytes]);
     }
-    t.same(found, files);
+    t.same(contents, files);
   }
 });
 
@@ -84,9 +85,9 @@ largeTest('a part that was changed anywhere is refused', async (t) => {
   const whole = await partBytes(example(files));
   const file = join(t.testdir(), 'changed.tar');
   await fc.assert(
-    fc.asyncProperty(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 255 }), async (at, by) => {
+    fc.asyncProperty(fc.nat(whole.length - 1), fc.integer({ min: 1, max: 255 }), async (at, mask) => {
       const changed = Buffer.from(whole);
-      changed.writeUInt8(changed.readUInt8(at) ^ by, at);
+      changed.writeUInt8(changed.readUInt8(at) ^ mask, at);
       writeFileSync(file, changed);
       // An unsigned statement shows in its list of signers: all other texts are refused while reading.
       try {
@@ -97,7 +98,7 @@ largeTest('a part that was changed anywhere is refused', async (t) => {
       } catch (error) {
         return void t.ok(error instanceof NotATransfer);
       }
-      await t.rejects(contentsIn(file), NotATransfer, `byte ${String(at)} changed by ${String(by)}`);
+      await t.rejects(contentsIn(file), NotATransfer, `byte ${String(at)} changed by ${String(mask)}`);
     }),
     { numRuns: 300 },
   );
@@ -135,7 +136,7 @@ t.test('a statement has one form', (t) => {
     `${text}\n`,
     `\uFEFF${text}`,
   ];
-  for (const one of other) t.throws(() => readStatement(Buffer.from(one)), NotATransfer);
+  for (const variant of other) t.throws(() => readStatement(Buffer.from(variant)), NotATransfer);
   t.throws(() => readStatement(Buffer.from(text.replace('"format":1', '"format":3'))), {
     message: 'It has the format 3, which a newer release of larder reads.',
   });
@@ -143,9 +144,9 @@ t.test('a statement has one form', (t) => {
 });
 
 t.test('a statement that is longer than a receiver has memory for is neither made nor read', async (t) => {
-  const one = helloWith([Buffer.from('some')]);
+  const template = helloWith([Buffer.from('some')]);
   const described = Array.from({ length: 26 }, (_, at) => {
-    return { ...one, id: `hello-${String(at)}`, name: `hello-${String(at)}`, description: 'a'.repeat(mebibyte) };
+    return { ...template, id: `hello-${String(at)}`, name: `hello-${String(at)}`, description: 'a'.repeat(mebibyte) };
   });
   const making = (packages: typeof described): Promise<{ bytes: Buffer | Uint8Array }> =>
     composeUnsigned(
@@ -202,11 +203,11 @@ t.test('a statement that contradicts itself is refused', (t) => {
     { accounts: [statement.accounts[0]!, statement.accounts[0]!] },
     { packages: [{ ...statement.packages.at(0)!, resources: [forNothing] }] },
   ];
-  for (const one of wrong) {
+  for (const change of wrong) {
     t.throws(
-      () => readStatement(writeStatement({ ...statement, ...one })),
+      () => readStatement(writeStatement({ ...statement, ...change })),
       NotATransfer,
-      JSON.stringify(one).slice(0, 60),
+      JSON.stringify(change).slice(0, 60),
     );
   }
   t.end();
@@ -220,6 +221,6 @@ t.test('each key counts once, and only for its own signature', async (t) => {
   t.same(findSigners(bytes, both, keys), [a.publicKey, b.publicKey]);
   t.same(findSigners(bytes, [...both, ...both], [a.publicKey, a.publicKey]), [a.publicKey], 'twice is once');
   t.same(findSigners(Buffer.concat([bytes, Buffer.from(' ')]), both, keys), []);
-  const lent = both.map((one) => ({ ...one, keyid: keyIdOf(c.publicKey) }));
+  const lent = both.map((signature) => ({ ...signature, keyid: keyIdOf(c.publicKey) }));
   t.same(findSigners(bytes, lent, [c.publicKey]), [], 'a signature under the name of another key');
 });

@@ -15,7 +15,7 @@ import { anyCharacter } from '#test/fixtures/characters.ts';
 
 const object = fc
   .dictionary(fc.string({ unit: anyCharacter }), fc.jsonValue(), { maxKeys: 6 })
-  .map((one) => JSON.parse(toCanonicalText(one as never)) as Record<string, never>);
+  .map((members) => JSON.parse(toCanonicalText(members as never)) as Record<string, never>);
 
 t.test('the members of an object, and the items of its lists, are found at their places', (t) => {
   fc.assert(
@@ -46,19 +46,21 @@ t.test('there is one form, with any order of members', (t) => {
     if (value === null || typeof value !== 'object') return JSON.stringify(value);
     if (Array.isArray(value)) return `[${value.map(formOf).join(',')}]`;
     const sorted = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-    return `{${sorted.map(([key, one]) => `${JSON.stringify(key)}:${formOf(one)}`).join(',')}}`;
+    return `{${sorted.map(([key, member]) => `${JSON.stringify(key)}:${formOf(member)}`).join(',')}}`;
   };
   // A number-like member name comes first in any JavaScript object; no shape of ours has such names.
-  const named = fc.string({ unit: anyCharacter }).map((name) => `.${name}`);
+  const memberName = fc.string({ unit: anyCharacter }).map((name) => `.${name}`);
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof({ maxDepth: 4 }, fc.jsonValue({ maxDepth: 0 }), tie('list'), tie('object')),
     list: fc.array(tie('value'), { maxLength: 4 }),
-    object: fc.array(fc.tuple(named, tie('value')), { maxLength: 4 }).map((all) => Object.fromEntries(all) as unknown),
+    object: fc
+      .array(fc.tuple(memberName, tie('value')), { maxLength: 4 })
+      .map((all) => Object.fromEntries(all) as unknown),
   }));
   fc.assert(
-    fc.property(value, (one) => {
-      t.equal(toCanonicalText(one), formOf(one));
-      t.equal(toCanonicalText(JSON.parse(formOf(one))), formOf(one));
+    fc.property(value, (json) => {
+      t.equal(toCanonicalText(json), formOf(json));
+      t.equal(toCanonicalText(JSON.parse(formOf(json))), formOf(json));
     }),
     { numRuns: 500 },
   );
@@ -72,19 +74,19 @@ t.test('values read from a changed text equal those of JSON, or are undefined', 
       fc.nat(),
       fc.constantFrom('{', '}', '[', ']', '"', ',', ':', '\\', ' ', '0', 'a'),
       fc.boolean(),
-      (value, where, by, isNew) => {
+      (value, where, character, isNew) => {
         const text = toCanonicalText(value);
         const at = where % (text.length + 1);
-        const changed = Buffer.from(text.slice(0, at) + by + text.slice(isNew ? at : at + 1));
-        let said: Record<string, unknown>;
+        const changed = Buffer.from(text.slice(0, at) + character + text.slice(isNew ? at : at + 1));
+        let members: Record<string, unknown>;
         try {
-          said = Object.fromEntries(
+          members = Object.fromEntries(
             [...membersOfObject(changed)].map(([name, extent]) => [name, parseExtent(changed, extent)]),
           );
         } catch (error) {
           return void t.ok(error instanceof NotCanonical);
         }
-        t.same(said, JSON.parse(changed.toString()));
+        t.same(members, JSON.parse(changed.toString()));
       },
     ),
     { numRuns: 1000 },

@@ -38,50 +38,56 @@ t.test('remodels are permitted, described again and forbidden again', async (t) 
     'modified-at': null,
     'modified-by': null,
   };
-  const one = { ...any, ...remodel('pump', '0001', 'mill'), description: null };
+  const specific = { ...any, ...remodel('pump', '0001', 'mill'), description: null };
   const added = await bob.post(list, {
     allowlist: [
       { ...remodel('pump', '0001', 'mill'), description: null },
       { ...remodel('pump', null, 'mill'), description: 'all of them' },
     ],
   });
-  t.same([added.status, added.body], [201, { allowlist: [one, any] }]);
-  t.same((await ada.get(list)).body, { allowlist: [any, one], 'next-cursor': null }, 'the wildcard comes first');
+  t.same([added.status, added.body], [201, { allowlist: [specific, any] }]);
+  t.same((await ada.get(list)).body, { allowlist: [any, specific], 'next-cursor': null }, 'the wildcard comes first');
 
   advance();
   const changed = await bob.patch(list, { allowlist: [{ ...remodel('pump', null, 'mill'), description: null }] });
   const described = { ...any, description: null, 'modified-at': '2026-03-01T12:00:01.000Z', 'modified-by': bobId };
   t.same([changed.status, changed.body], [200, { allowlist: [described] }]);
-  t.same((await ada.get(list)).body.allowlist, [described, one]);
+  t.same((await ada.get(list)).body.allowlist, [described, specific]);
 
   const gone = await bob.post(`${list}/delete`, { allowlist: [remodel('pump', null, 'mill')] });
   t.same([gone.status, gone.body], [200, {}]);
-  t.same((await ada.get(list)).body.allowlist, [one], 'the wildcard went, the serial stayed');
+  t.same((await ada.get(list)).body.allowlist, [specific], 'the wildcard went, the serial stayed');
 });
 
 t.test('a list with one refused entry changes nothing', async (t) => {
   const { ada, list } = await withModels(t);
-  const known = { ...remodel('pump', null, 'mill'), description: 'kept' };
+  const existing = { ...remodel('pump', null, 'mill'), description: 'kept' };
   const fresh = { ...remodel('saw', null, 'mill'), description: null };
-  await ada.post(list, { allowlist: [known] });
+  await ada.post(list, { allowlist: [existing] });
   const before = (await ada.get(list)).body;
 
-  t.match(await ada.post(list, { allowlist: [fresh, known] }), refusal(409, 'conflict', /already\. Nothing was added/));
+  t.match(
+    await ada.post(list, { allowlist: [fresh, existing] }),
+    refusal(409, 'conflict', /already\. Nothing was added/),
+  );
   t.match(
     await ada.post(list, { allowlist: [fresh, { ...remodel('saw', null, 'lathe'), description: null }] }),
     refusal(404, 'resource-not-found', /'lathe'/),
   );
   t.match(await ada.post(list, { allowlist: [fresh, fresh] }), refusal(400, 'api-error', /twice/));
   t.match(
-    await ada.patch(list, { allowlist: [{ ...known, description: 'new' }, fresh] }),
+    await ada.patch(list, { allowlist: [{ ...existing, description: 'new' }, fresh] }),
     refusal(404, 'resource-not-found', /nothing was changed/),
   );
-  t.match(await ada.patch(list, { allowlist: [{ ...known, 'from-serial': '1' }] }), refusal(404, 'resource-not-found'));
+  t.match(
+    await ada.patch(list, { allowlist: [{ ...existing, 'from-serial': '1' }] }),
+    refusal(404, 'resource-not-found'),
+  );
   t.match(
     await ada.post(`${list}/delete`, { allowlist: [remodel('pump', null, 'mill'), remodel('saw', null, 'mill')] }),
     refusal(404, 'resource-not-found', /nothing was changed/),
   );
-  const { description, ...short } = known;
+  const { description, ...short } = existing;
   t.equal(description, 'kept');
   for (const allowlist of [
     undefined,
@@ -90,16 +96,16 @@ t.test('a list with one refused entry changes nothing', async (t) => {
     [],
     [null],
     [short],
-    [{ ...known, 'from-serial': '' }],
-    [{ ...known, 'from-model': '' }],
-    [{ ...known, more: 1 }],
-    [{ ...known, 'to-model': null }],
-    Array.from({ length: 1001 }, () => known),
+    [{ ...existing, 'from-serial': '' }],
+    [{ ...existing, 'from-model': '' }],
+    [{ ...existing, more: 1 }],
+    [{ ...existing, 'to-model': null }],
+    Array.from({ length: 1001 }, () => existing),
   ]) {
     t.match(await ada.post(list, { allowlist }), refusal(400, 'api-error'));
     t.match(await ada.patch(list, { allowlist }), refusal(400, 'api-error'));
   }
-  for (const allowlist of [undefined, [], [known], [{ 'from-model': 'pump', 'to-model': 'mill' }]]) {
+  for (const allowlist of [undefined, [], [existing], [{ 'from-model': 'pump', 'to-model': 'mill' }]]) {
     t.match(await ada.post(`${list}/delete`, { allowlist }), refusal(400, 'api-error'));
   }
   t.same((await ada.get(list)).body, before);
@@ -119,7 +125,7 @@ t.test('pages follow one another without a gap, with entries added and removed i
       const next: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
       const { status, body } = await ada.get(`${list}?${query}${next}`);
       t.equal(status, 200);
-      pages.push(body.allowlist.map((one: Record<string, string | null>) => one['from-serial'] ?? '*'));
+      pages.push(body.allowlist.map((entry: Record<string, string | null>) => entry['from-serial'] ?? '*'));
       cursor = body['next-cursor'];
     }
     return pages;

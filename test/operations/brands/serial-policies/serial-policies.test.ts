@@ -12,14 +12,14 @@ const refusal = (status: number, code: string, message: RegExp | string = /.{10,
 t.test('serial policies are numbered per model, newest first, and no number comes twice', async (t) => {
   const { store, brand: id, bobId } = await startTwoOfEverything(t);
   const bob = await store.as('bob');
-  const [one, two] = [
+  const [firstKey, two] = [
     await addSigningKey(store, id, 'rsa4096-a', 'one'),
     await addSigningKey(store, id, 'rsa4096-b', 'two'),
   ];
   await bob.post(`/v1/brand/${id}/model`, { name: 'pump', series: '16' });
   const policies = `/v1/brand/${id}/model/pump/serial_policy`;
   t.same((await bob.get(policies)).body, []);
-  const first = await bob.post(policies, { 'signing-key-sha3-384': one });
+  const first = await bob.post(policies, { 'signing-key-sha3-384': firstKey });
   t.same(
     [first.status, first.body],
     [
@@ -30,7 +30,7 @@ t.test('serial policies are numbered per model, newest first, and no number come
         'created-by': bobId,
         'model-name': 'pump',
         revision: 1,
-        'signing-key-sha3-384': one,
+        'signing-key-sha3-384': firstKey,
       },
     ],
   );
@@ -40,7 +40,7 @@ t.test('serial policies are numbered per model, newest first, and no number come
     body: [{ revision: 2, 'signing-key-sha3-384': two }, { revision: 1 }],
   });
 
-  for (const key of [one, two]) {
+  for (const key of [firstKey, two]) {
     t.match(
       await bob.delete(`/v1/brand/${id}/signing_key/${key}`),
       refusal(409, 'conflict', /used to sign at least one serial policy/),
@@ -52,7 +52,7 @@ t.test('serial policies are numbered per model, newest first, and no number come
   t.match(await bob.post(policies, { 'signing-key-sha3-384': two }), { status: 201, body: { revision: 3 } });
   for (const revision of ['3', '1']) t.equal((await bob.delete(`${policies}/${revision}`)).status, 204);
   t.same((await bob.get(policies)).body, []);
-  for (const key of [one, two]) t.equal((await bob.delete(`/v1/brand/${id}/signing_key/${key}`)).status, 204);
+  for (const key of [firstKey, two]) t.equal((await bob.delete(`/v1/brand/${id}/signing_key/${key}`)).status, 204);
 });
 
 t.test('a serial policy needs a model and a key of the same brand', async (t) => {

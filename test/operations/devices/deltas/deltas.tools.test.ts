@@ -25,8 +25,8 @@ t.test("snapd's own client takes it, and makes the file of it by xdelta3", { ski
   mkdirSync(snaps, { recursive: true });
   writeFileSync(join(snaps, 'hello_1.snap'), contents[0]!);
   const file = join(root, 'hello_2.snap');
-  const said = await client(store.url, 'delta', id, '1', root, file);
-  t.match(said, { status: 0, result: { Revision: 2, Deltas: ['xdelta3 1 to 2'] } }, said.stderr);
+  const output = await client(store.url, 'delta', id, '1', root, file);
+  t.match(output, { status: 0, result: { Revision: 2, Deltas: ['xdelta3 1 to 2'] } }, output.stderr);
   t.same(readFileSync(file), contents[1]);
   const { records } = store.beside;
   await until(async () => (await records.deltas.counted()).served === 1);

@@ -67,12 +67,12 @@ const calls: Record<string, (store: TestAppliance, id: string, who: Header) => P
     return (await refresh(store, [action], context, who))[0]?.result === 'refresh';
   },
   'fetch assertions': async (store, id, who) => {
-    const wanted = [
+    const assertions = [
       { type: 'snap-declaration', 'primary-key': ['16', id] },
       { type: 'snap-revision', 'primary-key': [digest] },
       { type: 'validation-set', 'sequence-key': ['16', 'acme', 'pumps'] },
     ];
-    const actions = [{ action: 'fetch-assertions', key: 'one', assertions: wanted }];
+    const actions = [{ action: 'fetch-assertions', key: 'one', assertions: assertions }];
     const { body } = await store.anyone.post('/v2/snaps/refresh', { context: [], actions }, who);
     const [{ 'assertion-stream-urls': urls, 'error-list': errors }] = body.results as [
       { 'assertion-stream-urls': string[]; 'error-list': unknown[] },
@@ -112,7 +112,7 @@ const people = async (anyone: Client): Promise<Record<string, Header>> => ({
   nobody: {},
   ...Object.fromEntries(
     await Promise.all(
-      Object.entries(devices).map(async ([name, one]) => [name, await sessionOf(anyone, one)] as const),
+      Object.entries(devices).map(async ([name, device]) => [name, await sessionOf(anyone, device)] as const),
     ),
   ),
 });
@@ -180,8 +180,8 @@ t.test('a private snap gets the exact response of a missing one', async (t) => {
   const stranger = await sessionOf(anyone, devices['vault/pump/0001']);
   const never = 'N'.repeat(32);
   const like = async (path: string, other: string): Promise<void> => {
-    const [one, two] = [await anyone.get(path, stranger), await anyone.get(other, stranger)];
-    const text = (reply: typeof one): string =>
+    const [first, two] = [await anyone.get(path, stranger), await anyone.get(other, stranger)];
+    const text = (reply: typeof first): string =>
       JSON.stringify([
         reply.status,
         reply.body,
@@ -190,8 +190,8 @@ t.test('a private snap gets the exact response of a missing one', async (t) => {
         .replaceAll(id, never)
         .replaceAll('tiny-app', 'no-thing')
         .replaceAll(digest, 'B'.repeat(64));
-    t.equal(one.status, 404, path);
-    t.equal(text(one), text(two), path);
+    t.equal(first.status, 404, path);
+    t.equal(text(first), text(two), path);
   };
   await like('/v2/snaps/info/tiny-app', '/v2/snaps/info/no-thing');
   for (const number of [1, 2]) {
@@ -199,7 +199,7 @@ t.test('a private snap gets the exact response of a missing one', async (t) => {
   }
   await like(`/v2/assertions/snap-declaration/16/${id}`, `/v2/assertions/snap-declaration/16/${never}`);
   await like(`/v2/assertions/snap-revision/${digest}`, `/v2/assertions/snap-revision/${'B'.repeat(64)}`);
-  const asked = async (name: string, snapId: string) => {
+  const ask = async (name: string, snapId: string) => {
     const context = [{ 'snap-id': snapId, 'instance-key': 'c', revision: 1, 'tracking-channel': 'stable' }];
     const actions = [
       { action: 'install', 'instance-key': 'a', name },
@@ -208,11 +208,11 @@ t.test('a private snap gets the exact response of a missing one', async (t) => {
     ];
     return (await anyone.post('/v2/snaps/refresh', { context, actions }, { ...deviceHeaders(), ...stranger })).body;
   };
-  const said = JSON.stringify(await asked('tiny-app', id))
+  const replyText = JSON.stringify(await ask('tiny-app', id))
     .replaceAll(id, never)
     .replaceAll('tiny-app', 'no-thing');
-  t.same(JSON.parse(said), await asked('no-thing', never));
-  t.match(JSON.parse(said), { results: [{ result: 'error' }, { result: 'error' }, { result: 'error' }] });
+  t.same(JSON.parse(replyText), await ask('no-thing', never));
+  t.match(JSON.parse(replyText), { results: [{ result: 'error' }, { result: 'error' }, { result: 'error' }] });
 });
 
 t.test('a store in the request of a device restricts access, and never adds any', async (t) => {
@@ -304,16 +304,16 @@ t.test('grants are for snaps, are listed page by page, and end with their packag
 t.test('a gateway sees the same for a snap that is granted to all devices of a brand', async (t) => {
   const { store, anyone, root, id } = await withSecret(t);
   const acme = await store.as('acme');
-  const asked = async (who: Client): Promise<unknown> =>
+  const listPermissions = async (who: Client): Promise<unknown> =>
     (await who.post('/internal/v1/package-permissions', { filters: [{ type: 'snap', id }] })).body.packages;
   const bob = await store.as('bob');
   const device = await sessionOf(anyone, devices['acme/pump/0001']);
   const file = async () => (await anyone.get(`/api/v1/snaps/download/${id}_1.snap`, device)).status;
-  t.same([await asked(acme), await file()], [[], 404]);
+  t.same([await listPermissions(acme), await file()], [[], 404]);
   await root.post(at, { 'brand-id': 'acme' });
-  t.same([await asked(acme), await file()], [[{ type: 'snap', id, 'allowed-by-revision': false }], 200]);
-  t.same(await asked(bob), []);
+  t.same([await listPermissions(acme), await file()], [[{ type: 'snap', id, 'allowed-by-revision': false }], 200]);
+  t.same(await listPermissions(bob), []);
   await root.post(`${at}/revoke`, { 'brand-id': 'acme' });
-  t.same([await asked(acme), await file()], [[], 404]);
+  t.same([await listPermissions(acme), await file()], [[], 404]);
   t.equal((await store.anyone.get('/v2/assertions/account/acme', { accept: mediaType })).status, 200);
 });

@@ -71,13 +71,13 @@ t.test('another account signs the serials of a model that names it as serial-aut
   await back(await modelOfAcme());
   t.match(await root.post(policies, policy), refusal(400, 'api-error', /names it as serial-authority/));
   await back(await modelOfAcme({ revision: '1', 'serial-authority': ['vault'] }));
-  const wanted = { authority: 'vault', 'model-name': 'pump', revision: 1, 'signing-key-sha3-384': key };
-  t.match(await root.post(policies, policy), { status: 201, body: wanted });
-  t.match(await root.get(policies), { status: 200, body: [wanted] });
+  const expected = { authority: 'vault', 'model-name': 'pump', revision: 1, 'signing-key-sha3-384': key };
+  t.match(await root.post(policies, policy), { status: 201, body: expected });
+  t.match(await root.get(policies), { status: 200, body: [expected] });
 
   const { request, send, keyId } = device(store, 'rsa2048-a');
-  const asked = await request({ ...pump, serial: '0001' });
-  const reply = await send(asked);
+  const serialRequest = await request({ ...pump, serial: '0001' });
+  const reply = await send(serialRequest);
   t.equal(reply.status, 200, JSON.stringify(reply.body));
   const sent = parseStream(reply.body);
   t.match(sent.at(-1)?.headers, {
@@ -102,7 +102,7 @@ t.test('another account signs the serials of a model that names it as serial-aut
     const alone = stream(sent.filter(({ type }) => type !== 'model'));
     t.equal(judge(alone, '-trusted', rootsFile).status, 1, 'which it does not without the model');
   }
-  t.equal((await send(asked)).body, reply.body, 'a retry is safe');
+  t.equal((await send(serialRequest)).body, reply.body, 'a retry is safe');
   t.match(
     await (await store.as('vault')).delete(`/v1/brand/vault/signing_key/${key}`),
     refusal(409, 'conflict', /used to sign at least one serial policy/),

@@ -63,8 +63,8 @@ t.test('a device gets its serial, and the same one again when it asks again', as
     ['rsa3072-a', '/api/v1/snaps/auth'],
   ] as const) {
     const { request, send, keyId } = device(store, vector, path);
-    const asked = await request({ ...pump, serial: `no-${vector}` });
-    const reply = await send(asked);
+    const serialRequest = await request({ ...pump, serial: `no-${vector}` });
+    const reply = await send(serialRequest);
     t.equal(reply.status, 200, JSON.stringify(reply.body));
     t.equal(reply.headers.get('content-type'), mediaType);
     const sent = parseStream(reply.body);
@@ -82,20 +82,22 @@ t.test('a device gets its serial, and the same one again when it asks again', as
       'device-key-sha3-384': keyId,
     });
     t.equal(serial?.signKeyId, key);
-    t.equal((await send(asked)).body, reply.body, 'a retry is safe');
+    t.equal((await send(serialRequest)).body, reply.body, 'a retry is safe');
     t.equal(
       (await send(await request({ ...pump, serial: 'another' }))).body,
       reply.body,
       'one device has one serial of a model',
     );
     t.same(
-      parseStream((await send(asked, { 'snap-device-capabilities': '' })).body).map(({ type }) => type),
+      parseStream((await send(serialRequest, { 'snap-device-capabilities': '' })).body).map(({ type }) => type),
       ['serial'],
     );
   }
   const unnamed = device(store, 'rsa4096-c');
-  const [one] = parseStream((await unnamed.send(await unnamed.request(pump), { 'snap-device-capabilities': '' })).body);
-  t.match(one?.headers['serial'], /^[0-9a-f-]{36}$/, 'a device without a serial of its own gets a new one');
+  const [assertion] = parseStream(
+    (await unnamed.send(await unnamed.request(pump), { 'snap-device-capabilities': '' })).body,
+  );
+  t.match(assertion?.headers['serial'], /^[0-9a-f-]{36}$/, 'a device without a serial of its own gets a new one');
   const { items } = (await brand.get(`${brandPath}/model/pump/serial-log`)).body;
   t.equal(items.length, 3);
   const rows = (await store.beside.records.audit.list(0, 1000)).filter(({ action }) => action === 'issue_serial');
@@ -136,33 +138,33 @@ t.test('a device must know the api-key of the model, if it has one', async (t) =
   const { store, brand } = await withPolicy(t);
   await brand.patch(`${brandPath}/model/pump`, { 'api-key': 'verysecret' });
   const { request, send } = device(store, 'rsa2048-a');
-  const asked = await request(pump);
+  const serialRequest = await request(pump);
   for (const headers of [{}, { 'api-key': '' }, { 'api-key': 'verysecre' }, { 'api-key': 'VERYSECRET' }] as Record<
     string,
     string
   >[]) {
-    t.match(await send(asked, headers), refusal(403, /api-key/));
+    t.match(await send(serialRequest, headers), refusal(403, /api-key/));
   }
-  t.equal((await send(asked, { 'api-key': 'verysecret' })).status, 200);
-  t.match(await send(asked), refusal(403, /api-key/), 'also when it asks again');
+  t.equal((await send(serialRequest, { 'api-key': 'verysecret' })).status, 200);
+  t.match(await send(serialRequest), refusal(403, /api-key/), 'also when it asks again');
   t.notMatch(store.log.join(''), /verysecret/);
 });
 
 t.test('a sealed store gives only serials that it gave before', async (t) => {
   const { store } = await withPolicy(t);
-  const [one, two] = [device(store, 'rsa2048-a'), device(store, 'rsa3072-a')];
-  const asked = await one.request(pump);
-  const first = await one.send(asked);
+  const [served, two] = [device(store, 'rsa2048-a'), device(store, 'rsa3072-a')];
+  const serialRequest = await served.request(pump);
+  const first = await served.send(serialRequest);
   rmSync(`${store.directory}/master.key`);
   await store.restart();
-  t.equal((await one.send(asked)).body, first.body);
+  t.equal((await served.send(serialRequest)).body, first.body);
   t.match(await two.send(await two.request(pump)), refusal(503, /sealed/), 'with a status on which devices try again');
 });
 
 t.test('a key that is revoked, or not registered yet', async (t) => {
   const { store, brand } = await withPolicy(t, false);
-  const [one, two] = [device(store, 'rsa2048-a'), device(store, 'rsa3072-a')];
-  const [serial, ...more] = parseStream((await one.send(await one.request(pump))).body);
+  const [unregistered, two] = [device(store, 'rsa2048-a'), device(store, 'rsa3072-a')];
+  const [serial, ...more] = parseStream((await unregistered.send(await unregistered.request(pump))).body);
   t.equal(serial?.type, 'serial', 'what is not registered signs already: the registration may follow');
   t.equal(more.length, 0);
   const back = ['revoked', 'brand-account', 'store-account-key'].map((name) => chain.assertions[name] ?? '').join('\n');
@@ -204,8 +206,8 @@ t.test('a device becomes another model only if the allowlist permits it', async 
     allowlist: [{ 'from-model': 'pump', 'from-serial': null, 'to-model': 'mill' }],
   });
   t.equal((await other.send(await other.request({ ...pump, serial: '0002' }))).status, 200);
-  const named = await other.send(await other.request({ 'brand-id': 'my-brand', model: 'mill' }));
-  t.match(parseStream(named.body).at(-1)?.headers, { model: 'mill', serial: '0002' }, 'as may the one of the entry');
+  const reply = await other.send(await other.request({ 'brand-id': 'my-brand', model: 'mill' }));
+  t.match(parseStream(reply.body).at(-1)?.headers, { model: 'mill', serial: '0002' }, 'as may the one of the entry');
 });
 
 t.test('the serial log lists devices and serials, page by page', async (t) => {
@@ -236,13 +238,13 @@ t.test('the serial log lists devices and serials, page by page', async (t) => {
     serials((await brand.get(`${log}?start-time=2026-11-20T12:01:00Z&end-time=2026-11-20T13:01:00%2B01:00`)).body),
     ['2'],
   );
-  const one = (
+  const page = (
     await brand.get(
       `${brandPath}/model/pump/serial/2/serial-log?include-serial-assertion=true&include-serial-request-assertion=true`,
     )
   ).body;
-  t.equal(parseAssertion(one.items[0]['serial-assertion']).type, 'serial');
-  t.equal(parseAssertion(one.items[0]['serial-request-assertion']).type, 'serial-request');
+  t.equal(parseAssertion(page.items[0]['serial-assertion']).type, 'serial');
+  t.equal(parseAssertion(page.items[0]['serial-request-assertion']).type, 'serial-request');
   t.same((await brand.get(`${brandPath}/model/pump/serial/9/serial-log`)).body, { items: [], 'next-cursor': null });
   const strange = `cursor=${writeCursor(['1e300'])}`;
   for (const query of ['page-size=0', 'page-size=501', 'cursor=x', strange, 'start-time=yesterday']) {
@@ -267,18 +269,18 @@ t.test('a device with a revoked serial gets no other, not even as another model'
 t.test('the device service of a gadget is this one, or the device is told the reason', async (t) => {
   const { store } = await withPolicy(t);
   const base = store.beside.config.http.base_url;
-  const named = (url: string, path: string) =>
+  const askService = (url: string, path: string) =>
     store.anyone.post(`${path}/request-id`, undefined, { 'x-snap-device-service-url': url });
   for (const path of ['/device-service', '/api/v1/snaps/auth']) {
     for (const own of ['', base, `${base}/`, `${base}/device-service`, `${base}/device-service/`]) {
-      t.match(await named(own, path), { status: 200, body: { 'request-id': String } }, own);
+      t.match(await askService(own, path), { status: 200, body: { 'request-id': String } }, own);
     }
     for (const other of [
       ...['https://vault.example/v1/', `${base}/elsewhere`, `${base}.evil.example/`, 'nonsense', 'file:///etc/passwd'],
       ...[base.replace('//', '//ada:secret@'), `${base}@evil.example/`, 'http://127.0.0.1:1/', 'x'.repeat(5000)],
     ]) {
       t.match(
-        await named(other, path),
+        await askService(other, path),
         refusal(403, /does not contact other services\. Set 'device-service\.url' to/),
         other,
       );

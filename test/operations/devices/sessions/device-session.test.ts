@@ -98,8 +98,8 @@ t.test('parts that do not belong together are refused', async (t) => {
 
 t.test('a serial and a model must lead to a root of trust', async (t) => {
   const { store, anyone } = await startForDevices(t);
-  const says = async (given: { model?: Assertion; serial?: Assertion }) => {
-    const device = await pumpDevice(anyone, given);
+  const says = async (assertions: { model?: Assertion; serial?: Assertion }) => {
+    const device = await pumpDevice(anyone, assertions);
     return device.send(await device.texts());
   };
   const unknown = /neither in the upload nor already here/;
@@ -226,7 +226,7 @@ t.test('a session of one store is invalid at another store with the same keys', 
 largeTest('a fleet behind one address gets its sessions and responses, without a rate limit', async (t) => {
   const { store, anyone } = await startForDevices(t);
   let devices = 0;
-  const one = async (): Promise<void> => {
+  const runClient = async (): Promise<void> => {
     while (devices < many) {
       // As many as there are in an hour.
       store.clock.advance(hours(1) / 20_000);
@@ -240,6 +240,6 @@ largeTest('a fleet behind one address gets its sessions and responses, without a
       if (answer.status !== 200) t.fail(JSON.stringify(answer.body));
     }
   };
-  await Promise.all([one(), one(), one(), one()]);
+  await Promise.all([runClient(), runClient(), runClient(), runClient()]);
   t.equal(devices, many);
 });

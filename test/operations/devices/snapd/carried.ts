@@ -34,7 +34,7 @@ export async function carry(t: Parameters<typeof pack>[0], to: string, snap: Car
   const lines = `name: ${name}\nversion: '${version}'\nsummary: s\ndescription: d\narchitectures: [all]\n${yaml}`;
   const content = readFileSync(pack(t, { 'meta/snap.yaml': lines, ...files }));
   const of = { 'snap-id': idOf(name), timestamp };
-  const said = [
+  const assertions = [
     await made('store', root, 'snap-declaration', {
       series: '16',
       'snap-name': name,
@@ -51,7 +51,7 @@ export async function carry(t: Parameters<typeof pack>[0], to: string, snap: Car
     }),
   ];
   writeFileSync(join(to, `${name}_${version}.snap`), content);
-  writeFileSync(join(to, `${name}_${version}.assert`), stream([key, ...said]));
+  writeFileSync(join(to, `${name}_${version}.assert`), stream([key, ...assertions]));
   return content;
 }
 

@@ -94,9 +94,9 @@ t.test('snap prepare-image makes an image of what this store has', { skip }, asy
     'required-snaps': ['hello', 'core22', 'snapd'],
   });
   writeFileSync(join(home, 'model.assert'), stream([model]));
-  const said = await snap('prepare-image', '--classic', '--arch', 'amd64', 'model.assert', join(home, 'image'));
-  t.match(said, { code: 0 }, said.said);
+  const output = await snap('prepare-image', '--classic', '--arch', 'amd64', 'model.assert', join(home, 'image'));
+  t.match(output, { code: 0 }, output.said);
   const seed = join(home, 'image/var/lib/snapd/seed');
-  t.ok(existsSync(join(seed, 'seed.yaml')), said.said);
+  t.ok(existsSync(join(seed, 'seed.yaml')), output.said);
   t.same(readdirSync(join(seed, 'snaps')).sort(), ['core22_7.snap', 'hello_7.snap', 'snapd_7.snap']);
 });

@@ -88,13 +88,13 @@ t.test('snapd finds public snaps, reads their commands, and moves a cohort toget
   const file = join(mkdtempSync(join(tmpdir(), 'larder-snapd-')), 'tiny-app.snap');
   t.teardown(() => rmSync(dirname(file), { recursive: true }));
   const ada = await store.as('ada');
-  const found = async (...command: string[]) => {
+  const search = async (...command: string[]) => {
     const { status, result, stderr } = await ask(...command);
     if (status !== 0) throw new Error(stderr);
     return (result['Found'] as { Name: string; Channel: string }[]).map(({ Name, Channel }) => `${Name} ${Channel}`);
   };
   t.match(await ask('names'), { status: 0, result: { Names: [], Commands: {} } });
-  t.same(await found('find', 'hello'), []);
+  t.same(await search('find', 'hello'), []);
 
   const hello = (await ada.post('/v1/snap', { name: 'hello' })).body.id;
   const packageYaml = 'name: hello\napps:\n  hello: {common-id: org.example.Hello, aliases: [hi]}\n  again: {}\n';
@@ -105,12 +105,12 @@ t.test('snapd finds public snaps, reads their commands, and moves a cohort toget
   await addRevision(store, other, 2, { details: { apps: ['hello-beta'] } });
   await ada.post('/v1/snap/hello-beta/releases', [{ channel: 'beta', revision: 2 }]);
   await ada.post('/v1/snap', { name: 'secret', private: true });
-  t.same(await found('find', 'hello'), ['hello stable']);
-  t.same(await found('wide', 'find', 'hello'), ['hello stable', 'hello-beta beta']);
-  t.same(await found('wide', 'prefix', 'hello-'), ['hello-beta beta']);
-  t.same(await found('common-id', 'org.example.Hello'), ['hello stable']);
+  t.same(await search('find', 'hello'), ['hello stable']);
+  t.same(await search('wide', 'find', 'hello'), ['hello stable', 'hello-beta beta']);
+  t.same(await search('wide', 'prefix', 'hello-'), ['hello-beta beta']);
+  t.same(await search('common-id', 'org.example.Hello'), ['hello stable']);
   t.same((await ask('sections')).result['Sections'], ['featured']);
-  t.same(await found('wide', 'category', 'featured'), ['hello stable', 'hello-beta beta']);
+  t.same(await search('wide', 'category', 'featured'), ['hello stable', 'hello-beta beta']);
   t.match(await ask('find', 'hello'), {
     result: {
       Found: [{ Name: 'hello', Version: 'v1', Publisher: 'ada', Size: 1001, CommonIDs: ['org.example.Hello'] }],

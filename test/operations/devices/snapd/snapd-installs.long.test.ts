@@ -79,7 +79,7 @@ t.test('snapd installs from this store, and refreshes to a later release there',
 
   const device = await bootDevice(t, base);
   const snap = (...args: string[]) => device.meanwhile('snap', ...args);
-  const said = () => device.try('cat', '/snap/hello/current/said').out;
+  const readRevision = () => device.try('cat', '/snap/hello/current/said').out;
   t.match(await snap('wait', 'system', 'seed.loaded'), { code: 0 });
   const snippet = await larder(`device snippet --data ${store.directory}`);
   t.match(snippet, { code: 0 });
@@ -90,17 +90,17 @@ t.test('snapd installs from this store, and refreshes to a later release there',
   t.match(await snap('install', 'hello'), { code: 0, out: /hello 1 from Testrootorg\S* installed/ });
   t.match(await snap('list'), { out: /^ground +7 +7 [^]*^hello +1 +1 [^]*^snapd +7 +7 /m }, 'with all that it needs');
   t.match(device.run('cat', '/proc/mounts'), /^\/dev\/loop\d+ \/snap\/hello\/1 squashfs ro,/m);
-  t.equal(said(), 'this is revision 1');
+  t.equal(readRevision(), 'this is revision 1');
 
   t.match(await snap('refresh'), { code: 0, err: 'All snaps up to date.\n' });
   await takeIn(store, second);
   t.match(await snap('refresh'), { code: 0, out: /hello 2 from Testrootorg\S* refreshed/ });
   t.match(await snap('list', '--all', 'hello'), { out: /^hello +1 +1 .* disabled\nhello +2 +2 .* -$/m });
-  t.equal(said(), 'this is revision 2');
+  t.equal(readRevision(), 'this is revision 2');
   const changes = (await snap('changes')).out;
   t.match(changes, /^\d+ +Done .* Install "hello" snap$/m);
   t.match(changes, /^\d+ +Done .* Refresh snap "hello"$/m);
 
   t.match(await snap('revert', 'hello'), { code: 0, out: /hello reverted to 1/ });
-  t.equal(said(), 'this is revision 1');
+  t.equal(readRevision(), 'this is revision 1');
 });

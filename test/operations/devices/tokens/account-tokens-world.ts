@@ -54,8 +54,8 @@ export async function withKernel(t: Test) {
   ] as const) {
     must(await ada.push('snap', name, kernel(t, version)));
     const content = componentFile(`${name}+words`, { text: String(version) });
-    const asked = { 'upload-id': await ada.upload(content), type: 'component/standard', 'package-revision': version };
-    must(await ada.post(`/v1/snap/${name}/resources/words/revisions`, asked));
+    const request = { 'upload-id': await ada.upload(content), type: 'component/standard', 'package-revision': version };
+    must(await ada.post(`/v1/snap/${name}/resources/words/revisions`, request));
     await store.appliance.reviewed();
     if (channel !== undefined) await release(channel, version, version);
   }

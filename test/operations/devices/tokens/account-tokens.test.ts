@@ -108,19 +108,19 @@ t.test('a snap without a release exists for the accounts that see its revisions'
     const yaml = `name: ${snap}\nversion: '1'\nsummary: s\ndescription: d\narchitectures: [arm64]\n`;
     must(await ada.push('snap', snap, readFileSync(pack(t, { 'meta/snap.yaml': yaml }))));
     const action = { action: 'download', name: snap, revision: 1 };
-    const told = async (token: string, architecture = 'arm64'): Promise<unknown> => {
+    const ask = async (token: string, architecture = 'arm64'): Promise<unknown> => {
       const who: Header = { 'snap-device-architecture': architecture };
       if (token !== '') who['authorization'] = `Bearer ${token}`;
       const [result] = (await postRefresh(store, action, who)).body.results;
       const { status } = await store.anyone.get(`/api/v1/snaps/download/${id}_1.snap`, who);
       return [result.error?.code ?? result.snap.revision, status];
     };
-    t.same(await told(ada.token), [1, 200], snap);
-    t.same(await told(ada.token, 'amd64'), ['revision-not-found', 200], 'the architecture counts as ever');
+    t.same(await ask(ada.token), [1, 200], snap);
+    t.same(await ask(ada.token, 'amd64'), ['revision-not-found', 200], 'the architecture counts as ever');
     for (const token of ['', (await store.as('bob')).token, (await store.as('root')).token])
-      t.same(await told(token), ['name-not-found', 404]);
+      t.same(await ask(token), ['name-not-found', 404]);
     const releases = await store.as('ada', { permissions: ['package-manage-releases'] });
-    t.same(await told(releases.token), ['name-not-found', 404], 'without package-view-revisions');
+    t.same(await ask(releases.token), ['name-not-found', 404], 'without package-view-revisions');
   }
 });
 
@@ -138,13 +138,13 @@ t.test('what a token does not reach is answered like what never was, word for wo
   ]) {
     const who = { authorization: `Macaroon ${client.token}` };
     const get = (path: string) => store.anyone.get(path, who);
-    for (const [one, other] of [
+    for (const [first, other] of [
       [`/v2/snaps/info/${name}`, '/v2/snaps/info/never-there'],
       [`/api/v1/snaps/download/${id}_3.snap`, `/api/v1/snaps/download/${never}_3.snap`],
       [`/api/v1/snaps/download/${id}_words_3.comp`, `/api/v1/snaps/download/${never}_words_3.comp`],
       [`/v2/assertions/snap-declaration/16/${id}`, `/v2/assertions/snap-declaration/16/${never}`],
     ] as const)
-      t.equal(text(await get(one)), text(await get(other)), one);
+      t.equal(text(await get(first)), text(await get(other)), first);
     const install = (snap: string) => postRefresh(store, { action: 'install', name: snap }, who);
     t.equal(text(await install(name)), text(await install('never-there')));
   }

@@ -26,12 +26,12 @@ async function collaborate({ ada, bob }: { ada: Client; bob: Client }): Promise<
 }
 
 const seesIt = async (client: Client): Promise<boolean> => (await client.get('/v1/bin/hello')).status === 200;
-const entries = async ({ beside }: TestAppliance) => (await beside.records.audit.head())?.seq;
+const entries = async ({ beside: hostStore }: TestAppliance) => (await hostStore.records.audit.head())?.seq;
 
 t.test('a collaborator is taken away by the publisher, by an administrator, and by a command', async (t) => {
   const { store, root, ada, bob } = await withPackage(await startNow(t));
   const path = `${at}/collaborators/${store.ids.bob}`;
-  const told: unknown[] = [];
+  const removals: unknown[] = [];
   for (const remove of [
     () => ada.delete(path),
     () => root.delete(path),
@@ -42,10 +42,10 @@ t.test('a collaborator is taken away by the publisher, by an administrator, and 
     t.match(await bob.delete(path), { status: 401 }, 'a collaborator does not take others away');
     await remove();
     t.notOk(await seesIt(bob));
-    told.push(await newest(store));
+    removals.push(await newest(store));
   }
-  t.match(told[0], { action: 'remove_collaborator', object: 'bin/hello', details: { account: store.ids.bob } });
-  t.same(told, [told[0], told[0], told[0]]);
+  t.match(removals[0], { action: 'remove_collaborator', object: 'bin/hello', details: { account: store.ids.bob } });
+  t.same(removals, [removals[0], removals[0], removals[0]]);
   const before = await entries(store);
   t.match(await ada.delete(path), nothing);
   t.match(await bob.delete(path), nothing, 'a stranger learns nothing');
@@ -140,14 +140,14 @@ t.test('an administrator hands a package over, by operation as by command', asyn
   await collaborate({ ada, bob });
   await root.post(`/internal/v1/accounts/${adaId}/disable`);
   t.match(await give(bobId), { status: 200, body: { namespace: 'bin', name: 'hello', from: adaId, to: bobId } });
-  const one = await newest(store);
-  t.match(one, { action: 'hand_over_package', object: 'bin/hello', details: { from: adaId, to: bobId } });
+  const entry = await newest(store);
+  t.match(entry, { action: 'hand_over_package', object: 'bin/hello', details: { from: adaId, to: bobId } });
   t.match((await bob.get('/v1/bin/hello/collaborators')).body, { collaborators: [], publisher: { username: 'bob' } });
   t.match(await give(adaId), { status: 409 }, 'not to a disabled account');
   await root.post(`/internal/v1/accounts/${adaId}/enable`);
   t.match(await give(adaId), { status: 200 });
   t.match(await command(store, `package hand-over bin/hello ${bobId} --yes`), { from: adaId, to: bobId });
-  t.same(await newest(store), one);
+  t.same(await newest(store), entry);
 
   const before = await entries(store);
   const { code, error } = await command(store, `package hand-over bin/hello ${bobId} --yes`);

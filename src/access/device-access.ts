@@ -46,10 +46,10 @@ export const device: Access<DeviceEvidence> = {
   permissions: [],
   who: 'anyone; a device is identified by its session, an account by its token',
   async admit(accessRequest) {
-    const text = presented(accessRequest);
+    const text = readSessionHeader(accessRequest);
     const sessionDevice = text === undefined ? undefined : await deviceOf(text, accessRequest);
     const principal = await accountOf(accessRequest);
-    const isOurs = sessionDevice !== undefined && (await belongsHere(accessRequest));
+    const isOurs = sessionDevice !== undefined && (await belongsToThisStore(accessRequest));
     const provenDevice = isOurs ? sessionDevice : undefined;
     const { records, config } = accessRequest;
     const rights = await rightsOf({ device: provenDevice, principal }, records);
@@ -80,7 +80,7 @@ function deviceRights(
   sessionDevice: Device | undefined,
   { deviceGrants }: Pick<StoreRecords, 'deviceGrants'>,
 ): MaybePromise<Omit<DeviceRights, 'reachOf'>> {
-  if (sessionDevice === undefined) return publicAlone;
+  if (sessionDevice === undefined) return publicRights;
   const { brand, model, serial } = sessionDevice;
   return whenReady(deviceGrants.heldBy(serial, `${brand}/${model}`), (granted) => ({
     reaches: ({ id, private: isPrivate, publisherId }) => !isPrivate || publisherId === brand || granted.has(id),
@@ -88,13 +88,13 @@ function deviceRights(
   }));
 }
 
-const publicAlone = { reaches: (subject: ReachableSubject) => !subject.private, coversBrand: () => false };
+const publicRights = { reaches: (subject: ReachableSubject) => !subject.private, coversBrand: () => false };
 
 /**
  * Whether the store that a device names (if it names one) is this one or a friendly one, as one of the two store assertions says. A
  * statement by the device itself only removes rights: a device of another store gets public content.
  */
-async function belongsHere({
+async function belongsToThisStore({
   request,
   config,
   records,
@@ -131,7 +131,7 @@ export const fleetViewOf = (
   });
 
 /** The session of the request. The second version of the interface uses the newer header, the first version the older one. */
-function presented({ request }: Pick<AccessRequest, 'request'>): string | undefined {
+function readSessionHeader({ request }: Pick<AccessRequest, 'request'>): string | undefined {
   const { 'snap-device-authorization': newer, 'x-device-authorization': older } = request.headers;
   return [newer ?? older].flat().at(0);
 }

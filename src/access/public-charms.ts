@@ -15,11 +15,11 @@ export const publicCharms: Access<{ charms: PublicCharms }> = {
 };
 
 function charmsIn({ packages }: Pick<StoreRecords, 'packages'>): PublicCharms {
-  const shown = (charm: PublishedPackage | undefined): PublishedPackage | undefined =>
+  const onlyPublic = (charm: PublishedPackage | undefined): PublishedPackage | undefined =>
     charm !== undefined && isPublic(charm) ? charm : undefined;
   return {
-    findByName: async (name) => shown(await packages.find('charm', name)),
-    findById: async (id) => shown(await packages.forDevices(id)),
+    findByName: async (name) => onlyPublic(await packages.find('charm', name)),
+    findById: async (id) => onlyPublic(await packages.forDevices(id)),
   };
 }
 

@@ -81,7 +81,7 @@ async function holder(
   if (token === undefined || credential === undefined) {
     throw challenge(accessRequest, 'The token is not from this registry, or it has expired.', scope, 'invalid_token');
   }
-  if (credential.kind === 'push') registry.credentials.moves(credential.id);
+  if (credential.kind === 'push') registry.credentials.recordProgress(credential.id);
   return { token, credential };
 }
 

@@ -50,7 +50,7 @@ export const snapsInBody = (permission: Permission): Access<SnapsInBody> => ({
   async admit({ authenticate, records }) {
     const principal = await authenticate();
     refuseWithout([permission], principal);
-    const own = async ({ snap, unknown }: SnapLookup): Promise<PublishedPackage> => {
+    const requireOwn = async ({ snap, unknown }: SnapLookup): Promise<PublishedPackage> => {
       if (snap !== undefined && (await mayActOnPackage(principal, snap, permission, records))) return snap;
       throw unknown;
     };
@@ -58,9 +58,9 @@ export const snapsInBody = (permission: Permission): Access<SnapsInBody> => ({
       principal,
       async snapNamed(name, ...more) {
         for (const additional of more) refuseWithout([additional], principal);
-        return own(await byName(name, records));
+        return requireOwn(await byName(name, records));
       },
-      snapOfId: async (id) => own(await byId(id, records)),
+      snapOfId: async (id) => requireOwn(await byId(id, records)),
     };
   },
 });

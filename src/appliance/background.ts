@@ -133,7 +133,7 @@ export async function startBackground(
   );
   await endsWith(parts, watching);
   const scrub = keepsAll(options) ? await startScrubbing(parts, options, storage, current) : scrubbedElsewhere;
-  await holdsUntil(parts, leases);
+  await startLeases(parts, leases);
   return { custody, keyManager, signing, queue, finishing, catalog, proof, policy, ...logins, runner, scrub };
 }
 
@@ -208,8 +208,8 @@ const endsWith = (parts: ApplianceParts, watching: AbortController): Promise<Abo
     },
   );
 
-/** Stops the users of leases one after the other, then releases all leases together. */
-const holdsUntil = (parts: ApplianceParts, leases: OwnLeases): Promise<OwnLeases> =>
+/** Starts a part that prevents new work under leases when it stops. Running work ends part by part; then all leases are released. */
+const startLeases = (parts: ApplianceParts, leases: OwnLeases): Promise<OwnLeases> =>
   parts.start(
     'held',
     () => leases,

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { itself } from '#acts/act.ts';
 import { renewCertificate } from '#acts/store/appliance.ts';
 import type { KeyManager } from '#assertions/keys/key-manager.ts';
-import { keepingOf, type StoreHandle } from '#data/store.ts';
+import { toTlsKeeperOptions, type StoreHandle } from '#data/store.ts';
 import { prepareTls, type AuthorityDevice } from '#tls/keeper.ts';
 import type { ServerTls } from '#tls/settings.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
@@ -32,7 +32,7 @@ export async function keepCertificate(
   current: Current,
   { log, renews, manager }: { log: Logger; renews: boolean; manager: KeyManager },
 ): Promise<Certificate> {
-  const keeping = keepingOf(store.directory, store.siteKey, store.now);
+  const keeping = toTlsKeeperOptions(store.directory, store.siteKey, store.now);
   const device: AuthorityDevice = {
     publicKey: (name) => manager.publicKey(name, 'certificate'),
     sign: (key, bytes) => manager.signBytes(key, bytes, 'certificate'),

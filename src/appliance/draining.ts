@@ -40,7 +40,8 @@ export function followConnections(server: Server): (limits: DrainLimits) => Prom
   });
   const follow = (request: IncomingMessage): void => void requests.set(request.socket, request);
   server.on('request', follow).on('checkExpectation', follow);
-  const patienceWith = (socket: Socket): number => (awaitsClient(requests.get(socket)) ? uploadIdleMs : downloadIdleMs);
+  const idleTimeoutOf = (socket: Socket): number =>
+    awaitsClient(requests.get(socket)) ? uploadIdleMs : downloadIdleMs;
 
   return async ({ minutes: longest, elapsed }) => {
     const ended = Promise.withResolvers<undefined>();
@@ -53,7 +54,7 @@ export function followConnections(server: Server): (limits: DrainLimits) => Prom
         const bytes = socket.bytesRead + socket.bytesWritten;
         const before = seen.get(socket);
         if (bytes !== before?.bytes) seen.set(socket, { bytes, at: elapsed() });
-        else if (elapsed() - before.at >= patienceWith(socket)) socket.destroy();
+        else if (elapsed() - before.at >= idleTimeoutOf(socket)) socket.destroy();
       }
       if (elapsed() - begun >= minutes(longest)) server.closeAllConnections();
     };

@@ -212,7 +212,7 @@ const stateOf = (
   { credentials, team }: ApplianceOptions,
 ): Pick<ServerServices, 'health' | 'serving' | 'examined' | 'disk' | 'lastHour'> => {
   /** The state of this process, or of all processes of the store together; a process that hangs is not waited for. */
-  const whole = async (maxWaitMs: number): Promise<ServingState> => {
+  const readServingState = async (maxWaitMs: number): Promise<ServingState> => {
     const own = await serving();
     if (team === undefined) return own;
     const late = Promise.withResolvers<undefined>();
@@ -222,18 +222,18 @@ const stateOf = (
     const last = team.others();
     return mergeServingStates([own, ...(others ?? (last === undefined ? [] : [last]))]);
   };
-  const wholeSoon = (): Promise<ServingState> => whole(seconds(1));
+  const readServingStateSoon = (): Promise<ServingState> => readServingState(seconds(1));
   return {
-    serving: async (shown) => (isSameSecret(shown, secret) ? { ...(await whole(seconds(3))) } : undefined),
+    serving: async (shown) => (isSameSecret(shown, secret) ? { ...(await readServingState(seconds(3))) } : undefined),
     health: async () => {
-      const { working = true, problems, notices = [], faults = [], workers } = await wholeSoon();
+      const { working = true, problems, notices = [], faults = [], workers } = await readServingStateSoon();
       return { working, problems, notices, faults, workers };
     },
     examined: createConsoleExamination({
       store: storage.store,
       credentials,
       config: () => current().config,
-      serving: wholeSoon,
+      serving: readServingStateSoon,
     }),
     disk: () => diskSpace(storage.store.directory),
     lastHour: createLastHour(storage.store.now, team && ((own) => team.ask('minutes', own))),

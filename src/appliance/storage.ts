@@ -186,7 +186,7 @@ async function joinProcesses(
   const leases = await parts.start(
     'leases',
     () => createLeases({ records, holder, now }),
-    (own) => own.giveBack(),
+    (own) => own.releaseLeases(),
   );
   const sharesOf = (ofHost: boolean): Shares => createShares({ records, holder, now, ofHost });
   return {

@@ -5,7 +5,7 @@ import type { StoreHandle } from '#data/store.ts';
 import { findingsOf, keepIcon, kindOf } from '#jobs/uploads/findings.ts';
 import { readFileBill, readImageBill } from '#jobs/vulnerabilities/read-bills.ts';
 import { seal, unseal } from '#macaroons/sealing.ts';
-import { imageText } from '#operations/resources/image-resource.ts';
+import { formatImageResource } from '#operations/resources/image-resource.ts';
 import { newPullCredential, passwordOf } from '#registry/credentials.ts';
 import type { Reviewer } from '#review/reviewer.ts';
 import type { CredentialFor, FindingsOf, ImageBillOf } from '#transfers/review/reviews.ts';
@@ -63,6 +63,7 @@ export const createPullCredentials =
     const password = passwordOf(made, (sealed, purpose) => unseal(siteKey, sealed, purpose));
     return {
       credential: { kind: 'credential', secretSha256: '', ...made },
-      textOf: (sha256) => JSON.stringify(imageText(host, repository, { sha256, username: made.id, password })),
+      textOf: (sha256) =>
+        JSON.stringify(formatImageResource(host, repository, { sha256, username: made.id, password })),
     };
   };

@@ -268,7 +268,7 @@ class Chain {
       case 'snap-resource-revision':
       case 'snap-resource-pair':
         this.#needAccount(assertion, 'developer-id');
-        this.#checkRevisionAuthority(assertion);
+        this.#checkSnapRevisionAuthority(assertion);
         break;
       case 'serial':
         this.#checkDelegate(assertion, [header(assertion, 'model')], 'serial-authority');
@@ -360,7 +360,7 @@ class Chain {
     }
   }
 
-  #checkRevisionAuthority(assertion: Assertion): void {
+  #checkSnapRevisionAuthority(assertion: Assertion): void {
     const declaration = this.#find('snap-declaration', series, header(assertion, 'snap-id'));
     if (declaration === undefined)
       throw no(assertion, 'the snap-declaration of its snap is neither in the upload nor already here');

@@ -7,7 +7,7 @@ import { series, typeOf, whyUnserved } from './format/types.ts';
 export type AssertionLookup = { readonly name: string } | { readonly accountId: string; readonly setName: string };
 
 /** Other types that devices request but only the online store has, with the possible number of key values. Lookups find nothing. */
-const keptElsewhere: Readonly<Record<string, readonly number[]>> = {
+const onlineStoreTypes: Readonly<Record<string, readonly number[]>> = {
   'base-declaration': [1],
   'hardware-identity': [2],
   'snap-developer': [2],
@@ -15,7 +15,7 @@ const keptElsewhere: Readonly<Record<string, readonly number[]>> = {
 };
 
 /** Types that devices may not read: they are made for one exchange, or wait for a decision. */
-const nobodysToRead = ['account-key-request', 'serial-request', 'device-session-request'];
+const unreadableTypes = ['account-key-request', 'serial-request', 'device-session-request'];
 
 /** The type with a number at the end of its primary key. Without the number a device asks for the newest one. */
 const sequenceType = 'validation-set';
@@ -29,11 +29,11 @@ const sequenceType = 'validation-set';
 export function resolveLookup(type: string, keys: readonly string[]): AssertionLookup {
   const reason = whyUnserved(type);
   if (reason !== undefined) throw new Refusal('not-found', reason);
-  if (Object.hasOwn(keptElsewhere, type)) {
-    if (!keptElsewhere[type]?.includes(keys.length)) throw wrongNumber(type, keys);
+  if (Object.hasOwn(onlineStoreTypes, type)) {
+    if (!onlineStoreTypes[type]?.includes(keys.length)) throw wrongNumber(type, keys);
     return { name: [type, ...keys].join('/') };
   }
-  if (nobodysToRead.includes(type))
+  if (unreadableTypes.includes(type))
     throw new Refusal('api-error', `Assertions of type ${quoted(type)} are not given to devices.`);
   const { primaryKey, defaults } = typeOf({ type });
   const [first, accountId, setName, ...more] = keys;

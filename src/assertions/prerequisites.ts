@@ -87,7 +87,7 @@ export async function* eachPrerequisite(
   const requested = new NameIndex();
   for (let pending = names; ;) {
     const needed = new Set<string>();
-    for (const some of pages(unasked(pending, requested))) {
+    for (const some of pages(takeUnrequested(pending, requested))) {
       for (const { text } of await find(some)) {
         const assertion = parseAssertion(text);
         const needs = prerequisitesOf(assertion);
@@ -100,7 +100,7 @@ export async function* eachPrerequisite(
   }
 }
 
-function* unasked(names: Iterable<string>, requested: NameIndex): Generator<string> {
+function* takeUnrequested(names: Iterable<string>, requested: NameIndex): Generator<string> {
   for (const name of names) {
     const before = requested.size;
     if (requested.add(name) === before) yield name;

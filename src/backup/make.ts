@@ -73,12 +73,12 @@ export interface BackupResult {
 }
 
 /** The database is corrupt, so a copy of it is no backup. */
-export class DamagedDatabase extends Error {
+export class CorruptDatabase extends Error {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
     super(`the database is damaged: ${problems[0]!}`);
-    this.name = 'DamagedDatabase';
+    this.name = 'CorruptDatabase';
     this.problems = problems;
   }
 }
@@ -163,11 +163,11 @@ async function copyOf({ database, workspace, progress, signal, ...options }: Bac
     signal?.throwIfAborted();
   };
   await database.copyTo(file, reportProgress).catch((error: unknown) => {
-    if (isDamage(error)) throw new DamagedDatabase([error.message]);
+    if (isDamage(error)) throw new CorruptDatabase([error.message]);
     throw isFull(error) ? new NoRoom(noRoomForCopy(database.size, workspace), { cause: error }) : error;
   });
   const problems = checkDatabase(file, { nativeBinding: options.nativeBinding });
-  if (problems.length > 0 && !options.evenSo) throw new DamagedDatabase(problems);
+  if (problems.length > 0 && !options.evenSo) throw new CorruptDatabase(problems);
   // A corrupt database cannot be queried.
   const needed = problems.length > 0 ? [] : await options.needed(workspace);
   return { file, problems, needed };

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 
 import { checkDatabase, type SqliteFileOptions } from '#engine/sqlite/check.ts';
 import { readIfPresent } from '#files/read.ts';
-import { onDisk, syncFolder, writeWhole, type Files } from '#files/durable-streams.ts';
+import { onDisk, syncFolder, createDurableFile, type Files } from '#files/durable-streams.ts';
 import { CannotRestore, entryOf, readArchives, siteKeyOf, type Archives, type OpenArchive } from './archives.ts';
 import { upgradesFolder } from './upgrade-copies.ts';
 import { keysName, type KeyTexts } from './keys.ts';
@@ -56,11 +56,11 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
   try {
     await files.mkdir(target, { recursive: true, mode: 0o700 });
     if (options.attempt !== undefined && attemptIn(directory) === undefined) {
-      await writeWhole(join(target, attempt), options.attempt, 0o600, files);
+      await createDurableFile(join(target, attempt), options.attempt, 0o600, files);
       await syncFolder(target, files);
       await syncFolder(directory, files);
     }
-    await fill(target, archives, options, files);
+    await restoreContents(target, archives, options, files);
     options.signal?.throwIfAborted();
     await place(files, directory, target, placing);
   } catch (error) {
@@ -70,7 +70,12 @@ export async function restoreBackup(options: RestoreOptions): Promise<Manifest> 
   return archives.manifest;
 }
 
-async function fill(target: string, archives: Archives, options: RestoreOptions, files: Files): Promise<void> {
+async function restoreContents(
+  target: string,
+  archives: Archives,
+  options: RestoreOptions,
+  files: Files,
+): Promise<void> {
   const { file, tar, manifest } = archives;
   const { progress, signal } = options;
   for (const { name, size, sha256 } of manifest.files) {
@@ -87,7 +92,8 @@ async function fill(target: string, archives: Archives, options: RestoreOptions,
   const problems = checkDatabase(join(target, 'larder.db'), options);
   if (problems.length > 0) throw new CannotRestore(`the database in ${file} is damaged: ${problems[0]!}`);
   for (const [name, text] of Object.entries(options.keys)) {
-    if (/^(?:(?:site|master)\.key|audit\.seal)$/.test(name)) await writeWhole(join(target, name), text, 0o400, files);
+    if (/^(?:(?:site|master)\.key|audit\.seal)$/.test(name))
+      await createDurableFile(join(target, name), text, 0o400, files);
   }
   await options.finish(target);
   progress('database', 1, 1);
@@ -198,7 +204,7 @@ export async function* readVerified({
 /** Writes an entry to its place durably and verifies its digest. */
 export async function extract(item: ArchiveItem, to: string, mode: number, files: Files): Promise<void> {
   await files.mkdir(dirname(to), { recursive: true, mode: 0o700 });
-  await writeWhole(to, readVerified(item), mode, files);
+  await createDurableFile(to, readVerified(item), mode, files);
 }
 
 const modeOf = (name: string): number => (name.endsWith('.key') ? 0o400 : name.endsWith('.pem') ? 0o644 : 0o600);

@@ -113,7 +113,7 @@ export interface TarReader {
 /** The archive is cut off, or is not a backup. */
 export class NotWhole extends Error {
   constructor(file: string) {
-    super(`${file} is no whole backup: it is cut off, damaged, or something else`);
+    super(`${file} is not an intact backup: it is cut off, corrupt, or a file of another kind`);
     this.name = 'NotWhole';
   }
 }

@@ -182,12 +182,12 @@ export async function withFiles<Result>(
   digests: readonly string[],
   work: (files: readonly string[]) => Promise<Result>,
 ): Promise<Result> {
-  const loans: LocalCopy[] = [];
+  const localCopies: LocalCopy[] = [];
   try {
-    for (const sha3_384 of digests) loans.push(await blobs.makeLocalCopy(sha3_384));
-    return await work(loans.map(({ file }) => file));
+    for (const sha3_384 of digests) localCopies.push(await blobs.makeLocalCopy(sha3_384));
+    return await work(localCopies.map(({ file }) => file));
   } finally {
-    for (const loan of loans) await loan.release();
+    for (const localCopy of localCopies) await localCopy.release();
   }
 }
 

@@ -89,7 +89,7 @@ function forget(id: number): void {
   if ('descriptor' in job) closeSync(job.descriptor);
 }
 
-function obey(message: Exclude<DigestOrder, { order: 'take' }>): DigestReport | undefined {
+function performOrder(message: Exclude<DigestOrder, { order: 'take' }>): DigestReport | undefined {
   if (message.order === 'follow') {
     const hashes = message.algorithms.map((algorithm) => createDigest(`content ${algorithm}`));
     jobs.set(message.job, { path: message.path, ...open(message.path, message.direct), hashes, read: 0 });
@@ -132,7 +132,7 @@ port.on('message', (orders: readonly DigestOrder[]) => {
   for (const order of orders) {
     try {
       if (order.order === 'take') take(order);
-      else report = obey(order) ?? report;
+      else report = performOrder(order) ?? report;
     } catch (error) {
       forget(order.job);
       const message = error instanceof Error ? error.message : String(error);

@@ -175,9 +175,9 @@ class Pool implements DigestPool {
     const { thread, id, job } = this.#newJob(algorithms, lead);
     const { result } = job;
     // The first message is sent together with the next one: a small file takes one message and one reply.
-    const unsaid: DigestOrder[] = [{ job: id, ...first }];
+    const unsentOrders: DigestOrder[] = [{ job: id, ...first }];
     const say = (...orders: DigestOrder[]): void => {
-      thread.worker.postMessage(unsaid.splice(0).concat(orders));
+      thread.worker.postMessage(unsentOrders.splice(0).concat(orders));
     };
     const tell = (): void => {
       job.sentSize = job.announced;
@@ -189,7 +189,7 @@ class Pool implements DigestPool {
         return job.read;
       },
       from(descriptor, offset) {
-        unsaid.push({ job: id, order: 'from', descriptor, offset });
+        unsentOrders.push({ job: id, order: 'from', descriptor, offset });
       },
       async grown(size) {
         if (job.error !== undefined) throw job.error;
@@ -212,7 +212,7 @@ class Pool implements DigestPool {
       abandon: () => {
         if (!thread.jobs.has(id)) return;
         // If no thread knows the file, there is no job to abandon.
-        if (unsaid[0]?.order !== first.order) say({ job: id, order: 'abandon' });
+        if (unsentOrders[0]?.order !== first.order) say({ job: id, order: 'abandon' });
         this.#forget(thread, id);
         fail(job, new Error('it was released'));
       },

@@ -99,7 +99,7 @@ export async function diskBlobs(options: DiskBlobsOptions): Promise<DiskBlobs> {
           .finally(() => claim.release());
       },
     },
-    restoreQuarantined: async (sha3_384) => contents.putBack(sha3_384),
+    restoreQuarantined: async (sha3_384) => contents.restoreQuarantined(sha3_384),
     sweepTemporary: (isLive) => receiver.sweep(isLive),
     free: async () => Math.max(0, await room.free()),
     capacity: async () => diskBytes(directory),
@@ -127,9 +127,9 @@ const reading = ({ files, path, proofs, memory, damaged }: BlobReaderParts): Pic
   async prove(sha3_384) {
     if (await proofs.holds(sha3_384, path(sha3_384))) return true;
     const stored = await statBlob(path(sha3_384), sha3_384);
-    const good = stored !== undefined && (await proofs.prove(sha3_384, path(sha3_384)));
-    if (stored !== undefined && !good) damaged?.(stored);
-    return good;
+    const isIntact = stored !== undefined && (await proofs.prove(sha3_384, path(sha3_384)));
+    if (stored !== undefined && !isIntact) damaged?.(stored);
+    return isIntact;
   },
 
   async open(sha3_384, range) {
@@ -146,7 +146,9 @@ const reading = ({ files, path, proofs, memory, damaged }: BlobReaderParts): Pic
       };
       if (range !== undefined && !(await proofs.prove(sha3_384, path(sha3_384)))) throw reportCorrupt();
       const check =
-        range === undefined ? await wholeProof({ sha3_384, path: path(sha3_384), size, proofs, reportCorrupt }) : good;
+        range === undefined
+          ? await createContentProof({ sha3_384, path: path(sha3_384), size, proofs, reportCorrupt })
+          : passProof;
       const [start, end] = range === undefined ? [0, size] : [range.start, range.end + 1];
       return { size, stream: new SentContent({ file: handle, start, end, memory, proven: check }) };
     } catch (error) {
@@ -156,16 +158,16 @@ const reading = ({ files, path, proofs, memory, damaged }: BlobReaderParts): Pic
   },
 });
 
-const good = (): Promise<void> => Promise.resolve();
+const passProof = (): Promise<void> => Promise.resolve();
 
 /** Content up to this size is digested in the main thread. */
-const few = 64 * 1024;
+const maxInlineBytes = 64 * 1024;
 
 /**
  * Verifies a whole content while it is sent: a small one in memory, a large one from its file, in a worker thread at
  * the same time, unless it has not changed since it was last verified.
  */
-async function wholeProof(of: {
+async function createContentProof(of: {
   sha3_384: string;
   path: string;
   size: number;
@@ -173,12 +175,12 @@ async function wholeProof(of: {
   reportCorrupt: () => Error;
 }): Promise<(all: Uint8Array | undefined) => Promise<void>> {
   const { sha3_384, path, size, proofs, reportCorrupt } = of;
-  if (size <= few) {
+  if (size <= maxInlineBytes) {
     return async (all) => {
       if (all === undefined || computeDigest('content sha3-384', all) !== sha3_384) throw reportCorrupt();
     };
   }
-  if (await proofs.holds(sha3_384, path)) return good;
+  if (await proofs.holds(sha3_384, path)) return passProof;
   const proving = proofs.prove(sha3_384, path);
   // The sender gets a failure at the end; until then it must not count as an unhandled rejection.
   proving.catch(() => undefined);

@@ -15,7 +15,7 @@ export interface FileCopy {
   hashes: Hash[];
   /** How many bytes were copied. */
   read: number;
-  /** Only if the copy is written past the page cache, in whole pages: bytes that were read and do not fill a page yet. */
+  /** Only for direct I/O, which writes whole pages: bytes that were read and do not fill a page yet. */
   rest: Uint8Array | undefined;
 }
 

@@ -84,7 +84,7 @@ function write(
     finishCopy(copy, time, disk);
     return copy.hashes.map((hash) => hash.digest('hex'));
   });
-  // Content that is cut off has other digests, too.
+  // Truncated content has other digests, so this finds it too.
   if (Array.isArray(digests) && digests[0] === sha3_384 && digests[1] === sha256) return { file };
   disk.closeSync(file);
   return removeTemporary(content, Array.isArray(digests) ? { wrong: true } : digests, disk);
@@ -120,11 +120,11 @@ const failed = ({ message, code, syscall }: NodeJS.ErrnoException): GroupedFailu
 });
 
 /** Removes the temporary file of a content that failed. */
-function removeTemporary<Why extends DigestMismatch | GroupedFailure>(
+function removeTemporary<FailureResult extends DigestMismatch | GroupedFailure>(
   content: GroupedContent,
-  failure: Why,
+  failure: FailureResult,
   disk: GroupDisk,
-): Why | GroupedFailure {
+): FailureResult | GroupedFailure {
   const removed = attempt(() => disk.unlinkSync(content.temporaryFile));
   return removed === undefined || removed.code === 'ENOENT' ? failure : removed;
 }

@@ -105,7 +105,7 @@ export async function s3Blobs(options: S3BlobsOptions): Promise<S3Blobs> {
     remove: async (sha3_384, { storedBefore } = {}) => contents.remove(sha3_384, storedBefore),
     quarantine: async (sha3_384) => contents.quarantine(sha3_384),
     quarantined: quarantine(contents, lend),
-    restoreQuarantined: async (sha3_384) => contents.putBack(sha3_384),
+    restoreQuarantined: async (sha3_384) => contents.restoreQuarantined(sha3_384),
     async sweepTemporary(isLive) {
       const [swept, before] = [await receiver.sweep(isLive), after(now(), -maxUploadAgeMs)];
       return swept + (await contents.underWay.sweep(before)) + (await runForCaller(() => bucket.abandon(before)));

@@ -34,7 +34,7 @@ export class UploadPlaces {
   readonly #senders = new Map<string, PlaceGroup>();
   /** One request at a time, so that each sees the places that earlier ones took. */
   readonly #inTurn = createConcurrencyLimit({ concurrency: 1 });
-  #looking: NodeJS.Timeout | undefined;
+  #rebalanceTimer: NodeJS.Timeout | undefined;
 
   constructor(options: Partial<PlaceOptions> = {}) {
     this.#options = { ofSender: 32, all: 512, elapsed: () => performance.now(), shares: soleProcessShares, ...options };
@@ -55,9 +55,9 @@ export class UploadPlaces {
   /** Takes a place for an upload of a sender, or of an upload without a sender; refuses if there is none. */
   take(sender: string | undefined): Promise<UploadPlace> {
     return this.#inTurn(async () => {
-      this.#looking ??= setInterval(() => {
+      this.#rebalanceTimer ??= setInterval(() => {
         // If the release fails, a later check makes up for it, and refused senders try again.
-        this.look().catch(() => undefined);
+        this.rebalance().catch(() => undefined);
       }, every).unref();
       const own = sender === undefined ? undefined : (this.#senders.get(sender) ?? this.#ofSender(sender));
       own?.mustHaveRoom();
@@ -70,7 +70,7 @@ export class UploadPlaces {
   }
 
   /** Releases places that are not needed here, and checks for uploads that other processes refused. */
-  look(): Promise<void> {
+  rebalance(): Promise<void> {
     return this.#inTurn(async () => {
       const others = await this.#options.shares.others();
       await this.#all.settle(others);
@@ -84,8 +84,8 @@ export class UploadPlaces {
 
   /** Stops checking. */
   close(): void {
-    clearInterval(this.#looking);
-    this.#looking = undefined;
+    clearInterval(this.#rebalanceTimer);
+    this.#rebalanceTimer = undefined;
   }
 
   #ofSender(sender: string): PlaceGroup {

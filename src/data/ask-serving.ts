@@ -19,7 +19,7 @@ export async function askServing(data: string): Promise<ServingState | undefined
   const written = servingState(data);
   if (written?.secret === undefined) return written;
   try {
-    return await answerOf(written.url, written.secret);
+    return await fetchServingState(written.url, written.secret);
   } catch (error) {
     // The process may have ended in between.
     if (servingState(data) === undefined) return undefined;
@@ -33,7 +33,7 @@ export async function askServing(data: string): Promise<ServingState | undefined
   }
 }
 
-async function answerOf(url: string, secret: string): Promise<ServingState> {
+async function fetchServingState(url: string, secret: string): Promise<ServingState> {
   const body = await getFromServing(url, servingPath, { [servingSecretHeader]: secret });
   return (JSON.parse(body) as { state: ServingState }).state;
 }

@@ -49,7 +49,7 @@ export async function openBlobs(
   return s3Blobs({ ...options, ...bucket, reserve, removals, store, isNew: mayBegin });
 }
 
-/** Returns the data that ties a bucket to the store. */
+/** Returns the id of the store for the marker of a bucket, and whether the store has no contents yet. */
 export async function openingOf(records: Pick<StoreRecords, 'appliance' | 'neededContents'>) {
   const [store] = (await records.appliance.find(siteKeyCheckName))?.split(' ') ?? [];
   if (store === undefined)

@@ -97,7 +97,7 @@ async function copyQuarantined(
     if (digest === undefined) return false;
     await to.quarantined.add(sha3_384, file);
     const copied = await withFile(to.quarantined, sha3_384, digestOf);
-    if (copied !== digest) throw new Error(`the blob ${sha3_384}, which is in quarantine, did not arrive as it is`);
+    if (copied !== digest) throw new Error(`the blob ${sha3_384}, which is in quarantine, was not copied unchanged`);
     return true;
   });
 }

@@ -116,7 +116,7 @@ async function prove(
   try {
     await acts.do(enterMove, actor, { from: nameOf(plan.from), to: nameOf(plan.to), rows });
     const { problems } = await verifyAudit(records, { siteKey, file: sealing.file });
-    if (problems.length > 0) throw new Error(`the audit log is not whole at its new place: ${problems[0]!}`);
+    if (problems.length > 0) throw new Error(`the audit log is not intact at its new place: ${problems[0]!}`);
   } finally {
     await close();
   }

@@ -19,7 +19,7 @@ import { newApprover, type ApproverHandout } from './first-approvers.ts';
 import { recordsPlace } from './records-place.ts';
 import { openRecords } from './records.ts';
 import { newWrappingKey, readSiteKey } from './secrets.ts';
-import { keepingOf } from './store.ts';
+import { toTlsKeeperOptions } from './store.ts';
 
 /** The name of the configuration until everything else is done. A directory with this file contains an unfinished store. */
 export const unfinished = 'larder.toml.init';
@@ -79,7 +79,7 @@ export async function makeStore(
   const approvers = usernames.map((username) => newApprover(username, { siteKey, baseUrl, newId: randomIds }));
   await makeRecords(directory, place, { email, actor, siteKey, approvers: approvers.map(({ approver }) => approver) });
   createFile(join(directory, 'admin.macaroon'), `${credential}\n`, 0o600);
-  const keeping = keepingOf(directory, siteKey, () => new Date());
+  const keeping = toTlsKeeperOptions(directory, siteKey, () => new Date());
   const tls = speaksTls(config) ? await prepareTls(tlsSettings(config), keeping) : undefined;
   renameFile(join(directory, unfinished), join(directory, 'larder.toml'));
   return { siteKey, tls, approvers: approvers.map(({ handout }) => handout) };

@@ -132,7 +132,7 @@ export const signedTokensOf = ({
   });
 
 /** Returns how the certificates of a data directory are stored. */
-export const keepingOf = (directory: string, siteKey: Buffer, now: Now): TlsKeeperOptions => ({
+export const toTlsKeeperOptions = (directory: string, siteKey: Buffer, now: Now): TlsKeeperOptions => ({
   directory,
   now,
   seal: (secret, purpose) => seal(siteKey, secret, purpose),

@@ -64,7 +64,7 @@ export async function upgradeDatabase(
   db: Database,
   { directory, file, sealing, meets }: RecordsUpgradeOptions,
 ): Promise<{ upgrade: Upgrade | undefined; sealsAnew: boolean }> {
-  await meetOthers(db, meets);
+  await reportOtherHosts(db, meets);
   const nativeModule = nativeBinding();
   const engine = file === undefined ? 'postgres' : 'sqlite';
   const migration = await firstMissing(db);
@@ -86,7 +86,7 @@ export async function upgradeDatabase(
 }
 
 /** Reports the other hosts that serve the store, before anything is changed. */
-async function meetOthers(db: Database, meets: RecordsUpgradeOptions['meets']): Promise<void> {
+async function reportOtherHosts(db: Database, meets: RecordsUpgradeOptions['meets']): Promise<void> {
   if (meets === undefined || db.server === undefined || !(await db.hasTable('passing_leases'))) return;
   const hosts = await otherHosts(records(db), () => new Date());
   if (hosts.length > 0) meets(hosts);

@@ -158,7 +158,7 @@ class DeltaReader {
   }
 
   byte(): number {
-    this.#mustHave(1);
+    this.#requireBytes(1);
     if (this.at - this.#aheadFrom >= this.#ahead.length) {
       this.#ahead = this.#delta.read(this.at, 64);
       this.#aheadFrom = this.at;
@@ -171,7 +171,7 @@ class DeltaReader {
   }
 
   bytes(length: number): Uint8Array {
-    this.#mustHave(length);
+    this.#requireBytes(length);
     const bytes = new Uint8Array(length);
     this.#delta.readInto(bytes, this.at);
     this.at += length;
@@ -179,11 +179,11 @@ class DeltaReader {
   }
 
   skip(length: number): void {
-    this.#mustHave(length);
+    this.#requireBytes(length);
     this.at += length;
   }
 
-  #mustHave(length: number): void {
+  #requireBytes(length: number): void {
     if (length > this.#delta.size - this.at) throw new InvalidDelta('it ends too early');
   }
 }

@@ -31,7 +31,7 @@ export function createDocuments(sections: readonly OperationSection[], version: 
     ),
   );
   // A reload may turn operations on and off; only few combinations occur.
-  const document = remembered((off: string) => {
+  const document = memoize((off: string) => {
     const enabledSections = sections.map((section) => ({
       ...section,
       operations: section.operations.filter(({ name }) => !off.split(' ').includes(name)),
@@ -40,7 +40,7 @@ export function createDocuments(sections: readonly OperationSection[], version: 
     return Buffer.from(JSON.stringify(openapi(filled, version)));
   });
   return {
-    page: remembered((name): DocumentPage | undefined => {
+    page: memoize((name): DocumentPage | undefined => {
       if (name === 'style.css') return { type: 'text/css; charset=utf-8', text: styleSheet('src/documents/style.css') };
       const chapter = chapters.get(name);
       return chapter && page({ title: chapter.title, version, name, content: withContents(chapter.content()) });
@@ -96,7 +96,7 @@ function chaptersOf(sections: readonly OperationSection[]): Map<string, Document
 }
 
 /** Caches the result of `make` per text; does not cache undefined. */
-function remembered<T>(make: (text: string) => T): (text: string) => T {
+function memoize<T>(make: (text: string) => T): (text: string) => T {
   const made = new Map<string, T>();
   return (text) => {
     const result = made.get(text) ?? make(text);

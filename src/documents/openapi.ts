@@ -66,7 +66,7 @@ function described(op: Operation, section: string): OpenApiJson {
   };
 }
 
-/** A token adds to the response of some operations for anyone; the empty requirement makes it optional. */
+/** If anyone may call an operation, a token is optional: the empty requirement says so. With a token some responses contain more. */
 function securityOf(op: Operation): OpenApiJson[] {
   if (!isForAnyone(op)) return [{ macaroon: [] }];
   return op.access.about === 'public' ? [] : [{}, { macaroon: [] }];

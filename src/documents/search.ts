@@ -57,7 +57,7 @@ export function createSearch(chapters: () => Iterable<SearchedPage>): (query: st
       .sort((match, other) => other.score - match.score);
     return {
       total: matches.length,
-      places: matches.slice(0, maxCounts.places).map(({ entry }) => placeOf(entry, words)),
+      places: matches.slice(0, maxCounts.places).map(({ entry }) => toSearchHit(entry, words)),
     };
   };
 }
@@ -113,7 +113,7 @@ function scoreOf({ folded, isGuide }: SearchIndexEntry, words: readonly string[]
   return scores.reduce((sum, score) => sum + score, together + guided);
 }
 
-function placeOf({ address, where, heading, text }: SearchIndexEntry, words: readonly string[]): SearchHit {
+function toSearchHit({ address, where, heading, text }: SearchIndexEntry, words: readonly string[]): SearchHit {
   // Longest first, so that a word is marked completely if another word is its beginning.
   const longest = words.toSorted((word, other) => other.length - word.length);
   const any = new RegExp(`(${longest.map((word) => RegExp.escape(word)).join('|')})`, 'giu');

@@ -61,7 +61,7 @@ export async function copyRows(
   requireSame([...sourceTables.values()], tables);
   const counted = new Map<string, TableChecksum>();
   let rows = 0;
-  const tell = (more: number): void => progress?.((rows += more));
+  const reportRows = (more: number): void => progress?.((rows += more));
   for (const table of tables) {
     const sum = newSum();
     if (!leave(table.name)) {
@@ -70,7 +70,7 @@ export async function copyRows(
       for await (const some of from.read(columns)) {
         await to.write(columns, some);
         sum.add(some);
-        tell(some.length);
+        reportRows(some.length);
       }
     }
     counted.set(table.name, sum.counted());
@@ -115,13 +115,15 @@ function marked(cell: Cell): string {
   return `b${Buffer.from(cell.buffer, cell.byteOffset, cell.byteLength).toString('base64')}`;
 }
 
-function requireSame(these: readonly StoreTable[], those: readonly StoreTable[]): void {
+function requireSame(source: readonly StoreTable[], target: readonly StoreTable[]): void {
   const shape = (tables: readonly StoreTable[]): Map<string, string> =>
     new Map(tables.map(({ name, columns }) => [name, [...columns].sort().join(' ')]));
-  const [sourceShapes, other] = [shape(these), shape(those)];
-  const strange = [...sourceShapes.keys(), ...other.keys()].find((name) => sourceShapes.get(name) !== other.get(name));
-  if (strange !== undefined)
-    throw new CopyMismatch(`the table ${strange} differs between source and target: different releases made them`);
+  const [sourceShapes, other] = [shape(source), shape(target)];
+  const different = [...sourceShapes.keys(), ...other.keys()].find(
+    (name) => sourceShapes.get(name) !== other.get(name),
+  );
+  if (different !== undefined)
+    throw new CopyMismatch(`the table ${different} differs between source and target: different releases made them`);
 }
 
 /** Estimates the bytes of a row, for the size of batches. */

@@ -7,7 +7,7 @@ import type { CheckedKey, KeyManager } from '#assertions/keys/key-manager.ts';
 import { sealedPrefixOf } from '#assertions/keys/sealed-keys.ts';
 import { fingerprintOf, ForeignSiteKey } from '#macaroons/site-key.ts';
 import { readMasterKey, readSiteKey } from '#data/secrets.ts';
-import { keepingOf, type StoreHandle } from '#data/store.ts';
+import { toTlsKeeperOptions, type StoreHandle } from '#data/store.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { managedKeyOfAuthority } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
@@ -53,7 +53,7 @@ export async function masterKeyFaults(
   masterKey: KeyObject | undefined,
 ): Promise<Fault[]> {
   if (masterKey === undefined) return [describeFault('sealed', {})];
-  const facts = await signingKeys.countSealedOtherwise(sealedPrefixOf(masterKey));
+  const facts = await signingKeys.countSealedKeys(sealedPrefixOf(masterKey));
   return facts.keys === 0 ? [] : [describeFault('wrong-master-key', facts)];
 }
 
@@ -71,7 +71,7 @@ type StoreWithKeys = Pick<StoreHandle, 'directory' | 'siteKey' | 'config' | 'now
 export async function probeKeyManager(store: StoreWithKeys, manager: KeyManager): Promise<boolean> {
   const { records, siteKey, directory, config, now } = store;
   const authority = speaksTls(config)
-    ? managedKeyOfAuthority(tlsSettings(config), keepingOf(directory, siteKey, now))
+    ? managedKeyOfAuthority(tlsSettings(config), toTlsKeeperOptions(directory, siteKey, now))
     : undefined;
   const all: (CheckedKey | undefined)[] = [
     await managedKeyOfBrand(records),

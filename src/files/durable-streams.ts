@@ -97,7 +97,7 @@ export function toAppendOnlyFile(handle: FileHandle, { sendOn = false } = {}): A
  *
  * @param content the content, or a function that writes it
  */
-export async function writeWhole(
+export async function createDurableFile(
   path: string,
   content: string | AsyncIterable<Uint8Array> | ((file: FileHandle) => Promise<void>),
   mode: number,

@@ -15,7 +15,7 @@ export class SpillFile {
   #file: number | undefined;
   /** The size of the file in bytes. */
   #written = 0;
-  /** The bytes after these, in memory. */
+  /** The bytes after those in the file, which are still in memory. */
   #last: Buffer = Buffer.allocUnsafeSlow(16 * 1024);
   #lastLength = 0;
   /** The last read part of the file and its position. */

@@ -22,7 +22,7 @@ export interface TarHeader {
 /** Parses a header; undefined at the end of the archive. Throws `InvalidTarHeader`. */
 export function readHeader(bytes: Uint8Array): TarHeader | undefined {
   if (bytes.every((byte) => byte === 0)) return undefined;
-  if (sumOf(bytes) !== numberIn(bytes, 148, 8)) throw new InvalidTarHeader('a header is not what its sum says');
+  if (sumOf(bytes) !== numberIn(bytes, 148, 8)) throw new InvalidTarHeader('the checksum of a header does not match');
   return { name: nameIn(bytes), size: numberIn(bytes, 124, 12), type: String.fromCharCode(bytes[156] ?? 0) };
 }
 

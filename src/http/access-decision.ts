@@ -66,13 +66,13 @@ function readOnce(records: StoreRecords): StoreRecords {
   const { packages, collaborators } = records;
   return {
     ...records,
-    packages: { ...packages, find: once(packages.find) },
-    collaborators: { ...collaborators, has: once(collaborators.has) },
+    packages: { ...packages, find: cachePerPair(packages.find) },
+    collaborators: { ...collaborators, has: cachePerPair(collaborators.has) },
   };
 }
 
 /** Caches the result per pair of names. */
-function once<Found>(ask: (first: string, other: string) => Promise<Found>): typeof ask {
+function cachePerPair<Found>(ask: (first: string, other: string) => Promise<Found>): typeof ask {
   const cached = new Map<string, Promise<Found>>();
   return (first, other) => {
     const key = `${first}/${other}`;

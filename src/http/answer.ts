@@ -50,7 +50,7 @@ export async function answer(
     outgoing = await (op.refused === undefined ? run(op, call, options) : runWithPages(op, call, options));
   } catch (error) {
     exchange.failure = error;
-    outgoing = refuse(exchange, services);
+    outgoing = createErrorResponse(exchange, services);
   }
   const { status, headers, body } = outgoing;
   const aborted =
@@ -173,7 +173,7 @@ function checkAnswer(op: Operation, result: unknown): void {
 }
 
 /** The response that reports an error, in the format of the operation; a page in the console, and for browsers if nothing is at the address. */
-function refuse(
+function createErrorResponse(
   { request, path, operation, errors, allow, failure }: Exchange,
   { config }: ServerServices,
 ): OutgoingResponse {

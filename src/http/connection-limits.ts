@@ -42,23 +42,24 @@ export function limitConnections(server: Server, { limits, isProxy, log }: Conne
   // A full worker of several closes the connection, as a single process does, instead of passing it on for ever.
   Object.assign(server, { dropMaxConnection: true });
   server.on('drop', () => {
-    if (allClients.tell())
+    if (allClients.shouldReport())
       log().warn({ connections: limits.all }, 'closes further connections: the limit of all connections is reached');
   });
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
     const client = clientOf(address);
-    const theirs = clients.get(client) ?? counter(isProxy(address) ? Infinity : limits.ofClient);
-    if (theirs.isFull()) {
+    const clientCounter = clients.get(client) ?? counter(isProxy(address) ? Infinity : limits.ofClient);
+    if (clientCounter.isFull()) {
       socket.destroy();
-      if (theirs.tell()) log().warn({ address }, 'closes further connections of this address: its limit is reached');
+      if (clientCounter.shouldReport())
+        log().warn({ address }, 'closes further connections of this address: its limit is reached');
       return;
     }
-    clients.set(client, theirs);
-    for (const connectionCount of [theirs, allClients]) connectionCount.add();
+    clients.set(client, clientCounter);
+    for (const connectionCount of [clientCounter, allClients]) connectionCount.add();
     socket.once('close', () => {
-      for (const connectionCount of [theirs, allClients]) connectionCount.remove();
-      if (theirs.isEmpty()) clients.delete(client);
+      for (const connectionCount of [clientCounter, allClients]) connectionCount.remove();
+      if (clientCounter.isEmpty()) clients.delete(client);
     });
   });
 }
@@ -79,10 +80,10 @@ function counter(limit: number) {
       if (count <= limit / 2) isReported = false;
     },
     /** Whether to log that the limit is reached. */
-    tell() {
-      const tell = !isReported;
+    shouldReport() {
+      const shouldReport = !isReported;
       isReported = true;
-      return tell;
+      return shouldReport;
     },
   };
 }

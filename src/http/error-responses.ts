@@ -60,12 +60,12 @@ export function toErrorResponse(error: unknown, family: ErrorFamily, allow: stri
       ...(allow !== undefined && { allow }),
       ...refusal?.headers,
     },
-    body: JSON.stringify(toldOf(refusal, family) ?? bodies[family](code, message, status)),
+    body: JSON.stringify(toConflictDetails(refusal, family) ?? bodies[family](code, message, status)),
   };
 }
 
 /** The details of conflicting fields, for clients that show each field by itself. */
-function toldOf(refusal: Refusal | undefined, family: ErrorFamily): object | undefined {
+function toConflictDetails(refusal: Refusal | undefined, family: ErrorFamily): object | undefined {
   if (family !== 'dashboard' || !(refusal instanceof ConflictingFields)) return undefined;
   const { code, fields } = refusal;
   return {

@@ -170,7 +170,7 @@ export interface ProvenSession {
 /** Where a login in a browser leads: to a page of the console, or to the end of a login that a client began. */
 export type LoginTarget = { console: string } | { login: string };
 
-/** The same for the OpenID provider, or the proof of a session that goes on. */
+/** Where a login with the OpenID provider leads: the same, or back to a session that proves its account again. */
 export type OpenidTarget = LoginTarget | { proves: ProvenSession };
 
 export interface FinishedOpenidLogin {

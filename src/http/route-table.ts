@@ -14,7 +14,7 @@ export interface RouteMatch {
 }
 
 /** Returns the enabled operations at an address; undefined if there are none. */
-export type RouteTable = (path: string, isThere: (op: Operation) => boolean) => RouteMatch | undefined;
+export type RouteTable = (path: string, isAvailable: (op: Operation) => boolean) => RouteMatch | undefined;
 
 /**
  * Finds the operations at an address. Addresses without parameters, such as all calls of the gateways, are found in a map, which saves 2.5
@@ -34,18 +34,18 @@ export function createRouteTable(declared: readonly Operation[]): RouteTable {
       for (const { method } of operations.slice(0, 1)) router.register(path, [method], () => undefined);
     }
   }
-  const of = ({ operations, params }: RouteMatch, isThere: (op: Operation) => boolean): RouteMatch | undefined => {
-    const enabled = operations.filter(isThere);
+  const of = ({ operations, params }: RouteMatch, isAvailable: (op: Operation) => boolean): RouteMatch | undefined => {
+    const enabled = operations.filter(isAvailable);
     return enabled.length > 0 ? { operations: enabled, params } : undefined;
   };
 
-  return (path, isThere) => {
+  return (path, isAvailable) => {
     const exact = literal.get(path);
-    const enabled = exact && of(exact, isThere);
+    const enabled = exact && of(exact, isAvailable);
     if (enabled !== undefined) return enabled;
     for (const layer of routers.get(kindOf(path))?.match(path, '').path ?? []) {
       const operations = byPath.get(String(layer.path)) ?? [];
-      const match = of({ operations, params: layer.params(path, layer.captures(path)) }, isThere);
+      const match = of({ operations, params: layer.params(path, layer.captures(path)) }, isAvailable);
       if (match !== undefined) return match;
     }
     return undefined;

@@ -98,10 +98,10 @@ function createReceiver({ operations, services, checkAnswers }: ServerOptions) {
     return serve(ctx.req, ctx.res);
   });
 
-  const throughKoa = app.callback() as (request: IncomingMessage, response: ServerResponse) => void;
+  const serveThroughKoa = app.callback() as (request: IncomingMessage, response: ServerResponse) => void;
   const receive = (request: IncomingMessage, response: ServerResponse): void => {
     if (request.url?.startsWith('/') === false) readTarget(request);
-    if (!repeated.has(request.url ?? '')) throughKoa(request, response);
+    if (!repeated.has(request.url ?? '')) serveThroughKoa(request, response);
     // A microtask later the parser has read the body, if it arrived with the headers.
     else queueMicrotask(() => repeat(request, response));
   };

@@ -41,7 +41,7 @@ export interface ReceivedTransferPart {
 
 /** Work that reads many files or packages. It runs outside the event loop. */
 export interface TransferCommands {
-  /** Receives the part of a transfer that these unclaimed uploads have in order, like `larder transfer receive`. */
+  /** Receives a part of a transfer, like `larder transfer receive`. These unclaimed uploads hold its bytes, in this order. */
   receiveUploads(uploads: readonly string[], actor: Actor): Promise<ReceivedTransferPart>;
   /** Everything that a request of this site would say now. */
   previewRequest(actor: Actor): Promise<TransferReport>;

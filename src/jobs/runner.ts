@@ -94,7 +94,7 @@ export function runJobs(jobs: BackgroundJob[], { log, firstAfter, isClockInDoubt
     state.runs++;
     try {
       const lease = job.oncePer === 'host' ? `job ${job.name} of ${hostName()}` : `job ${job.name}`;
-      const run = job.oncePer === 'process' ? { result: await job.run() } : await leases.holding(lease, job.run);
+      const run = job.oncePer === 'process' ? { result: await job.run() } : await leases.withLease(lease, job.run);
       if (run === undefined && state.problem !== undefined) return engineRetryMs;
       // If another process holds the lease, it is running the job.
       const done = run?.result ?? {};

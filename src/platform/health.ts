@@ -37,7 +37,7 @@ export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
   let looking: Promise<Fault[]> | undefined;
   let next: Promise<Fault[]> | undefined;
 
-  async function lookAtAll(): Promise<Fault[]> {
+  async function runAllChecks(): Promise<Fault[]> {
     const faultLists = await Promise.all(
       [...sources].map(async ([key, look]) => {
         const faults = await look();
@@ -49,10 +49,10 @@ export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
   }
 
   /** Checks that are running may have missed the latest change by a caller. So callers wait for the next run, and share it. */
-  async function lookNext(): Promise<Fault[]> {
+  async function runNextChecks(): Promise<Fault[]> {
     await looking;
     next = undefined;
-    looking = lookAtAll();
+    looking = runAllChecks();
     return looking;
   }
 
@@ -76,7 +76,7 @@ export function createHealth(log: Pick<Logger, 'error' | 'info'>): Health {
       watchAll(keyOf(code, instance), lookUp);
     },
     watchAll,
-    look: () => (next ??= lookNext()),
+    look: () => (next ??= runNextChecks()),
   };
 }
 

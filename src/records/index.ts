@@ -11,9 +11,9 @@ import { assertionChanges, assertions } from './assertions/assertions.ts';
 import { appendAudit, audit, sealEnd, type AuditEntry } from './audit/audit.ts';
 import {
   auditSeals,
-  keepSeal,
+  writeSeal,
   findUnknownSeal,
-  noteEnd,
+  writeEnd,
   settle,
   type SealOccasion,
   type Sealing,
@@ -21,7 +21,7 @@ import {
 import { billOfMaterialsChanges, billsOfMaterials } from './vulnerabilities/bills-of-materials.ts';
 import { brandChanges, brands } from './brands/brands.ts';
 import { buildSetChanges, buildSets } from './builds/build-sets.ts';
-import { catalog, catalogPassing } from './packages/catalog.ts';
+import { catalog, ephemeralCatalog } from './packages/catalog.ts';
 import { charmLibraries, charmLibraryChanges } from './libraries/charm-libraries.ts';
 import { collaboratorChanges, collaborators } from './packages/collaborators.ts';
 import { commitWorkflowChanges, commitWorkflows } from './builds/commit-workflows.ts';
@@ -29,15 +29,15 @@ import { gatherContacts } from './fleets/contacts.ts';
 import { counts } from './store/counts.ts';
 import { damagedBlobChanges, damagedBlobs } from './store/damaged-blobs.ts';
 import type { Database, Queries, ReadQueries } from '#engine/database.ts';
-import { deltaPassing, deltas } from './devices/deltas.ts';
+import { ephemeralDeltas, deltas } from './devices/deltas.ts';
 import { deviceGrantChanges, deviceGrants } from './devices/device-grants.ts';
-import { deviceNoncePassing } from './devices/device-nonces.ts';
+import { ephemeralDeviceNonces } from './devices/device-nonces.ts';
 import { dischargerKeyChanges, dischargerKeys } from './login/discharger-keys.ts';
 import { downloads } from './packages/downloads.ts';
 import { exportChanges, exports } from './store/exports.ts';
 import { externalImageChanges, externalImages } from './images/external-images.ts';
 import { groupRoleChanges, groupRoles } from './accounts/group-roles.ts';
-import { failurePassing, failures } from './login/failures.ts';
+import { ephemeralFailures, failures } from './login/failures.ts';
 import { fleetChanges, fleetMemos, fleets } from './fleets/fleets.ts';
 import { guardrailChanges, guardrails } from './releases/guardrails.ts';
 import { heldRevisions } from './releases/channel-revisions.ts';
@@ -47,11 +47,11 @@ import { inviteChanges, invites } from './packages/invites.ts';
 import { imageCredentialChanges, imageCredentials } from './images/image-credentials.ts';
 import { imageChanges, images } from './images/images.ts';
 import { lastLoginChanges, lastLogins } from './accounts/last-logins.ts';
-import { leasePassing, leases } from './store/leases.ts';
+import { ephemeralLeases, leases } from './store/leases.ts';
 import { openidIdentities, openidIdentityChanges } from './accounts/openid-identities.ts';
-import { certificateSessionPassing, certificateSessions } from './login/certificate-sessions.ts';
-import { openidLoginPassing, openidLogins } from './login/openid-logins.ts';
-import { loginPassing, loginsUnderWay } from './login/pending-logins.ts';
+import { ephemeralCertificateSessions, certificateSessions } from './login/certificate-sessions.ts';
+import { ephemeralOpenidLogins, openidLogins } from './login/openid-logins.ts';
+import { ephemeralLogins, pendingLogins } from './login/pending-logins.ts';
 import { macaroonChanges, macaroons } from './tokens/macaroons.ts';
 import { createGenerationReader, memo, memoOfEach } from './memo.ts';
 import { modelChanges, models } from './brands/models.ts';
@@ -59,7 +59,7 @@ import { neededContents } from './store/needed-contents.ts';
 import { gatherCounters, counterSweeps, counters } from './store/counters.ts';
 import { nounVersions, type NounVersions } from './noun-versions.ts';
 import { oldRevisions } from './revisions/old-revisions.ts';
-import { packageDayPassing, packageDays } from './packages/package-days.ts';
+import { ephemeralPackageDays, packageDays } from './packages/package-days.ts';
 import { resourceImages } from './vulnerabilities/resource-images.ts';
 import { packageFindingChanges, packageFindings } from './vulnerabilities/package-findings.ts';
 import { packageOfferChanges, packageOffers } from './packages/package-offers.ts';
@@ -72,9 +72,9 @@ import { people } from './accounts/people.ts';
 import { quotaChanges, quotas } from './packages/quotas.ts';
 import { expiredRows } from './store/expired-rows.ts';
 import { passwordChanges, passwords } from './accounts/passwords.ts';
-import { registryUploadPassing, registryUploads } from './images/registry-uploads.ts';
+import { ephemeralRegistryUploads, registryUploads } from './images/registry-uploads.ts';
 import { releaseChanges, releases } from './releases/releases.ts';
-import { rolloutChanges, rolloutPassing, rollouts } from './releases/rollouts.ts';
+import { rolloutChanges, ephemeralRollouts, rollouts } from './releases/rollouts.ts';
 import { remodelAllowlist, remodelAllowlistChanges } from './brands/remodel-allowlist.ts';
 import { requestChanges, requests } from './sites/requests.ts';
 import { resourceRevisionChanges, resourceRevisions } from './resources/resource-revisions.ts';
@@ -82,19 +82,19 @@ import { resourceChanges, resources } from './resources/resources.ts';
 import { revokedSerialChanges, revokedSerials } from './devices/revoked-serials.ts';
 import { revisionChanges, revisions } from './revisions/revisions.ts';
 import { rootKeyChanges, rootKeys } from './tokens/root-keys.ts';
-import { seenDevicePassing, seenDevices } from './fleets/seen-devices.ts';
+import { ephemeralSeenDevices, seenDevices } from './fleets/seen-devices.ts';
 import { setUpLinkChanges, setUpLinks } from './accounts/set-up-links.ts';
 import { serialLog, serialLogChanges } from './devices/serial-log.ts';
 import { serialPolicies, serialPolicyChanges } from './brands/serial-policies.ts';
-import { sharePassing, shares } from './store/shares.ts';
+import { ephemeralShares, shares } from './store/shares.ts';
 import { signingKeyChanges, signingKeys } from './keys/signing-keys.ts';
 import { subscriptionChanges, subscriptions } from './sites/subscriptions.ts';
 import { totpSecretChanges, totpSecrets } from './accounts/totp-secrets.ts';
 import { trackChanges, tracks } from './releases/tracks.ts';
 import { transferSourceChanges, transferSources } from './sites/transfer-sources.ts';
-import { transferChanges, transferPassing, transfers } from './transfers/transfers.ts';
-import { feedIndexes, feedIndexPassing } from './vulnerabilities/feed-indexes.ts';
-import { findingPassing, vulnerabilityFindings } from './vulnerabilities/findings.ts';
+import { transferChanges, ephemeralTransfers, transfers } from './transfers/transfers.ts';
+import { feedIndexes, ephemeralFeedIndexes } from './vulnerabilities/feed-indexes.ts';
+import { ephemeralFindings, vulnerabilityFindings } from './vulnerabilities/findings.ts';
 import { vulnerabilityFeedChanges, vulnerabilityFeeds } from './vulnerabilities/feeds.ts';
 import { unclaimedUploadChanges, unclaimedUploads } from './uploads/unclaimed-uploads.ts';
 import { uploadChanges, uploads } from './uploads/uploads.ts';
@@ -139,7 +139,7 @@ const reading = (db: ReadQueries) => ({
   lastLogins: lastLogins(db),
   leases: leases(db),
   groupRoles: groupRoles(db),
-  loginsUnderWay: loginsUnderWay(db),
+  pendingLogins: pendingLogins(db),
   openidIdentities: openidIdentities(db),
   openidLogins: openidLogins(db),
   certificateSessions: certificateSessions(db),
@@ -275,24 +275,24 @@ const changing = createLazily({
 
 /** Records without the audit log: ephemeral rows, which no backup contains; unclaimed uploads; and data derived from other records. */
 const ephemeralRecords = (db: Queries) => ({
-  catalog: catalogPassing(db),
-  deltas: deltaPassing(db),
-  deviceNonces: deviceNoncePassing(db),
-  failures: failurePassing(db),
-  feedIndexes: feedIndexPassing(db),
-  findings: findingPassing(db),
-  leases: leasePassing(db),
-  loginsUnderWay: loginPassing(db),
-  openidLogins: openidLoginPassing(db),
-  certificateSessions: certificateSessionPassing(db),
+  catalog: ephemeralCatalog(db),
+  deltas: ephemeralDeltas(db),
+  deviceNonces: ephemeralDeviceNonces(db),
+  failures: ephemeralFailures(db),
+  feedIndexes: ephemeralFeedIndexes(db),
+  findings: ephemeralFindings(db),
+  leases: ephemeralLeases(db),
+  pendingLogins: ephemeralLogins(db),
+  openidLogins: ephemeralOpenidLogins(db),
+  certificateSessions: ephemeralCertificateSessions(db),
   neededContents: neededContents(db),
   counters: counterSweeps(db),
-  packageDays: packageDayPassing(db),
-  registryUploads: registryUploadPassing(db),
-  rollouts: rolloutPassing(db),
-  seenDevices: seenDevicePassing(db),
-  shares: sharePassing(db),
-  transfers: transferPassing(db),
+  packageDays: ephemeralPackageDays(db),
+  registryUploads: ephemeralRegistryUploads(db),
+  rollouts: ephemeralRollouts(db),
+  seenDevices: ephemeralSeenDevices(db),
+  shares: ephemeralShares(db),
+  transfers: ephemeralTransfers(db),
   unclaimedUploads: unclaimedUploadChanges(db),
 });
 
@@ -397,7 +397,7 @@ export function records(db: Database, sealing?: Sealing) {
       const done = await work(changing(queries), (more) => (details = { ...details, ...more }));
       return { result: done, seal: await appendAudit(queries, { ...entry, details }, sealing, occasion) };
     });
-    if (sealing && seal) keepSeal(sealing, seal);
+    if (sealing && seal) writeSeal(sealing, seal);
     return result;
   };
 
@@ -444,7 +444,7 @@ export function records(db: Database, sealing?: Sealing) {
     async seal(): Promise<void> {
       if (sealing === undefined) return;
       const seal = await db.transaction((queries) => sealEnd(queries, sealing));
-      if (seal) keepSeal(sealing, seal);
+      if (seal) writeSeal(sealing, seal);
     },
 
     /** Checks the seal file against the chain, and updates it if a killed process did not. */
@@ -457,7 +457,7 @@ export function records(db: Database, sealing?: Sealing) {
       if (sealing === undefined) return;
       const end = await audit(db).end();
       if (end === undefined || end.hash === notedHash) return;
-      await noteEnd(db, sealing, end);
+      await writeEnd(db, sealing, end);
       notedHash = end.hash;
     },
   };

@@ -99,7 +99,7 @@ export class BlobUploadReceiver {
         ownsChunks: true,
         ...(size > 0 && { resume: size }),
         wantsSha512: () => this.#expected?.algorithm === 'sha512',
-        accept: (stored) => mustHave(this.#expected, stored),
+        accept: (stored) => requireExpectedDigest(this.#expected, stored),
       });
       // The sender, or `finish`, gets a failure; until then it must not count as an unhandled rejection. If the storage
       // refuses the content before it takes the first chunk, the pipe must be closed here.
@@ -112,7 +112,7 @@ export class BlobUploadReceiver {
   }
 }
 
-function mustHave(expected: Digest | undefined, stored: Stored): void {
+function requireExpectedDigest(expected: Digest | undefined, stored: Stored): void {
   const algorithm = expected?.algorithm ?? 'sha256';
   const digits = stored[algorithm] ?? '';
   if (digits === expected?.digits) return;

@@ -44,9 +44,9 @@ export interface RegistryCredentials {
   /** Returns the credentials with this name while they are valid. */
   find(id: string): Promise<ImageCredential | undefined>;
   /** Returns the credentials with this name, even if they have expired. */
-  remember(id: string): Promise<ImageCredential | undefined>;
+  findEvenExpired(id: string): Promise<ImageCredential | undefined>;
   /** Reports progress of an upload, which extends its credentials. */
-  moves(id: string): void;
+  recordProgress(id: string): void;
   /** When credentials expire, regardless of progress. */
   end(credential: ImageCredential): Date | undefined;
 }
@@ -56,15 +56,15 @@ const progressTimeoutMs = minutes(10);
 
 export function createCredentials(options: CredentialsOptions): RegistryCredentials {
   const { records, acts, clock, newId, seal, unseal } = options;
-  const { moves, end, lasts } = lives(options);
+  const { recordProgress, end, isValid } = createValidity(options);
 
   async function find(id: string): Promise<ImageCredential | undefined> {
     const credential = await records.imageCredentials.find(id, timestamp(clock()));
-    return credential !== undefined && (await lasts(credential)) ? credential : undefined;
+    return credential !== undefined && (await isValid(credential)) ? credential : undefined;
   }
 
-  /** Credentials for a repository that may have none yet. */
-  const newToPull = () => ({ ...newPullCredential(newId, seal), moment: timestamp(clock()) });
+  /** Creates pull credentials for a repository. The act returns the existing ones if there are some. */
+  const createPullCredential = () => ({ ...newPullCredential(newId, seal), moment: timestamp(clock()) });
 
   return {
     async toPush(target, actor) {
@@ -79,7 +79,8 @@ export function createCredentials(options: CredentialsOptions): RegistryCredenti
       const { repository, shouldKeep: isWanted, registry } = image;
       const existing =
         isWanted || registry !== undefined ? undefined : await records.imageCredentials.toPull(repository);
-      const credential = existing ?? (await acts.do(issuePullCredential, actor, { ...image, ...newToPull() }));
+      const credential =
+        existing ?? (await acts.do(issuePullCredential, actor, { ...image, ...createPullCredential() }));
       return { username: credential.id, password: passwordOf(credential, unseal) };
     },
 
@@ -92,14 +93,14 @@ export function createCredentials(options: CredentialsOptions): RegistryCredenti
           const actor = { actor: credential.accountId ?? 'anyone', requestId };
           await acts.do(useImageCredential, actor, { credential, address, moment: timestamp(clock()) });
         }
-        moves(credential.id);
+        recordProgress(credential.id);
       }
       return credential;
     },
 
     find,
-    remember: (id) => records.imageCredentials.byId(id),
-    moves,
+    findEvenExpired: (id) => records.imageCredentials.byId(id),
+    recordProgress,
     end,
   };
 }
@@ -119,15 +120,19 @@ export const passwordOf = (
 ): string => unseal(sealedSecret, purpose(id)).toString();
 
 /** Decides how long credentials are valid, by their times and by the progress of uploads in any process of the store. */
-function lives({ records, clock, seesUploads }: Pick<CredentialsOptions, 'records' | 'clock' | 'seesUploads'>) {
-  const moves = (id: string): void => {
+function createValidity({
+  records,
+  clock,
+  seesUploads,
+}: Pick<CredentialsOptions, 'records' | 'clock' | 'seesUploads'>) {
+  const recordProgress = (id: string): void => {
     records.countEvent('image-upload', id, timestamp(clock()));
   };
 
   const end = ({ kind, issuedAt }: ImageCredential): Date | undefined =>
     kind === 'pull' ? undefined : after(new Date(issuedAt), maxPushCredentialMs);
 
-  async function lasts(credential: ImageCredential): Promise<boolean> {
+  async function isValid(credential: ImageCredential): Promise<boolean> {
     const until = end(credential);
     if (until === undefined) return true;
     const { id, firstUsedAt, issuedAt } = credential;
@@ -137,7 +142,7 @@ function lives({ records, clock, seesUploads }: Pick<CredentialsOptions, 'record
     return now < until && now < after(new Date(moved ?? firstUsedAt ?? issuedAt), progressTimeoutMs);
   }
 
-  return { moves, end, lasts };
+  return { recordProgress, end, isValid };
 }
 
 const newPassword = (): string => randomBytes(32).toString('base64url');

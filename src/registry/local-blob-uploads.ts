@@ -69,7 +69,7 @@ export class LocalBlobUploads {
   }
 
   /** The size of an upload in progress, as far as this process knows it. */
-  sizeHere({ id, size }: RegistryUpload): number {
+  localSize({ id, size }: RegistryUpload): number {
     return Math.max(size, this.#here.get(id)?.receiving?.size ?? 0);
   }
 
@@ -109,7 +109,7 @@ export class LocalBlobUploads {
       const endsAt = timestamp(after(now(), Math.max(this.#idle, claimLifetimeMs)));
       return records.ephemeral((tx) => tx.registryUploads.send(id, size, sending, endsAt));
     };
-    if (!(await say())) throw (await this.#find(id)) === undefined ? unknown() : busy();
+    if (!(await say())) throw (await this.#find(id)) === undefined ? unknown() : uploadBusyRefusal();
     const renewal = setInterval(() => {
       say().catch(() => undefined);
     }, claimLifetimeMs / 4).unref();
@@ -167,7 +167,7 @@ export class LocalBlobUploads {
   }
 }
 
-export const busy = (): Refusal =>
+export const uploadBusyRefusal = (): Refusal =>
   new Refusal('conflict', 'Another request is sending to this upload. Send the chunks one after the other.');
 
 const unknown = (): Refusal => new Refusal('blob-upload-unknown', 'There is no such upload. Start a new one.');

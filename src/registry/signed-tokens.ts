@@ -26,7 +26,7 @@ export interface SignedTokens {
   mint(
     token: RegistryToken,
     to: { registry: string; issuer: string },
-  ): Promise<{ text: string; issuedAt: Date; lasts: number }>;
+  ): Promise<{ text: string; issuedAt: Date; lifetimeSeconds: number }>;
   /** The data that the other registry must be given: created at the first call, the same ever after. */
   shared(actor?: Actor): Promise<SharedWithRegistry>;
 }
@@ -93,7 +93,7 @@ export function createSignedTokens(options: SignedTokensOptions): SignedTokens {
       };
       const text = `${encoded({ typ: 'JWT', alg: 'RS256', x5c: [x5c] })}.${encoded(claims)}`;
       const signature = await signInThread('registry token', Buffer.from(text), key);
-      return { text: `${text}.${signature.toString('base64url')}`, issuedAt, lasts: tokenLifetimeMs / 1000 };
+      return { text: `${text}.${signature.toString('base64url')}`, issuedAt, lifetimeSeconds: tokenLifetimeMs / 1000 };
     },
 
     async shared(actor) {

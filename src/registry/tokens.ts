@@ -19,7 +19,7 @@ export interface RegistryToken {
 }
 
 export interface RegistryTokens {
-  mint(token: RegistryToken): { text: string; issuedAt: Date; lasts: number };
+  mint(token: RegistryToken): { text: string; issuedAt: Date; lifetimeSeconds: number };
   /** Reads a token; undefined if it is not one of this store, or has expired. */
   read(text: string): RegistryToken | undefined;
 }
@@ -35,7 +35,11 @@ export function createTokens(key: Buffer, clock: Now): RegistryTokens {
       const issuedAt = clock();
       const content = { ...token, until: after(issuedAt, tokenLifetimeMs).getTime() };
       const payload = Buffer.from(JSON.stringify(content)).toString('base64url');
-      return { text: `${payload}.${sign(payload).toString('base64url')}`, issuedAt, lasts: tokenLifetimeMs / 1000 };
+      return {
+        text: `${payload}.${sign(payload).toString('base64url')}`,
+        issuedAt,
+        lifetimeSeconds: tokenLifetimeMs / 1000,
+      };
     },
 
     read(text) {

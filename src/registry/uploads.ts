@@ -7,7 +7,7 @@ import { Refusal } from '#domain/refusal.ts';
 import type { StoreRecords } from '#records/index.ts';
 import type { BlobUploadReceiver, Stored } from './blob-upload-receiver.ts';
 import { repositoryName, type Digest } from './repository.ts';
-import { busy, LocalBlobUploads, type Sender, type UploadPartsOptions } from './local-blob-uploads.ts';
+import { uploadBusyRefusal, LocalBlobUploads, type Sender, type UploadPartsOptions } from './local-blob-uploads.ts';
 
 export interface BlobUpload {
   readonly id: string;
@@ -77,7 +77,7 @@ export function createBlobUploads(options: BlobUploadOptions): BlobUploads {
       const isTheirs = upload?.accountId === sender.accountId && upload.repository === repositoryName(sender);
       if (!isTheirs) return undefined;
       const isBusy = upload.sender !== null;
-      return new BlobUploadInProgress(id, isBusy ? parts.sizeHere(upload) : upload.size, sender, parts, isBusy);
+      return new BlobUploadInProgress(id, isBusy ? parts.localSize(upload) : upload.size, sender, parts, isBusy);
     },
 
     close: () => parts.close(),
@@ -125,7 +125,7 @@ class BlobUploadInProgress implements BlobUpload {
       if (sending !== undefined) await this.#pause(sending).catch(() => undefined);
       throw error;
     }
-    if (sending === undefined && this.isBusy) throw busy();
+    if (sending === undefined && this.isBusy) throw uploadBusyRefusal();
     if (isLast) this.#sending = sending;
     else if (sending !== undefined) await this.#pause(sending);
   }

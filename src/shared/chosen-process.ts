@@ -23,7 +23,7 @@ export function chooseProcess(leases: Leases, name: string): ChosenProcess {
 
   async function attempt(): Promise<void> {
     // If the records are unavailable, try again later.
-    const was = await leases.holding(name, be).catch(() => undefined);
+    const was = await leases.withLease(name, be).catch(() => undefined);
     if (was === undefined) trying.timer = setTimeout(() => void (trying.now = attempt()), every).unref();
   }
 

@@ -10,7 +10,7 @@ export interface Leases {
    * Takes a lease and runs the work; undefined if another process holds the lease. If `keep` returns true for the
    * result, the lease is not released but expires, so that no process repeats the work until then.
    */
-  holding<Result>(
+  withLease<Result>(
     name: string,
     work: () => Promise<Result>,
     keep?: (result: Result) => boolean,
@@ -19,10 +19,10 @@ export interface Leases {
 
 /** The leases of a serving process, which releases all of them when it stops. */
 export interface OwnLeases extends Leases {
-  /** Prevents new work. Running work continues, and its leases stay until `giveBack`, so that no other process starts the same work. */
+  /** Prevents new work. Running work continues, and its leases stay until `releaseLeases`, so that no other process starts the same work. */
   end(): void;
   /** Releases these leases at once. If the records are unavailable, they expire. */
-  giveBack(): Promise<void>;
+  releaseLeases(): Promise<void>;
 }
 
 export interface LeaseOptions {
@@ -48,17 +48,17 @@ export function createLeases({ records, holder, now, life = leaseLifeMs }: Lease
   let count = 0;
 
   /** Retries a failed release until the lease expires, because until then no other process could do the work. */
-  const giveBack = async (mine: string, until = performance.now() + life): Promise<void> => {
+  const releaseLeases = async (mine: string, until = performance.now() + life): Promise<void> => {
     if (isEnding()) return void ended.push(mine);
     try {
-      await rounds.giveBack([mine]);
+      await rounds.releaseLeases([mine]);
     } catch {
-      if (performance.now() < until) setTimeout(() => void giveBack(mine, until), again).unref();
+      if (performance.now() < until) setTimeout(() => void releaseLeases(mine, until), again).unref();
     }
   };
 
   return {
-    async holding(name, work, keep = () => false) {
+    async withLease(name, work, keep = () => false) {
       if (isEnding()) return undefined;
       // A holder of its own for each piece of work, so that this process too does it only once at a time.
       const mine = `${holder} ${++count}`;
@@ -76,7 +76,7 @@ export function createLeases({ records, holder, now, life = leaseLifeMs }: Lease
         return { result };
       } finally {
         clearInterval(renewal);
-        if (!isKept) await giveBack(mine);
+        if (!isKept) await releaseLeases(mine);
       }
     },
 
@@ -84,8 +84,8 @@ export function createLeases({ records, holder, now, life = leaseLifeMs }: Lease
       isOver = true;
     },
 
-    async giveBack() {
-      if (ended.length > 0) await rounds.giveBack(ended.splice(0)).catch(() => undefined);
+    async releaseLeases() {
+      if (ended.length > 0) await rounds.releaseLeases(ended.splice(0)).catch(() => undefined);
     },
   };
 }
@@ -121,7 +121,7 @@ class LeaseRounds {
     return (await this.#ask({ taken: { name, holder } })).has(holder);
   }
 
-  async giveBack(holders: readonly string[]): Promise<void> {
+  async releaseLeases(holders: readonly string[]): Promise<void> {
     await this.#ask({ released: holders });
   }
 

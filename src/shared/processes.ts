@@ -13,7 +13,7 @@ import type { StoreRecords } from '#records/index.ts';
  * The name of this process: its number, its start time (because numbers are reused) and its host. It is unique over
  * time.
  */
-export const processName = (): string => `${nameHere(process.pid)!}@${hostName()}`;
+export const processName = (): string => `${localProcessName(process.pid)!}@${hostName()}`;
 
 /**
  * Prefix of the holder of a lease that stays until it expires. Other leases are released when their process has ended. See
@@ -25,7 +25,7 @@ export const outlivesProcess = 'outlives ';
 export const newHolder = ({ uuid }: Pick<NewIds, 'uuid'>): string => `${processName()} ${uuid().slice(0, 8)}`;
 
 /** Whether a holder's process is on this host. `holder` begins with the name of the process. */
-export function isHere(holder: string): boolean {
+export function isOnThisHost(holder: string): boolean {
   const [, host] = nameIn(holder).split('@');
   // Names from earlier releases have no host, because these supported only one.
   return host === undefined || host === hostName();
@@ -39,9 +39,9 @@ const hostOf = (holder: string): string =>
 
 /** Whether a holder's process is on this host and running. */
 export function isRunning(holder: string): boolean {
-  if (!isHere(holder)) return false;
+  if (!isOnThisHost(holder)) return false;
   const [name = ''] = nameIn(holder).split('@');
-  return name === nameHere(Number.parseInt(name, 10));
+  return name === localProcessName(Number.parseInt(name, 10));
 }
 
 /** Returns a function that tells whether a holder's process is running. */
@@ -51,21 +51,21 @@ export async function createLivenessCheck(
   now: Now,
 ): Promise<(holder: string) => boolean> {
   // Skips the query if all are on this host, as they always are if the records are in a file.
-  const others = holders.every(isHere) ? undefined : new Set(await elsewhere({ leases }, now));
+  const others = holders.every(isOnThisHost) ? undefined : new Set(await listOnOtherHosts({ leases }, now));
   return (holder) => isRunning(holder) || others?.has(nameIn(holder)) === true;
 }
 
 /** The running processes of other hosts. */
-const elsewhere = async ({ leases }: Pick<StoreRecords, 'leases'>, now: Now): Promise<string[]> =>
-  (await leases.processes(timestamp(now()))).filter((holder) => !isHere(holder));
+const listOnOtherHosts = async ({ leases }: Pick<StoreRecords, 'leases'>, now: Now): Promise<string[]> =>
+  (await leases.processes(timestamp(now()))).filter((holder) => !isOnThisHost(holder));
 
 /** The names of the other hosts with running processes, sorted. */
 export const otherHosts = async (records: Pick<StoreRecords, 'leases'>, now: Now): Promise<string[]> =>
-  hostsOf(await elsewhere(records, now));
+  otherHostsOf(await listOnOtherHosts(records, now));
 
 /** The other hosts in a list of processes. */
-const hostsOf = (holders: readonly string[]): string[] =>
-  [...new Set(holders.filter((holder) => !isHere(holder)).map(hostOf))].sort();
+const otherHostsOf = (holders: readonly string[]): string[] =>
+  [...new Set(holders.filter((holder) => !isOnThisHost(holder)).map(hostOf))].sort();
 
 const nameIn = (holder: string): string => holder.split(' ', 1)[0]!;
 
@@ -121,31 +121,31 @@ export async function registerProcess(
 ): Promise<{ end(): Promise<unknown> }> {
   const holder = processName();
   const name = `process ${holder}`;
-  const say = (isFirst = false): Promise<boolean> =>
+  const sendHeartbeat = (isFirst = false): Promise<boolean> =>
     ephemeral(async ({ leases }) => {
       const moment = now();
       const at = timestamp(moment);
       const going = await leases.processes(at);
-      if (!isFirst && !going.includes(holder) && !mayReturn(hostsOf(going))) return false;
+      if (!isFirst && !going.includes(holder) && !mayReturn(otherHostsOf(going))) return false;
       const endsAt = server === undefined ? never : timestamp(after(moment, heartbeatTimeoutMs));
       return leases.take(name, holder, { now: at, endsAt, tooLate: never });
     });
-  await say(true);
-  const sayAgain = async (): Promise<void> => {
+  await sendHeartbeat(true);
+  const renewHeartbeat = async (): Promise<void> => {
     // After a failed renewal, retry soon, so that the process learns quickly whether another has replaced it.
-    const isSaid = await say().catch(() => undefined);
-    if (isSaid !== false && !ended) sayIn(isSaid === undefined ? Math.min(pause, seconds(1)) : pause);
+    const isRenewed = await sendHeartbeat().catch(() => undefined);
+    if (isRenewed !== false && !ended) scheduleHeartbeat(isRenewed === undefined ? Math.min(pause, seconds(1)) : pause);
   };
-  let saying: NodeJS.Timeout | undefined;
+  let heartbeatTimer: NodeJS.Timeout | undefined;
   let ended = false;
-  const sayIn = (wait: number): void => {
-    saying = setTimeout(() => void sayAgain(), wait).unref();
+  const scheduleHeartbeat = (wait: number): void => {
+    heartbeatTimer = setTimeout(() => void renewHeartbeat(), wait).unref();
   };
-  if (server !== undefined) sayIn(pause);
+  if (server !== undefined) scheduleHeartbeat(pause);
   return {
     end: () => {
       ended = true;
-      clearTimeout(saying);
+      clearTimeout(heartbeatTimer);
       return ephemeral(({ leases }) => leases.release(name, holder));
     },
   };
@@ -158,7 +158,7 @@ const heartbeatTimeoutMs = seconds(60);
 const never = '9999-12-31T23:59:59.999Z';
 
 /** A process's number and its start time in ticks since boot (proc(5), `starttime`); undefined if it has ended. */
-function nameHere(pid: number): string | undefined {
+function localProcessName(pid: number): string | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The second field is the program's name in brackets, and may contain spaces and brackets.
@@ -178,16 +178,16 @@ let host: string | undefined;
  */
 export function hostName(): string {
   const machineIdentity = [
-    whatIs(() => readFileSync('/etc/machine-id', 'latin1')),
+    readOrEmpty(() => readFileSync('/etc/machine-id', 'latin1')),
     hostname(),
-    whatIs(() => readlinkSync('/proc/self/ns/pid')),
+    readOrEmpty(() => readlinkSync('/proc/self/ns/pid')),
   ].join('\n');
   host ??= `${hostname().replace(/[^\w.-]/g, '_')}~${createDigest('cache').update(machineIdentity).digest('hex').slice(0, 12)}`;
   return host;
 }
 
-/** Some hosts lack one of them: a container has no machine-id of its own, and some have no /proc. */
-function whatIs(look: () => string): string {
+/** Returns an empty text if the read fails: a container has no machine-id of its own, and some hosts have no /proc. */
+function readOrEmpty(look: () => string): string {
   try {
     return look();
   } catch {

@@ -3,7 +3,7 @@
 import type { Now } from '#domain/clock.ts';
 import type { StoreRecords } from '#records/index.ts';
 import type { Share } from '#records/store/shares.ts';
-import { isHere, createLivenessCheck } from './processes.ts';
+import { isOnThisHost, createLivenessCheck } from './processes.ts';
 
 export interface ShareOptions {
   records: Pick<StoreRecords, 'leases' | 'shares' | 'ephemeral'>;
@@ -16,7 +16,7 @@ export interface ShareOptions {
 
 export function createShares({ records, holder, now, ofHost }: ShareOptions) {
   let isHolding = false;
-  const isOther = (share: Share): boolean => share.holder !== holder && (!ofHost || isHere(share.holder));
+  const isOther = (share: Share): boolean => share.holder !== holder && (!ofHost || isOnThisHost(share.holder));
   const holders = (shares: readonly Share[]): string[] => shares.map((share) => share.holder);
   return {
     /** The shares of the other processes. */

@@ -46,7 +46,7 @@ function addRequired(closure: Closure, required: readonly RequiredPackage[], of:
 async function missingSnaps(records: DependencyRecords, required: readonly RequiredPackage[]): Promise<UnmetNeed[]> {
   const closure = new Closure();
   addRequired(closure, required, 'snap');
-  for await (const held of everything('snap', records)) {
+  for await (const held of iterateHeldRevisions('snap', records)) {
     const architecture = held.architecture ?? 'all';
     closure.provide(held.name, architecture, held.channel);
     const needs = needsOfSnap(JSON.parse(held.details) as RevisionDetails, held.packageYaml);
@@ -100,7 +100,10 @@ function needsOfModel(name: string, text: string): PackageNeed[] {
 async function missingOfCharms(records: DependencyRecords, required: readonly RequiredPackage[]): Promise<UnmetNeed[]> {
   const closure = new Closure();
   addRequired(closure, required, 'charm');
-  for await (const { name, type, channel, architecture, resources, packageYaml } of everything('charm', records)) {
+  for await (const { name, type, channel, architecture, resources, packageYaml } of iterateHeldRevisions(
+    'charm',
+    records,
+  )) {
     closure.provide(name, architecture ?? 'all', channel);
     if (type === 'bundle') {
       for (const charm of listBundleCharms(packageYaml ?? ''))
@@ -116,7 +119,7 @@ async function missingOfCharms(records: DependencyRecords, required: readonly Re
   return closure.missing();
 }
 
-async function* everything(
+async function* iterateHeldRevisions(
   namespace: PackageNamespace,
   { heldRevisions }: DependencyRecords,
 ): AsyncGenerator<ChannelRevision> {

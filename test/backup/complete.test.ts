@@ -174,7 +174,7 @@ t.test('a backup is checked without restoring it, and each corrupt file is named
   while (header % 512 !== 0) header = whole.indexOf(sha3_384, header + 1);
   t.match(await check(flipped(header + 512 + 10)), { code: 1, out: `blobs/${sha3_384} is damaged` });
   t.match(await check(flipped(512 + 4000)), { code: 1, out: /^ {2}larder\.db is damaged$/m });
-  t.match(await check(whole.subarray(0, whole.length - 1024)), { code: 1, err: /is no whole backup/ });
+  t.match(await check(whole.subarray(0, whole.length - 1024)), { code: 1, err: /is not an intact backup/ });
   t.match(await check(flipped(whole.indexOf('madeAt'))), {
     code: 1,
     err: /not made with this site key \(fingerprint [-0-9a-f]+\), or it has been changed/,

@@ -183,7 +183,7 @@ t.test('two processes have the places of a sender, and all places, together', as
   await otherPlaces.take('bob');
   await t.rejects(otherPlaces.take('carol'), { ...refused, message: /^The store is receiving too many/ });
   first.leave();
-  await firstPlaces.look();
+  await firstPlaces.rebalance();
   await otherPlaces.take('ada');
   await t.rejects(firstPlaces.take('carol'), refused);
 });
@@ -192,7 +192,7 @@ t.test('many small uploads of one sender cost two rows together, until the last 
   const { records, here: firstPlaces, there: otherPlaces, clock } = await twoProcesses(t, { ofSender: 32, all: 512 });
   for (let upload = 0; upload < 50; upload++) {
     (await firstPlaces.take('ada')).leave();
-    await firstPlaces.look();
+    await firstPlaces.rebalance();
     if (upload === 0) continue;
     t.match(await records.shares.all(), [{ amount: 1 }, { amount: 1 }]);
   }
@@ -203,10 +203,10 @@ t.test('many small uploads of one sender cost two rows together, until the last 
   ]);
   for (const place of many) place.leave();
   await t.rejects(otherPlaces.take('ada'), refused, 'they are given back a moment later');
-  await firstPlaces.look();
+  await firstPlaces.rebalance();
   (await otherPlaces.take('ada')).leave();
   clock.now += minutes(1);
-  for (const places of [firstPlaces, otherPlaces, firstPlaces, otherPlaces]) await places.look();
+  for (const places of [firstPlaces, otherPlaces, firstPlaces, otherPlaces]) await places.rebalance();
   t.same(await records.shares.all(), []);
 });
 
@@ -215,14 +215,14 @@ t.test('an upload that stands still at one process makes room for an upload at t
   const still = (await firstPlaces.take('ada')).watch(new TransformStream<Chunks, Chunks>().readable);
   const ended = t.rejects(still.next(), { code: 'too-many-requests', message: /while other uploads waited/ });
   clock.now += seconds(10);
-  await firstPlaces.look();
+  await firstPlaces.rebalance();
   await t.rejects(otherPlaces.take('ada'), refused);
-  await firstPlaces.look();
+  await firstPlaces.rebalance();
   await ended;
   await otherPlaces.take('ada');
   clock.now += seconds(10);
-  await otherPlaces.look();
-  await firstPlaces.look();
+  await otherPlaces.rebalance();
+  await firstPlaces.rebalance();
   await t.rejects(firstPlaces.take('ada'), refused, 'nobody waits any more, and the place is taken');
 });
 
@@ -247,7 +247,7 @@ t.test('over any sequence of uploads only existing places are taken, and none is
         const take = () => both[at].take(who).catch(() => undefined); // none waits for its sender, so none is slow
         let place = await take();
         if (place === undefined) {
-          for (const places of [both.here, both.there]) await places.look();
+          for (const places of [both.here, both.there]) await places.rebalance();
           place = await take();
         }
         if ((place !== undefined) !== room) return false;

@@ -94,7 +94,7 @@ t.test('the parameters of a statement are numbered, with their types', (t) => {
     prepareStatement(statementFor(null)).name,
     'but for what is not there',
   );
-  t.throws(() => postgresText(sql`SELECT ${list([])}`), { message: 'a list stands behind IN' });
+  t.throws(() => postgresText(sql`SELECT ${list([])}`), { message: 'a list must follow IN' });
   t.end();
 });
 

@@ -17,7 +17,7 @@ const job = (name: string, run: BackgroundJob['run'], every = 10): BackgroundJob
 });
 
 /** No other process holds a lease. */
-const free: Leases = { holding: async (_name, work) => ({ result: await work() }) };
+const free: Leases = { withLease: async (_name, work) => ({ result: await work() }) };
 
 interface World {
   run(jobs: BackgroundJob[], options?: Partial<RunnerOptions>): Runner;
@@ -156,7 +156,7 @@ t.test('of several processes one runs a job for all, unless each has to for itse
   const { run, pass } = world(t);
   const held = new Set<string>();
   const leases: Leases = {
-    async holding(name, work) {
+    async withLease(name, work) {
       if (held.has(name)) return undefined;
       held.add(name);
       return { result: await work().finally(() => held.delete(name)) };
@@ -185,7 +185,7 @@ t.test('a job without its engine runs again when the engine is back, and reports
   const runs: number[] = [];
   // A lease that it cannot release while the database is away stays for a while afterwards.
   const leases: Leases = {
-    async holding(_name, work) {
+    async withLease(_name, work) {
       if (held) return undefined;
       held = true;
       const result = await work();

@@ -27,21 +27,21 @@ t.test('one process at a time holds a lease, and releases it after the work, eve
   const { here: first, there: second } = await world(t);
   const done = Promise.withResolvers<string>();
   const begun = Promise.withResolvers<void>();
-  const working = first.holding('x', () => {
+  const working = first.withLease('x', () => {
     begun.resolve();
     return done.promise;
   });
   await begun.promise;
-  t.equal(await second.holding('x', async () => 'free'), undefined);
-  t.same(await second.holding('y', async () => 'another'), { result: 'another' });
+  t.equal(await second.withLease('x', async () => 'free'), undefined);
+  t.same(await second.withLease('y', async () => 'another'), { result: 'another' });
   done.resolve('done');
   t.same(await working, { result: 'done' });
-  t.same(await second.holding('x', async () => 'free'), { result: 'free' });
+  t.same(await second.withLease('x', async () => 'free'), { result: 'free' });
   await t.rejects(
-    first.holding('x', () => Promise.reject(new Error('broken'))),
+    first.withLease('x', () => Promise.reject(new Error('broken'))),
     { message: 'broken' },
   );
-  t.same(await second.holding('x', async () => 'free'), { result: 'free' });
+  t.same(await second.withLease('x', async () => 'free'), { result: 'free' });
 });
 
 t.test('of many who want it at once one gets it, also within a process', async (t) => {
@@ -52,7 +52,7 @@ t.test('of many who want it at once one gets it, also within a process', async (
     await new Promise(setImmediate);
     under--;
   };
-  await Promise.all([first, second].flatMap((leases) => Array.from({ length: 5 }, () => leases.holding('x', work))));
+  await Promise.all([first, second].flatMap((leases) => Array.from({ length: 5 }, () => leases.withLease('x', work))));
   t.equal(maximum, 1);
 });
 
@@ -65,12 +65,12 @@ t.test('leases that are requested at once are taken, renewed and released togeth
   };
   const first = createLeases({ records: { ephemeral }, holder: 'process 0', now: () => clock.now });
   const names = Array.from({ length: 20 }, (_, number) => `job ${number}`);
-  t.same(await second.holding('job 7', async () => true, Boolean), { result: true }, 'one of them is not free');
+  t.same(await second.withLease('job 7', async () => true, Boolean), { result: true }, 'one of them is not free');
   const allBegun = Promise.withResolvers<undefined>();
   let begun = 0;
   const done = await Promise.all(
     names.map((name) =>
-      first.holding(name, () => {
+      first.withLease(name, () => {
         if (++begun === 19) allBegun.resolve(undefined);
         return allBegun.promise;
       }),
@@ -81,7 +81,7 @@ t.test('leases that are requested at once are taken, renewed and released togeth
     ['job 7'],
   );
   t.equal(changes, 2);
-  for (const name of ['job 0', 'job 19']) t.ok(await second.holding(name, async () => true), `${name} is free again`);
+  for (const name of ['job 0', 'job 19']) t.ok(await second.withLease(name, async () => true), `${name} is free again`);
 });
 
 t.test('a process that stops starts nothing, and releases its leases together', async (t) => {
@@ -96,29 +96,30 @@ t.test('a process that stops starts nothing, and releases its leases together', 
   const ends = [1, 2, 3].map(() => Promise.withResolvers<undefined>());
   const begun = ends.map(() => Promise.withResolvers<undefined>());
   const working = ends.map((end, at) =>
-    first.holding(`job ${at}`, () => {
+    first.withLease(`job ${at}`, () => {
       begun[at]!.resolve(undefined);
       return end.promise;
     }),
   );
   await Promise.all(begun.map(({ promise }) => promise));
-  const taken = first.holding('job 3', () => Promise.reject(new Error('begun')));
+  const taken = first.withLease('job 3', () => Promise.reject(new Error('begun')));
   first.end();
   t.equal(await taken, undefined, 'what was asked for before is not begun either');
-  t.equal(await first.holding('job 4', () => Promise.reject(new Error('begun'))), undefined);
+  t.equal(await first.withLease('job 4', () => Promise.reject(new Error('begun'))), undefined);
   for (const end of ends.slice(1)) end.resolve(undefined);
   await Promise.all(working.slice(1));
   changes = 0;
-  await first.giveBack();
+  await first.releaseLeases();
   t.equal(changes, 1);
-  for (const name of ['job 1', 'job 2', 'job 3']) t.ok(await second.holding(name, async () => true), `${name} is free`);
-  t.equal(await second.holding('job 0', async () => true), undefined, 'the other work goes on');
+  for (const name of ['job 1', 'job 2', 'job 3'])
+    t.ok(await second.withLease(name, async () => true), `${name} is free`);
+  t.equal(await second.withLease('job 0', async () => true), undefined, 'the other work goes on');
 
   isAway = true;
   ends[0]!.resolve(undefined);
   await working[0];
-  await first.giveBack();
-  t.equal(await second.holding('job 0', async () => true), undefined, 'which ends by itself');
+  await first.releaseLeases();
+  t.equal(await second.withLease('job 0', async () => true), undefined, 'which ends by itself');
 });
 
 t.test('the lease of a dead process ends, even if the clock was set back since', async (t) => {
@@ -127,14 +128,14 @@ t.test('the lease of a dead process ends, even if the clock was set back since',
     [-minutes(60), 'a clock that is set back'],
   ] as const) {
     const { here: first, there: second, advance } = await world(t);
-    await first.holding(
+    await first.withLease(
       'x',
       async () => true,
       (result) => result,
     );
-    t.equal(await second.holding('x', async () => true), undefined);
+    t.equal(await second.withLease('x', async () => true), undefined);
     advance(passes);
-    t.same(await second.holding('x', async () => true), { result: true }, label);
+    t.same(await second.withLease('x', async () => true), { result: true }, label);
   }
 });
 
@@ -142,16 +143,16 @@ t.test('a process that keeps working keeps the lease, however long it takes', as
   const life = 100;
   const { here: first, there: second, advance, records, clock } = await world(t, life);
   const done = Promise.withResolvers<undefined>();
-  const working = first.holding('x', () => done.promise);
+  const working = first.withLease('x', () => done.promise);
   for (let round = 0; round < 3; round++) {
     const expected = new Date(clock.now.getTime() + life).toISOString();
     while ((await records.leases.find('x'))?.endsAt !== expected) await new Promise(setImmediate);
     advance(life - 1);
-    t.equal(await second.holding('x', async () => true), undefined);
+    t.equal(await second.withLease('x', async () => true), undefined);
   }
   done.resolve(undefined);
   await working;
-  t.same(await second.holding('x', async () => true), { result: true });
+  t.same(await second.withLease('x', async () => true), { result: true });
 });
 
 t.test('a lease that cannot be released while the records are away is released afterwards', async (t) => {
@@ -160,15 +161,15 @@ t.test('a lease that cannot be released while the records are away is released a
   const ephemeral: typeof records.ephemeral = (work) =>
     isAway ? Promise.reject(new Error('the records are away')) : records.ephemeral(work);
   const first = createLeases({ records: { ephemeral }, holder: 'process 0', now: () => clock.now });
-  const done = await first.holding('x', async () => {
+  const done = await first.withLease('x', async () => {
     isAway = true;
     return 'done';
   });
   t.same(done, { result: 'done' }, 'what was done is done');
-  t.equal(await second.holding('x', async () => 'free'), undefined);
+  t.equal(await second.withLease('x', async () => 'free'), undefined);
   isAway = false;
   // By the clock of the leases no time goes by.
-  await until(async () => (await second.holding('x', async () => 'free')) !== undefined);
+  await until(async () => (await second.withLease('x', async () => 'free')) !== undefined);
 });
 
 t.test('a lease that is held for a multiple of its life by the real clock has no second holder', async (t) => {
@@ -180,7 +181,7 @@ t.test('a lease that is held for a multiple of its life by the real clock has no
   const until3Lives = async (): Promise<'held' | 'taken' | 'stalled'> => {
     const end = Date.now() + 3 * lifeMs;
     for (let before = Date.now(); before < end;) {
-      if ((await second!.holding('x', async () => 'second')) !== undefined) return 'taken';
+      if ((await second!.withLease('x', async () => 'second')) !== undefined) return 'taken';
       await sleep(20);
       const now = Date.now();
       // A machine that stands still for so long renews nothing, which proves nothing.
@@ -190,7 +191,7 @@ t.test('a lease that is held for a multiple of its life by the real clock has no
     return 'held';
   };
   let seen: { result: string } | undefined;
-  do seen = await first!.holding('x', until3Lives);
+  do seen = await first!.withLease('x', until3Lives);
   while (seen?.result === 'stalled');
   t.same(seen, { result: 'held' });
 });

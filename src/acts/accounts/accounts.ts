@@ -152,7 +152,7 @@ export const changeRole = act({
       throw new Refusal('resource-not-found', `There is no brand with the account '${brand}'.`);
     }
     if (role === 'store-admin' && remove) await refuseLastAdministrator(tx, id);
-    await (remove ? takeRole(tx, id, role) : giveRole(tx, id, role, at));
+    await (remove ? removeRole(tx, id, role) : giveRole(tx, id, role, at));
     await markTouched(tx, id, doing);
     return tx.accounts.rolesOf(id);
   },
@@ -168,7 +168,7 @@ export async function giveRole(tx: ChangeRecords, id: string, role: AccountRole,
   else await tx.brands.addAdministrator(brandOf(role) ?? '', id, at);
 }
 
-export async function takeRole(tx: ChangeRecords, id: string, role: AccountRole): Promise<void> {
+export async function removeRole(tx: ChangeRecords, id: string, role: AccountRole): Promise<void> {
   if (role === 'store-admin') await tx.accounts.endStoreAdministrator(id);
   else if (role === 'transfer-approver' || role === 'auditor') await tx.accounts.unassign(id, role);
   else await tx.brands.removeAdministrator(brandOf(role) ?? '', id);

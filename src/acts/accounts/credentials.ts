@@ -145,7 +145,7 @@ export const setTotpSecret = act({
   async perform(tx, { id, secret, replace, recovery = [] }: NewTotpSecret, doing): Promise<void> {
     if (secret === null) doing.note({ removed: true });
     const { username } = await requireAccount(tx, id);
-    if (secret === null) await goWithout(tx, { id, username });
+    if (secret === null) await removeTotp(tx, { id, username });
     else {
       if (!replace && (await tx.totpSecrets.find(id)) !== undefined) {
         const hint = 'use --replace for a new secret, or --remove to turn them off.';
@@ -203,7 +203,7 @@ export const renewRecoveryCodes = act({
   /** `recovery` is the list of the digests of the new recovery codes. */
   async perform(tx, { id, recovery }: AccountTarget & { recovery: readonly string[] }, { at, action }): Promise<void> {
     const { username } = await requireAccount(tx, id);
-    if ((await tx.totpSecrets.find(id)) === undefined) throw goesWithout({ id, username });
+    if ((await tx.totpSecrets.find(id)) === undefined) throw noTotp({ id, username });
     await tx.totpSecrets.setRecovery(id, recovery);
     await markTouched(tx, id, { at, actor: ownLoginActor, action });
   },
@@ -218,20 +218,20 @@ export const switchOffTotp = act({
 
   async perform(tx, { id }: AccountTarget, { at, action }): Promise<void> {
     const { username } = await requireAccount(tx, id);
-    await goWithout(tx, { id, username });
+    await removeTotp(tx, { id, username });
     await markTouched(tx, id, { at, actor: ownLoginActor, action });
   },
 });
 
-async function goWithout(
+async function removeTotp(
   { totpSecrets }: ChangeRecords,
   { id, username }: { id: string; username: string },
 ): Promise<void> {
   if (await totpSecrets.remove(id)) return;
-  throw goesWithout({ id, username });
+  throw noTotp({ id, username });
 }
 
-const goesWithout = ({ id, username }: { id: string; username: string }): Refusal =>
+const noTotp = ({ id, username }: { id: string; username: string }): Refusal =>
   new Refusal('resource-not-found', `The account ${id} (${username}) does not use one-time passwords.`);
 
 export const changeCredential = act({

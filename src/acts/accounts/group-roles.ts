@@ -9,7 +9,7 @@ import {
   giveRole,
   markTouched,
   requireAccount,
-  takeRole,
+  removeRole,
   type AccountTarget,
 } from './accounts.ts';
 
@@ -34,7 +34,7 @@ export const changeGroupRoles = act({
   async perform(tx, { id, roles }: AccountTarget & { roles: readonly RoleOfGroup[] }, doing): Promise<void> {
     await requireAccount(tx, id);
     const before = await tx.groupRoles.of(id);
-    const removed = await takeLostRoles(tx, id, { before, roles });
+    const removed = await removeLostRoles(tx, id, { before, roles });
     const local = await tx.accounts.rolesOf(id);
     const [added, restored]: [string[], string[]] = [[], []];
     for (const { role, group } of roles) {
@@ -53,14 +53,14 @@ export const changeGroupRoles = act({
   },
 });
 
-async function takeLostRoles(
+async function removeLostRoles(
   tx: ChangeRecords,
   id: string,
   { before, roles }: { before: readonly GroupRole[]; roles: readonly RoleOfGroup[] },
 ): Promise<string[]> {
   const lost = before.filter(({ role }) => !roles.some((other) => other.role === role));
   for (const { role } of lost) {
-    await takeRole(tx, id, role as AccountRole);
+    await removeRole(tx, id, role as AccountRole);
     await tx.groupRoles.remove(id, role);
   }
   return lost.map(({ role, group }) => `${role} (${group})`);
@@ -77,7 +77,7 @@ export const expireGroupRoles = act({
   async perform(tx, { id }: AccountTarget, { note }): Promise<void> {
     const inForce = (await tx.groupRoles.of(id)).filter((held) => held.inForce === 1);
     if (inForce.length === 0) throw new DoneAlready(undefined);
-    for (const { role } of inForce) await takeRole(tx, id, role as AccountRole);
+    for (const { role } of inForce) await removeRole(tx, id, role as AccountRole);
     await tx.groupRoles.suspend(id);
     note({ roles: inForce.map(({ role }) => role) });
   },

@@ -11,7 +11,7 @@ import {
   addAccount,
   markTouched,
   requireAccount,
-  takeRole,
+  removeRole,
   type AccountTarget,
   type NewAccount,
 } from './accounts.ts';
@@ -81,7 +81,7 @@ export const removeOpenidIdentity = act({
   async perform(tx, { id }: AccountTarget, doing): Promise<void> {
     await requireAccount(tx, id);
     for (const { role } of await tx.groupRoles.of(id)) {
-      await takeRole(tx, id, role as AccountRole);
+      await removeRole(tx, id, role as AccountRole);
       await tx.groupRoles.remove(id, role);
     }
     if (!(await tx.openidIdentities.remove(id))) {

@@ -5,12 +5,12 @@ import { fingerprintOfSshKey } from '#domain/approvals/ssh-key.ts';
 import { accountObject, requireAccount, markTouched, type AccountTarget } from '../accounts/accounts.ts';
 import { act } from '../act.ts';
 
-interface KeyOf extends AccountTarget {
+interface ApproverKeyTarget extends AccountTarget {
   /** As `readSshKey` returns it. */
   key: string;
 }
 
-/** The maximum number of keys of one account, enough for several hardware tokens. */
+/** The maximum number of keys of one account, enough for several security keys. */
 const maxKeys = 16;
 
 export const addApproverKey = act({
@@ -20,22 +20,22 @@ export const addApproverKey = act({
   object: accountObject,
   gate: {
     kinds: ['policy'],
-    async lines(tx, { id, key }: KeyOf): Promise<ApprovalLine[]> {
+    async lines(tx, { id, key }: ApproverKeyTarget): Promise<ApprovalLine[]> {
       const { username } = await requireAccount(tx, id);
       const to = fingerprintOfSshKey(key);
       return [{ kind: 'policy', on: `account/${id} (${username})`, part: 'approver key', from: null, to }];
     },
   },
 
-  async perform(tx, { id, key }: KeyOf, doing): Promise<void> {
+  async perform(tx, { id, key }: ApproverKeyTarget, doing): Promise<void> {
     const { username } = await requireAccount(tx, id);
     doing.note({ key: fingerprintOfSshKey(key) });
     const before = await tx.approverKeys.find(key);
     if (before !== undefined) {
-      const whose = before.accountId === id ? `of ${id} (${username}) already` : 'of another account';
+      const owner = before.accountId === id ? `of ${id} (${username}) already` : 'of another account';
       throw new Refusal(
         'conflict',
-        `The key ${fingerprintOfSshKey(key)} is ${whose}. Each key belongs to one account.`,
+        `The key ${fingerprintOfSshKey(key)} is ${owner}. Each key belongs to one account.`,
       );
     }
     if ((await tx.approverKeys.of(id)).length >= maxKeys) {
@@ -53,7 +53,7 @@ export const removeApproverKey = act({
   object: accountObject,
   gate: { never: 'a stolen key must stop counting at once' },
 
-  async perform(tx, { id, key }: KeyOf, doing): Promise<void> {
+  async perform(tx, { id, key }: ApproverKeyTarget, doing): Promise<void> {
     const { username } = await requireAccount(tx, id);
     doing.note({ key: fingerprintOfSshKey(key) });
     if (!(await tx.approverKeys.remove({ key, accountId: id }))) {

@@ -35,7 +35,7 @@ export const propose = act<NewProposal, Pick<Proposal, 'number' | 'endsAt'>>({
   async perform(tx, proposal, { at, actor, note }) {
     const standing = await tx.proposals.standing(proposal.digest, at);
     if (standing !== undefined) throw new DoneAlready(standing);
-    const replaced = await tx.proposals.fallOthers(proposal, { at, actor });
+    const replaced = await tx.proposals.endOthersAsFallen(proposal, { at, actor });
     if ((await tx.proposals.countOpen(actor, at)) >= maxOpenProposals) {
       throw new Refusal(
         'too-many-requests',
@@ -90,7 +90,7 @@ export const approveProposal = act<ProposalApproval, { fell: boolean }>({
     const { accountId } = login;
     if (proposal.actor === accountId)
       throw new Refusal('forbidden', 'You proposed this yourself. Other accounts must approve it.');
-    await refuseUnasked(tx, proposal, accountId);
+    await refuseNonApprover(tx, proposal, accountId);
     if ((await tx.totpSecrets.find(accountId)) === undefined) {
       throw new Refusal(
         'twofactor-required',
@@ -133,7 +133,7 @@ async function verifyApprovalSignature(
 ): Promise<{ key: string; signature: string } | undefined> {
   const toSign = `the file that 'larder approval show ${String(proposal.number)} --for-signing FILE' writes`;
   if (signature === undefined) {
-    const rules = await rulesAsking(tx, proposal, accountId);
+    const rules = await findRulesOfApprover(tx, proposal, accountId);
     if (rules.some(({ signed }) => signed !== true)) return undefined;
     throw new Refusal(
       'forbidden',
@@ -173,7 +173,7 @@ export const rejectProposal = act<ProposalDecision & { reason: string }, void>({
   async perform(tx, { number, login, reason }, { at, note }) {
     const proposal = await openProposal(tx, number, at);
     refuseOldLogin(login, at);
-    if (proposal.actor !== login.accountId) await refuseUnasked(tx, proposal, login.accountId);
+    if (proposal.actor !== login.accountId) await refuseNonApprover(tx, proposal, login.accountId);
     const because = parseReason(reason);
     await tx.proposals.end(number, 'rejected', { at, actor: login.accountId, because });
     note({ act: proposal.act, object: proposal.object, because });
@@ -222,7 +222,7 @@ async function refuseSecond(
 ): Promise<void> {
   const before = (await tx.proposals.approvals(proposal.number)).find((approval) => approval.accountId === accountId);
   if (before === undefined || (key !== undefined && key !== before.key)) return;
-  for (const rule of await rulesAsking(tx, proposal, accountId)) {
+  for (const rule of await findRulesOfApprover(tx, proposal, accountId)) {
     if (await approvalCounts(tx, before, rule)) {
       throw new Refusal('conflict', `You have already approved proposal ${String(proposal.number)}.`);
     }
@@ -247,13 +247,13 @@ function refuseOldLogin({ at: loggedInAt }: StrongLogin, at: string): void {
   );
 }
 
-async function refuseUnasked(tx: ChangeRecords, proposal: Proposal, accountId: string): Promise<void> {
-  if ((await rulesAsking(tx, proposal, accountId)).length > 0) return;
+async function refuseNonApprover(tx: ChangeRecords, proposal: Proposal, accountId: string): Promise<void> {
+  if ((await findRulesOfApprover(tx, proposal, accountId)).length > 0) return;
   throw new Refusal('forbidden', `The policy does not ask you about proposal ${String(proposal.number)}.`);
 }
 
 /** The rules that a proposal must satisfy and that an account can approve under. */
-async function rulesAsking(tx: ChangeRecords, { lines }: Proposal, accountId: string): Promise<ApprovalRule[]> {
+async function findRulesOfApprover(tx: ChangeRecords, { lines }: Proposal, accountId: string): Promise<ApprovalRule[]> {
   const asking: ApprovalRule[] = [];
   for (const rule of rulesFor(await tx.approvalPolicy.inForce(), lines)) {
     if ((await listRuleAccounts(tx, rule)).some(({ id }) => id === accountId)) asking.push(rule);

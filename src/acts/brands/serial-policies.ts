@@ -10,28 +10,29 @@ import { administers } from './brands.ts';
 import { noModel } from './models.ts';
 import { noSigningKey } from '../keys/signing-keys.ts';
 
-interface PolicyOfModel {
+interface SerialPolicyTarget {
   brandAccountId: string;
   modelName: string;
 }
 
-const object = ({ brandAccountId, modelName }: PolicyOfModel): string => `brand/${brandAccountId}/model/${modelName}`;
+const object = ({ brandAccountId, modelName }: SerialPolicyTarget): string =>
+  `brand/${brandAccountId}/model/${modelName}`;
 
-export const createSerialPolicy = act<PolicyOfModel & { keyId: string; asks: Principal }, SerialPolicy>({
+export const createSerialPolicy = act<SerialPolicyTarget & { keyId: string; principal: Principal }, SerialPolicy>({
   name: 'create_serial_policy',
   summary: 'Set the signing key for the serials of a model.',
   on: 'brand/ACCOUNT-ID/model/NAME',
   object,
   gate: { never: 'it uses keys of the brand and can be deleted again' },
 
-  async perform(tx, { brandAccountId, modelName, keyId, asks }, { at, actor, note }) {
+  async perform(tx, { brandAccountId, modelName, keyId, principal }, { at, actor, note }) {
     if ((await tx.models.find(brandAccountId, modelName)) === undefined) throw noModel(brandAccountId, modelName);
     const key = await tx.signingKeys.find(keyId);
     const authority = key?.brandAccountId;
     // A key of another brand may be used only by administrators of that brand; for all others it does not exist.
     if (authority === undefined) throw noSigningKey(brandAccountId, keyId);
     if (authority !== brandAccountId) {
-      if (!(await administers(asks, authority, tx))) throw noSigningKey(brandAccountId, keyId);
+      if (!(await administers(principal, authority, tx))) throw noSigningKey(brandAccountId, keyId);
       const modelAssertion = await tx.assertions.find(`model/${series}/${brandAccountId}/${modelName}`);
       const model = modelAssertion && parseAssertion(modelAssertion.text);
       if (!delegatesSerials(model, { brandId: brandAccountId, model: modelName }, authority)) {
@@ -48,7 +49,7 @@ export const createSerialPolicy = act<PolicyOfModel & { keyId: string; asks: Pri
   },
 });
 
-export const deleteSerialPolicy = act<PolicyOfModel & { revision: string }, void>({
+export const deleteSerialPolicy = act<SerialPolicyTarget & { revision: string }, void>({
   name: 'delete_serial_policy',
   summary: 'Delete a serial policy; the newest of the remaining ones then counts.',
   on: 'brand/ACCOUNT-ID/model/NAME',

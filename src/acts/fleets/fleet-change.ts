@@ -84,7 +84,7 @@ export function describeFleetChange(change: FleetChange, context: FleetLineConte
   const [from, to] = step === 'add' ? [null, rule] : [rule, step === 'remove' ? null : rule];
   const { lines, after } = deviceLines(change, context);
   const [first] = effects;
-  // As for changes here: until the first setting, devices get the same as before.
+  // As for local changes (see `withDevices`): the first setting needs a line with all devices, which were added without approval.
   const whole = first?.approval && !hadEffect ? [devicesLine(fleet, first.approval, after)] : [];
   return [
     ...(from === to ? [] : [{ item: 'rule', from, to }]),
@@ -154,7 +154,7 @@ export async function applyFleetChange(
   await refuseContradictions(tx, name);
 }
 
-const turned = <Value>({ from, to }: Replacement<Value>): Replacement<Value> => ({ from: to, to: from });
+const swapReplacement = <Value>({ from, to }: Replacement<Value>): Replacement<Value> => ({ from: to, to: from });
 
 /** The change that takes another one back. Slots of revisions that were withdrawn since give nothing. */
 async function reverse(tx: ChangeRecords, change: FleetChange): Promise<FleetChange> {
@@ -173,12 +173,12 @@ async function reverse(tx: ChangeRecords, change: FleetChange): Promise<FleetCha
   return {
     ...change,
     step: step === 'add' ? 'remove' : 'change',
-    window: turned(window),
+    window: swapReplacement(window),
     channels: restored,
-    hidden: hidden.map(({ packageId, ...shown }) => ({ packageId, ...turned(shown) })),
+    hidden: hidden.map(({ packageId, ...shown }) => ({ packageId, ...swapReplacement(shown) })),
     add: remove,
     remove: add,
-    origin: turned(origin),
+    origin: swapReplacement(origin),
   };
 }
 

@@ -129,7 +129,13 @@ async function planChannel(
     const held = await releasesToHold(tx, subject, channel, doing.at);
     return plan(held.map(({ slot, revision, resources }) => ({ ...fixed, slot, revision, resources })));
   }
-  const revision = await pinnable(tx, { subject, fleet, channel, number: setting.revision, at: doing.at });
+  const revision = await requirePinnableRevision(tx, {
+    subject,
+    fleet,
+    channel,
+    number: setting.revision,
+    at: doing.at,
+  });
   const resources = (await tx.pastReleases.resourcesOf(packageId, revision.revision)) ?? [];
   const slots = slotsOf('snap', revision.details).map(({ slot }) => slot);
   const remaining = before.filter(
@@ -212,7 +218,10 @@ interface PinRequest {
 }
 
 /** Returns the revision if it can be pinned. Only revisions that were released once can: a pin publishes nothing. */
-async function pinnable(tx: ChangeRecords, { subject, fleet, channel, number, at }: PinRequest): Promise<Revision> {
+async function requirePinnableRevision(
+  tx: ChangeRecords,
+  { subject, fleet, channel, number, at }: PinRequest,
+): Promise<Revision> {
   const { id, name } = subject;
   const revision = await tx.revisions.find(id, number);
   if (revision === undefined) throw new Refusal('api-error', await describeMissingRevision(tx, subject, number));

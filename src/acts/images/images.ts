@@ -7,7 +7,7 @@ import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import { act, DoneAlready } from '../act.ts';
 import { refuseBytesBeyond } from '../accounts/quotas.ts';
 
-/** The credentials that are used; they also determine the repository. */
+/** The repository of a request, which is the repository of the credentials. */
 interface ImageTarget {
   credential: ImageCredential;
 }

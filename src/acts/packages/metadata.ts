@@ -1,7 +1,7 @@
 // The metadata of a package: edited here, or taken from its uploads.
 import { refuseBadLinks } from '#domain/packages/links.ts';
 import { ConflictingFields, Refusal, type ConflictingField } from '#domain/refusal.ts';
-import type { Followed, Links, PublishedPackage } from '#records/packages/packages.ts';
+import type { EditableField, Links, PublishedPackage } from '#records/packages/packages.ts';
 import { act } from '../act.ts';
 import { requireCurrentPackage, packageObject } from './package.ts';
 
@@ -30,7 +30,7 @@ interface MetadataChangeRequest {
   package: PublishedPackage;
   members: string[];
   changes: MetadataChange;
-  inWordsOf?: MetadataOrigin;
+  metadataOrigin?: MetadataOrigin;
 }
 
 export const updatePackageMetadata = act({
@@ -40,7 +40,11 @@ export const updatePackageMetadata = act({
   object: ({ package: subject }: MetadataChangeRequest) => packageObject(subject),
   gate: { never: 'metadata is for people to read and can be changed back' },
 
-  async perform(tx, { package: subject, members, changes, inWordsOf = 'editor' }: MetadataChangeRequest, { note }) {
+  async perform(
+    tx,
+    { package: subject, members, changes, metadataOrigin = 'editor' }: MetadataChangeRequest,
+    { note },
+  ) {
     note({ members });
     refuseBadLinks(changes.links);
     const latest = await requireCurrentPackage(tx, subject);
@@ -49,13 +53,13 @@ export const updatePackageMetadata = act({
     if (defaultTrack !== null && !tracks.some(({ name }) => name === defaultTrack)) {
       throw new Refusal('api-error', `'${defaultTrack}' is not a track of '${subject.name}' at /default-track`);
     }
-    if (inWordsOf === 'upload') refuseConflicts(latest, changes);
+    if (metadataOrigin === 'upload') refuseConflicts(latest, changes);
     const linkEntries = Object.entries({ ...latest.links, ...changes.links }).filter(([, list]) => list.length > 0);
     const links = Object.fromEntries(linkEntries) as Links;
     const edited = editedAfter(
       latest,
       { ...changes, links },
-      { inWordsOf, editsLinks: Object.keys(changes.links).length > 0 },
+      { metadataOrigin, editsLinks: Object.keys(changes.links).length > 0 },
     );
     const described = { ...latest, ...changes, links, edited };
     await tx.packages.describe(described);
@@ -72,26 +76,26 @@ const prose = ['title', 'summary', 'description', 'license'] as const;
 function editedAfter(
   latest: PublishedPackage,
   changes: MetadataChange,
-  { inWordsOf, editsLinks }: { inWordsOf: MetadataOrigin; editsLinks: boolean },
-): Followed[] {
+  { metadataOrigin, editsLinks }: { metadataOrigin: MetadataOrigin; editsLinks: boolean },
+): EditableField[] {
   const edited = new Set(latest.edited);
   for (const field of prose) {
-    if (changes[field] === undefined || inWordsOf === 'upload') continue;
-    if (inWordsOf === 'editor' && changes[field] !== null) edited.add(field);
+    if (changes[field] === undefined || metadataOrigin === 'upload') continue;
+    if (metadataOrigin === 'editor' && changes[field] !== null) edited.add(field);
     else edited.delete(field);
   }
   // All links count as one field, and follow uploads again when the last one is removed.
-  if (editsLinks && inWordsOf !== 'upload') {
-    if (inWordsOf === 'editor' && Object.keys(changes.links).length > 0) edited.add('links');
+  if (editsLinks && metadataOrigin !== 'upload') {
+    if (metadataOrigin === 'editor' && Object.keys(changes.links).length > 0) edited.add('links');
     else edited.delete('links');
   }
   // An icon that differs from the current one counts as edited, until a forced upload of the metadata overrides it.
-  if (changes.icon !== undefined && inWordsOf === 'upload, forced') edited.delete('icon');
+  if (changes.icon !== undefined && metadataOrigin === 'upload, forced') edited.delete('icon');
   else if (changes.icon !== undefined && changes.icon !== latest.icon) edited.add('icon');
   return [...edited].sort();
 }
 
-/** Refuses to change edited fields, and fields that never follow an upload and so were set by a person here. */
+/** Refuses to overwrite fields that a person edited. The default track counts as edited once it is set, because no upload sets it. */
 function refuseConflicts(latest: PublishedPackage, changes: MetadataChange): void {
   const edited = new Set<string>(latest.edited);
   const { title, summary, description, license, icon, defaultTrack, links } = changes;

@@ -26,7 +26,7 @@ export async function describeMissingRevision(
   const because = await revisions.whyDeleted(id, revision);
   if (because === undefined) {
     const [newest] = await revisions.list(id, 1);
-    const hint = newest === undefined ? 'It has none yet.' : `Its newest is ${String(newest.revision)}.`;
+    const hint = newest === undefined ? 'It has none yet.' : `Its newest revision is ${String(newest.revision)}.`;
     return `'${name}' has no revision ${String(revision)}. ${hint}`;
   }
   return `Revision ${String(revision)} of '${name}' is deleted. Push the same file again to bring it back. Reason: ${because}`;

@@ -186,7 +186,7 @@ async function planReleases(
 
 /** Whether a release ends another one. A full release also ends the progressive release over its slot. */
 const replaces = (release: Release, other: Release): boolean =>
-  isSameSlot(release, other) && (isForEverybody(release) || !isForEverybody(other));
+  isSameSlot(release, other) && (isForAllDevices(release) || !isForAllDevices(other));
 
 /** The lines of all slots that a request touches. */
 function linesOf(subject: PublishedPackage, { before, after, steps }: ReleasePlan): ApprovalLine[] {
@@ -204,7 +204,7 @@ function linesOf(subject: PublishedPackage, { before, after, steps }: ReleasePla
   });
 }
 
-const isForEverybody = ({ progressive }: Release): boolean => !isProgressive(progressive);
+const isForAllDevices = ({ progressive }: Release): boolean => !isProgressive(progressive);
 
 /** Refuses a track that the package does not have. */
 export async function refuseTrack(
@@ -291,7 +291,7 @@ async function fillingOf(
 
 /** The revision that a slot gives to all devices. */
 const heldFor = (held: readonly Release[], slot: string): number | null =>
-  held.find((release) => release.slot === slot && isForEverybody(release))?.revision ?? null;
+  held.find((release) => release.slot === slot && isForAllDevices(release))?.revision ?? null;
 
 /** Fills the slots. Returns the number of the rollout that the release starts, if it has a plan. */
 async function fillSlots(

@@ -72,7 +72,7 @@ export const updateResourceRevisions = act({
  * The declaration of a resource by the package's revisions, or by the given one. Refuses a resource that is not
  * declared. A resource exists from the first revision that declares it.
  */
-export async function declaredResource(
+export async function requireDeclaredResource(
   { resources }: Pick<ResourceDeclarationRecords, 'resources'>,
   subject: PublishedPackage,
   name: string,
@@ -88,14 +88,14 @@ export async function declaredResource(
 }
 
 /** The properties of pushed content, from the request and from the revision that declares the resource. */
-export async function resourceRequest(
+export async function createResourceRequest(
   records: ResourceDeclarationRecords,
   { package: subject, resource: name, type, bases, revision }: ResourcePushRequest,
 ): Promise<ResourceRequest> {
   const isSnap = subject.namespace === 'snap';
   // A component is declared by one revision of its snap. The resources of a charm are declared by any of its revisions.
   const of = isSnap ? (revision ?? (await records.revisions.newest(subject.id))) : undefined;
-  const declared = await declaredResource(records, subject, name, of);
+  const declared = await requireDeclaredResource(records, subject, name, of);
   if (type !== undefined && type !== declared.type) {
     throw new Refusal('api-error', `The resource '${name}' is declared as ${declared.type}, not as ${type} at /type`);
   }

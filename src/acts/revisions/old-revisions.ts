@@ -54,9 +54,9 @@ export async function findOldRevisions(
   const released = await releasedResources(records, packageId, { ofFleets, now });
   const protectedRevisions = [
     ...ofFleets.flatMap(({ revision }) => revision ?? []),
-    ...(await revisionsOf(records, packageId, released)),
-    ...(await pinned(records, packageId)),
-    ...(await deployed(records, subject)),
+    ...(await listServedRevisions(records, packageId, released)),
+    ...(await listPinnedRevisions(records, packageId)),
+    ...(await listDeployedRevisions(records, subject)),
   ];
   const candidates = await records.oldRevisions.list(
     packageId,
@@ -116,7 +116,10 @@ async function componentsWithout(
  * The revisions of a snap that validation sets name. A device under such a set needs exactly these, independent of
  * channels.
  */
-async function pinned({ assertions }: Pick<RetentionRecords, 'assertions'>, packageId: string): Promise<number[]> {
+async function listPinnedRevisions(
+  { assertions }: Pick<RetentionRecords, 'assertions'>,
+  packageId: string,
+): Promise<number[]> {
   const sets = await assertions.setsNaming(packageId);
   return sets.flatMap(({ text }) => {
     const { snaps } = parseAssertion(text).headers;
@@ -128,7 +131,7 @@ async function pinned({ assertions }: Pick<RetentionRecords, 'assertions'>, pack
 }
 
 /** The revisions of a charm that bundles name. Deploying such a bundle needs exactly these, independent of channels. */
-async function deployed(
+async function listDeployedRevisions(
   { heldRevisions }: Pick<RetentionRecords, 'heldRevisions'>,
   { namespace, name }: Pick<PublishedPackage, 'namespace' | 'name'>,
 ): Promise<number[]> {
@@ -138,7 +141,7 @@ async function deployed(
 }
 
 /** For each released component of a snap, the newest revision that it serves. These revisions are kept. */
-async function revisionsOf(
+async function listServedRevisions(
   { resourceRevisions }: Pick<RetentionRecords, 'resourceRevisions'>,
   packageId: string,
   released: ReadonlyMap<string, ChannelHeldResource>,

@@ -55,9 +55,11 @@ type TrustRecords = Pick<StoreRecords, 'appliance' | 'approvalPolicy' | 'transfe
   packages: PackageCount;
 };
 
+/** The source of a transfer that may be accepted now. */
 export interface TrustedSource {
+  /** The keys and limits that apply: those of the trusted source, or those of unsigned transfers. */
   source: Pick<TransferSource, 'name' | 'keys' | 'packages' | 'mayRelease'>;
-  /** Undefined if the transfer is unsigned. */
+  /** The stored source with its trust settings; undefined if the transfer is unsigned. */
   trusted: TransferSource | undefined;
 }
 

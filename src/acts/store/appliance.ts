@@ -206,7 +206,7 @@ export const restore = act({
   async perform(tx, { gone }: { gone: readonly string[] }, { at, actor, note }): Promise<string[]> {
     await tx.transferSources.doubtFloors();
     // A proposal that waited or was approved may have been carried out after the backup was made.
-    await tx.proposals.fallAll({ at, actor });
+    await tx.proposals.endAllAsFallen({ at, actor });
     let forgotten = 0;
     for (const content of gone) {
       for (const { id } of await tx.uploads.unclaimedWith(content)) forgotten += Number(await tx.uploads.forget(id));

@@ -67,7 +67,7 @@ export const makeDischargerKey = act({
   },
 });
 
-interface Spent {
+interface KeyRetirement {
   /** Root keys that a newer one replaced before this moment are removed: logins signed with them have ended. */
   rootKeysReplacedBefore: string;
   dischargerKeysReplacedBefore: string;
@@ -83,7 +83,7 @@ export const retireKeys = act({
   gate: { never: 'it follows from the time alone' },
 
   /** Returns the number of removed keys. */
-  async perform(tx, spent: Spent, { note }): Promise<number> {
+  async perform(tx, spent: KeyRetirement, { note }): Promise<number> {
     const rootKeys = await tx.rootKeys.spent(spent.rootKeysReplacedBefore, spent.moment);
     for (const id of rootKeys) await tx.rootKeys.remove(id);
     const dischargerKeys = replacedBefore(await tx.dischargerKeys.list(), spent.dischargerKeysReplacedBefore);

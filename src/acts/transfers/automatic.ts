@@ -32,7 +32,7 @@ const maxUsualGap = 1000;
 export const isFarAhead = (sequence: number, floor: number): boolean => sequence - floor > maxUsualGap;
 
 /** The warning about a number that is far above the last accepted one. */
-export const farAhead = (sequence: number, floor: number): string =>
+export const farAheadWarning = (sequence: number, floor: number): string =>
   `Its number ${String(sequence)} is far above the last accepted one, ${String(floor)}: once it is accepted, lower numbers of the source are refused.`;
 
 /** Why a transfer waits for a person; empty if it does not. Problems are reported separately, before this. */
@@ -43,7 +43,7 @@ export function listReviewReasons(
   if (source?.accept !== 'automatic') return ['Transfers of its source are not accepted automatically.'];
   const reasons = new Set<string>();
   if (isLate) reasons.add('It has expired.');
-  if (isFarAhead(sequence, source.floor)) reasons.add(farAhead(sequence, source.floor));
+  if (isFarAhead(sequence, source.floor)) reasons.add(farAheadWarning(sequence, source.floor));
   if (rulesFor(policy, approvals).length > 0) reasons.add('The approval policy requires approvals for its changes.');
   for (const { kind, on, part, to } of approvals)
     if (kind === 'vulnerabilities' && reasons.size < maxReasons)

@@ -41,7 +41,7 @@ export const makeTransfer = act({
     }
     note({ sequence, for: sites.length === 0 ? 'any site' : sites, bytes });
     await tx.transfers.addMade({ ...made, madeAt: at, madeBy: actor }, { contents, texts, packageDigests });
-    await letOut(tx, id, leaving, doing);
+    await recordTransferExport(tx, id, leaving, doing);
   },
 });
 
@@ -52,7 +52,8 @@ export const rewriteTransferPart = act({
   object: ({ id }: { id: string; leaving: TransferExport }) => `transfer/${id}`,
   gate: { never: 'the same content left the site before' },
 
-  perform: (tx, { id, leaving }: { id: string; leaving: TransferExport }, doing) => letOut(tx, id, leaving, doing),
+  perform: (tx, { id, leaving }: { id: string; leaving: TransferExport }, doing) =>
+    recordTransferExport(tx, id, leaving, doing),
 });
 
 export const markTransferLost = act({
@@ -74,7 +75,7 @@ export const markTransferLost = act({
   },
 });
 
-async function letOut(
+async function recordTransferExport(
   tx: ChangeRecords,
   id: string,
   { files, of, label, media }: TransferExport,

@@ -103,8 +103,8 @@ export async function waitingUpload(
     );
   }
   if (upload.status === (waitsFor === 'review' ? 'new' : 'scanned')) return { upload, subject };
-  const whom = waitsFor === 'review' ? 'its review' : 'a person';
-  throw new Refusal('conflict', `The upload '${id}' does not wait for ${whom}: ${stateOf(upload)}.`);
+  const awaited = waitsFor === 'review' ? 'its review' : 'a person';
+  throw new Refusal('conflict', `The upload '${id}' does not wait for ${awaited}: ${stateOf(upload)}.`);
 }
 
 const stateOf = ({ status, revision }: Review): string =>
@@ -135,7 +135,7 @@ async function addRevision(
     await tx.uploads.reject(upload.id, [
       {
         code: 'review-error',
-        message: `Cannot insert package. An upload with that digest (SHA3-384: '${upload.sha3_384}') already exists in the database, as revision ${twin.revision}.${stands(twin)}`,
+        message: `Cannot insert package. An upload with that digest (SHA3-384: '${upload.sha3_384}') already exists in the database, as revision ${twin.revision}.${describeWithdrawal(twin)}`,
       },
     ]);
     return { rejected: `same content as revision ${twin.revision}` };
@@ -158,7 +158,7 @@ async function addRevision(
 }
 
 /** A remark for a publisher who pushed the content of an existing revision again. */
-const stands = ({ withdrawnBecause }: { withdrawnBecause: string | null }): string =>
+const describeWithdrawal = ({ withdrawnBecause }: { withdrawnBecause: string | null }): string =>
   withdrawnBecause === null ? '' : ` It is withdrawn and can be restored: ${withdrawnBecause}`;
 
 /** Content that exists already keeps its revision number; a deleted revision becomes available again. */

@@ -9,7 +9,7 @@ import { act, DoneAlready, type ActContext } from '../act.ts';
 import { settleFollowUp } from './follow-ups.ts';
 import { requireCurrentPackage } from '../packages/package.ts';
 import { refuseBytesBeyond } from '../accounts/quotas.ts';
-import { resourceRequest, type ResourcePushRequest } from '../resources/resources.ts';
+import { createResourceRequest, type ResourcePushRequest } from '../resources/resources.ts';
 
 interface UploadPush {
   /** The upload's id. */
@@ -54,7 +54,7 @@ export const pushResource = act<UploadPush & ResourcePushRequest & { followUp?: 
   async perform(tx, push, doing) {
     if (push.followUp !== undefined) await settleFollowUp(tx, push.followUp);
     doing.note({ resource: push.resource });
-    const request = await resourceRequest(tx, push);
+    const request = await createResourceRequest(tx, push);
     const isNew = await claim(tx, push, doing, { name: push.resource, request });
     if (!isNew && push.followUp === undefined) throw new DoneAlready(undefined);
   },
@@ -100,11 +100,11 @@ async function claim(
     return true;
   }
   if (await wasPushed(tx, { upload: id, package: subject, resource: resource?.name })) return false;
-  throw new Refusal('resource-not-found', await whyNoUpload(tx, id));
+  throw new Refusal('resource-not-found', await describeMissingUpload(tx, id));
 }
 
 /** Why there is no upload to push, with the reason of its removal if that is known. */
-async function whyNoUpload({ uploads }: Pick<ChangeRecords, 'uploads'>, id: string): Promise<string> {
+async function describeMissingUpload({ uploads }: Pick<ChangeRecords, 'uploads'>, id: string): Promise<string> {
   const removal = await uploads.removal(id);
   if (removal === undefined) return `There is no upload '${id}' to push. Send the file to /unscanned-upload/ first.`;
   return (

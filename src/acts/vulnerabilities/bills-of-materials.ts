@@ -3,6 +3,7 @@ import type { BillOfMaterials } from '#domain/vulnerabilities/bill-of-materials.
 import type { StoredManifest } from '#records/images/images.ts';
 import { act } from '../act.ts';
 
+/** Bills of materials that a job has read from stored revisions and image manifests. */
 export interface ReadBills {
   revisions: { packageId: string; revision: number; bill: BillOfMaterials }[];
   manifests: (Pick<StoredManifest, 'packageId' | 'resource' | 'sha256'> & { bill: BillOfMaterials })[];

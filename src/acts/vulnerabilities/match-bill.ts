@@ -126,7 +126,7 @@ function createAdvisoryLookup(
   const sources = new LookupCache<string[]>(maxCached.components);
   const ratings = new LookupCache<VulnerabilitySeverity>(maxCached.components);
 
-  async function aboutPackage(index: FeedIndex, release: string, name: string): Promise<PackageAdvisory[]> {
+  async function findAdvisories(index: FeedIndex, release: string, name: string): Promise<PackageAdvisory[]> {
     const key = `${String(index.id)} ${release} ${name}`;
     const cached = packages.get(key);
     if (cached !== undefined) return cached;
@@ -158,7 +158,7 @@ function createAdvisoryLookup(
       const applied = new Set<string>();
       const sourcePackages = source === null ? await sourcesOf(index, release, name) : [source.name];
       for (const sourcePackage of sourcePackages) {
-        for (const about of await aboutPackage(index, release, sourcePackage)) {
+        for (const about of await findAdvisories(index, release, sourcePackage)) {
           const applies = applyAdvisory(component, about);
           if (applies === undefined || applied.has(about.advisory)) continue;
           applied.add(about.advisory);

@@ -47,7 +47,7 @@ export function createBackupCommands(options: BackupCommandOptions): BackupComma
   const run = async (task: BackupTask, argv: readonly string[], actor: Parameters<BackupDesk['begin']>[1]) => {
     const thread = { name: task, argv, directory, actor, signal: ending.signal };
     const ran = await leases
-      .holding(leaseName, () => runCommandThread<TaskOutput>(thread))
+      .withLease(leaseName, () => runCommandThread<TaskOutput>(thread))
       .catch((error: unknown) => {
         // The command has recorded the failure in the audit log, which the page shows.
         if (!ending.signal.aborted) log.warn({ err: error, task }, 'a task of the page of backups failed');

@@ -35,13 +35,13 @@ export class CommandFailure extends Error {
     const text = output.trim();
     super(text.slice(-1000));
     this.name = 'CommandFailure';
-    const stated = readStated(text.slice(text.lastIndexOf('\n') + 1));
+    const stated = parseStatedError(text.slice(text.lastIndexOf('\n') + 1));
     this.code = stated?.code;
     this.sentence = stated?.error ?? this.message;
   }
 }
 
-function readStated(line: string): { error: string; code: string } | undefined {
+function parseStatedError(line: string): { error: string; code: string } | undefined {
   try {
     return JSON.parse(line) as { error: string; code: string };
   } catch {

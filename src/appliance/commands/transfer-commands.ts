@@ -93,7 +93,7 @@ async function withRequestFolder<Result>(
   }
 }
 
-/** Another process of the store uses a newer folder. */
+/** Removes a folder that is older than an hour. Another process of the store may use a newer one. */
 async function removeOld(folder: string, now: Now): Promise<void> {
   const stats = statSync(folder, { throwIfNoEntry: false });
   if (stats !== undefined && now().getTime() - stats.mtimeMs > hours(1))

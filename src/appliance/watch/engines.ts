@@ -7,7 +7,7 @@ import type { ApplianceParts } from '../parts.ts';
 export interface RemoteEngine {
   /** The name in sentences, such as 'The database'. */
   name: string;
-  /** The row of 'larder doctor' for it. */
+  /** The title of the row of this engine in 'larder doctor'. */
   about: string;
   /** The time of the engine; fails within a few seconds if it does not answer. */
   clock(): Promise<Date>;

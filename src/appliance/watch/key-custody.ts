@@ -36,7 +36,7 @@ export async function startKeyManager(
       started.close();
     },
   );
-  // A start is another attempt with the PIN, as a reload is; a further process of the store is not.
+  // The first process of a store tries a refused PIN again, as a reload does. Further processes do not.
   if (team?.begins ?? alongside !== true) manager.retry();
   health.watchAll('key-manager', watchKeyManager(store, manager, limits?.watchMs ?? maxCheckAgeMs));
   return manager;

@@ -13,7 +13,7 @@ const confdbNameRule = 'must be lower-case letters, digits and single inner dash
  */
 export function checkConfdbSchema(headers: HeaderReader, { body }: { body: string }): void {
   if (headers.text('account-id') === 'system') headers.oneOf('authority-id', ['canonical']);
-  else headers.same('account-id', 'authority-id');
+  else headers.sameAccountId('account-id', 'authority-id');
   headers.matching('name', isConfdbName, confdbNameRule);
   headers.optionalText('summary');
   const views = headers.map('views');

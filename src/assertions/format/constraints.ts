@@ -42,7 +42,7 @@ type PatternStep = { readonly character: string } | 'any' | 'rest';
 
 function matches(text: string, expression: string): boolean {
   const alternatives = read(expression);
-  return alternatives?.some((steps) => follows(text, steps)) ?? false;
+  return alternatives?.some((steps) => matchesSteps(text, steps)) ?? false;
 }
 
 function read(expression: string): PatternStep[][] | undefined {
@@ -67,7 +67,7 @@ function read(expression: string): PatternStep[][] | undefined {
 }
 
 /** Backtracks only to the last "rest", so the work is at most the product of both lengths. */
-function follows(text: string, steps: readonly PatternStep[]): boolean {
+function matchesSteps(text: string, steps: readonly PatternStep[]): boolean {
   let [at, step] = [0, 0];
   let back: { at: number; step: number } | undefined;
   while (at < text.length) {

@@ -64,7 +64,8 @@ export class HeaderReader {
     return ids;
   }
 
-  same(name: string, other: string): string {
+  /** Returns the account id in a header. Refuses it if the header `other` has another value. */
+  sameAccountId(name: string, other: string): string {
     const text = this.accountId(name);
     if (text !== this.headers[other]) throw this.no(name, `must be the same as ${other}`);
     return text;

@@ -195,7 +195,7 @@ const types: Readonly<Record<string, AssertionType>> = {
     primaryKey: ['series', 'account-id', 'name', 'sequence'],
     format: 0,
     check(headers) {
-      headers.same('account-id', 'authority-id');
+      headers.sameAccountId('account-id', 'authority-id');
       headers.matching('name', isModelName, modelNameRule);
       headers.count('sequence', 1);
       const snaps = headers.maps('snaps');
@@ -346,7 +346,7 @@ function checkKeyInBody(headers: HeaderReader, body: string): void {
 }
 
 function checkModel(headers: HeaderReader): void {
-  headers.same('brand-id', 'authority-id');
+  headers.sameAccountId('brand-id', 'authority-id');
   headers.matching('model', isModelName, modelNameRule);
   const classic = headers.has('classic') && headers.oneOf('classic', ['true', 'false']) === 'true';
   const extended = headers.has('snaps');

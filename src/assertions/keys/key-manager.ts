@@ -32,11 +32,11 @@ export interface CheckedKey extends ManagedKey {
 export interface KeyManager {
   /** Reads the public key with this name. Refuses a key that is not usable for the purpose: for an assertion, a key that snapd refuses. */
   publicKey(name: string, purpose?: ManagedKeyPurpose): Promise<KeyObject>;
-  /** Returns the text of a signature, after it is verified with the public key. Refuses with `sealed` if the device does not sign. */
+  /** Returns the text of a signature, after it is verified with the public key. Refuses with `sealed` if the key manager does not sign. */
   sign(name: string, publicKey: KeyObject, content: string, signedAt: Date): Promise<string>;
   /** Like `sign`, for bytes. */
   signBytes(key: ManagedKey, bytes: Uint8Array, use: DeviceSignatureUse): Promise<Buffer>;
-  /** Asks whether the device has these keys; `faults` then tells. */
+  /** Asks whether the key manager has these keys. `faults` then reports missing ones. */
   probe(keys: readonly CheckedKey[]): Promise<void>;
   /** The faults that the last calls have found. */
   faults(): Fault[];
@@ -202,7 +202,7 @@ class ManagerSession {
     try {
       writeFileSync(this.#options.refusedPinFile, this.#refusedCredential, { mode: 0o600 });
     } catch {
-      // On a full disk this process still remembers it.
+      // The file is for the next start. If the disk is full, this process still remembers the refusal.
     }
   }
 
@@ -232,7 +232,7 @@ class ManagerSession {
     return this.#offered;
   }
 
-  /** Refuses a name that the device does not list, with the names that it lists. */
+  /** Refuses the name of a key that the key manager does not list. The refusal contains the names that it lists. */
   async #refuseUnknown(name: string, purpose: ManagedKeyPurpose): Promise<void> {
     let names: string[];
     try {
@@ -252,7 +252,7 @@ class ManagerSession {
     );
   }
 
-  /** The end of a call in milliseconds, with the time that it waits for its turn. */
+  /** The deadline of a call that begins now, by `performance.now()`. The wait for its turn counts. */
   readonly #deadline = (): number => performance.now() + this.settings.timeout_seconds * 1000;
 
   #call(args: readonly string[], end: number, input: string | Uint8Array = ''): Promise<Buffer> {

@@ -82,7 +82,7 @@ function endGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // All of its processes have ended.
+    // All processes of the group have ended already.
   }
 }
 

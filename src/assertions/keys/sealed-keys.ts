@@ -139,7 +139,7 @@ function openDataKey(masterKey: KeyObject, owner: KeyOwner, { master, dataKey }:
 
 function encrypt(key: KeyObject | Buffer, owner: KeyOwner, role: string, plain: Buffer): Buffer {
   const nonce = randomBytes(nonceLength);
-  const cipher = createCipher('signing key', key, nonce).setAAD(boundTo(owner, role));
+  const cipher = createCipher('signing key', key, nonce).setAAD(toAssociatedData(owner, role));
   return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
@@ -147,7 +147,7 @@ function decrypt(key: KeyObject | Buffer, owner: KeyOwner, role: string, bytes: 
   const tagStart = bytes.length - tagLength;
   if (tagStart < nonceLength) throw new Error('the ciphertext is too short');
   const decipher = createDecipher('signing key', key, bytes.subarray(0, nonceLength))
-    .setAAD(boundTo(owner, role))
+    .setAAD(toAssociatedData(owner, role))
     .setAuthTag(bytes.subarray(tagStart));
   const plain = decipher.update(bytes.subarray(nonceLength, tagStart));
   try {
@@ -160,7 +160,7 @@ function decrypt(key: KeyObject | Buffer, owner: KeyOwner, role: string, bytes: 
 }
 
 /** Neither id can contain a newline, so the encoding of owners is unambiguous. */
-const boundTo = ({ brandAccountId, keyId }: KeyOwner, role: string): Buffer =>
+const toAssociatedData = ({ brandAccountId, keyId }: KeyOwner, role: string): Buffer =>
   Buffer.from(`${heading}\n${role}\n${brandAccountId}\n${keyId}`);
 
 /** Identifies a master key. 64 bits of an HMAC reveal nothing about the key. */

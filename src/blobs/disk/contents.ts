@@ -53,7 +53,7 @@ export class DiskContents {
     await this.#files.syncFolder(this.root);
     for (const name of await readdir(this.#leaving)) {
       const [, sha3_384] = /^([0-9a-f]{96})\./.exec(name) ?? [];
-      if (sha3_384 !== undefined) await this.#comeBack(join(this.#leaving, name), sha3_384);
+      if (sha3_384 !== undefined) await this.#restoreAside(join(this.#leaving, name), sha3_384);
     }
   }
 
@@ -133,7 +133,7 @@ export class DiskContents {
     if (!(await this.#files.move(place, aside))) return false;
     // The moved file may have been received and acknowledged after the check above.
     if (!isOld(await statBlob(aside, sha3_384))) {
-      await this.#comeBack(aside, sha3_384);
+      await this.#restoreAside(aside, sha3_384);
       return false;
     }
     await unlinkPresent(aside);
@@ -150,7 +150,7 @@ export class DiskContents {
     return true;
   }
 
-  async putBack(sha3_384: string): Promise<void> {
+  async restoreQuarantined(sha3_384: string): Promise<void> {
     const file = await this.#files.open(this.quarantinePath(sha3_384), O_RDONLY | O_NOFOLLOW);
     await this.#files.seal(file).finally(() => file.close());
     const folder = await this.#shard(sha3_384);
@@ -210,7 +210,7 @@ export class DiskContents {
   }
 
   /** Restores a file that was moved aside, unless its path is taken again or another process has restored it. */
-  async #comeBack(aside: string, sha3_384: string): Promise<void> {
+  async #restoreAside(aside: string, sha3_384: string): Promise<void> {
     const folder = await this.#shard(sha3_384);
     await link(aside, this.path(sha3_384)).catch((error: unknown) => {
       if (!['EEXIST', 'ENOENT'].includes(String(codeOf(error)))) throw error;

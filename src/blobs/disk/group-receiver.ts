@@ -37,11 +37,11 @@ export class GroupReceiver {
     const taken = Promise.withResolvers<GroupedResult>();
     this.#waiting.push({ content, size, taken });
     this.#bytes += size;
-    this.#goOn();
+    this.#startGroups();
     return taken.promise;
   }
 
-  #goOn(): void {
+  #startGroups(): void {
     if (this.#isBeginning) return;
     this.#isBeginning = true;
     // A caller with many contents requests them in one turn of the event loop.
@@ -71,18 +71,18 @@ export class GroupReceiver {
 
   #begin(group: readonly QueuedContent[]): void {
     this.#underWay += 1;
-    this.#takeIn(group)
+    this.#receive(group)
       .then(
         (results) => results.forEach((result, at) => group[at]!.taken.resolve(result)),
         (error: unknown) => group.forEach(({ taken }) => taken.reject(error)),
       )
       .finally(() => {
         this.#underWay -= 1;
-        this.#goOn();
+        this.#startGroups();
       });
   }
 
-  async #takeIn(group: readonly QueuedContent[]): Promise<GroupedResult[]> {
+  async #receive(group: readonly QueuedContent[]): Promise<GroupedResult[]> {
     const { files, digests, room, temporary } = this.#parts;
     const bytes = group.reduce((sum, { size }) => sum + size, 0);
     const claim = await room.claim(bytes);

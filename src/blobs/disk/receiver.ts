@@ -78,7 +78,7 @@ interface TemporaryBlobFile {
   file: FileHandle;
   temporaryFile: string;
   claim: SpaceClaim;
-  /** Whether it is written past the page cache. */
+  /** Whether writes bypass the page cache (direct I/O). */
   direct: boolean;
 }
 

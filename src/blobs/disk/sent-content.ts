@@ -8,7 +8,7 @@ import { Readable } from 'node:stream';
  */
 const size = { large: 512 * 1024, small: 32 * 1024, together: 32 * 1024 * 1024 };
 /** The number of unused buffers that are kept. */
-const atHand = 4;
+const maxIdleBuffers = 4;
 /** A reader that takes this many milliseconds for a large piece gets small ones from then on, and releases its memory. */
 const defaultSlowPieceMs = 2000;
 
@@ -45,7 +45,7 @@ export class PieceMemory {
   giveBack(room: PieceBuffers, isUnused: boolean): void {
     if (!room.isLarge) return;
     this.#lent -= 2 * size.large;
-    if (isUnused && this.#idle.length < atHand) this.#idle.push(room);
+    if (isUnused && this.#idle.length < maxIdleBuffers) this.#idle.push(room);
   }
 }
 
@@ -61,17 +61,17 @@ export interface SentRange {
 
 /** A content being sent. The reader may also borrow the pieces of this stream, without a copy and without any cleanup. */
 export class SentContent extends Readable {
-  readonly #passage: SentRange;
+  readonly #range: SentRange;
   #pieces: AsyncGenerator<Uint8Array, void> | undefined;
 
-  constructor(passage: SentRange) {
+  constructor(range: SentRange) {
     super({ highWaterMark: size.small });
-    this.#passage = passage;
+    this.#range = range;
   }
 
   /** Yields the pieces; each is valid until the next one is requested. Destroy the stream afterwards. */
   lend(): AsyncGenerator<Uint8Array, void> {
-    this.#pieces = lent(this.#passage);
+    this.#pieces = lent(this.#range);
     return this.#pieces;
   }
 
@@ -87,7 +87,7 @@ export class SentContent extends Readable {
     const ended = this.#pieces?.return() ?? Promise.resolve();
     ended
       .catch(() => undefined)
-      .then(() => this.#passage.file.close())
+      .then(() => this.#range.file.close())
       .then(
         () => done(error),
         (cause: unknown) => done(error ?? (cause as Error)),

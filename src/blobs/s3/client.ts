@@ -28,7 +28,7 @@ export async function connect({ endpoint }: BucketAddress, access: BucketAccess)
   const sdk = await import('@aws-sdk/client-s3');
   const { region, authority } = access;
   const credentials = changing(access);
-  const made = (maxSockets: number) => {
+  const createClient = (maxSockets: number) => {
     const agent = { keepAlive: true, maxSockets };
     const httpAgent = new PlainAgent(agent);
     const httpsAgent = new Agent({ ...agent, minVersion: 'TLSv1.2', ca: authority });
@@ -55,7 +55,7 @@ export async function connect({ endpoint }: BucketAddress, access: BucketAccess)
     };
     return { client, close };
   };
-  const [usual, reading] = [made(connections), made(Infinity)];
+  const [usual, reading] = [createClient(connections), createClient(Infinity)];
   signsNoPayload(usual.client);
   return {
     sdk,

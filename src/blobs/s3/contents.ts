@@ -143,7 +143,7 @@ export class S3Contents implements BlobDestination {
     });
   }
 
-  async putBack(sha3_384: string): Promise<void> {
+  async restoreQuarantined(sha3_384: string): Promise<void> {
     const { bucket, now } = this.#parts;
     const [from, to] = [quarantineKey(sha3_384), contentKey(sha3_384)];
     const isBack = await this.#alone(sha3_384, async () => {

@@ -14,8 +14,8 @@ export interface BucketFindings {
 }
 
 /** If the clocks differ by more, removals wait or fail; from 15 minutes on the server refuses every request. */
-const clocksApart = seconds(20);
-const clocksFarApart = minutes(5);
+const maxSkewNoticeMs = seconds(20);
+const maxSkewMs = minutes(5);
 
 /** Writes, reads and removes a small object, and requests the rules of the bucket; throws `BucketError` if it cannot be used. */
 export async function inspectBucket(
@@ -30,8 +30,8 @@ export async function inspectBucket(
     await tryWriting(bucket);
     if (marked) compareClocks((await bucket.inspect(markerKey))?.at, now(), findings);
     else findings.notices.push('it is empty; the store starts using it when it is first served');
-    await lookAtVersions(bucket, findings);
-    await lookAtLifecycle(bucket, findings);
+    await checkVersioning(bucket, findings);
+    await checkLifecycle(bucket, findings);
     if (address.endpoint.startsWith('http:')) {
       findings.notices.push(
         `traffic to and from ${formatBucketAddress(address)} is not encrypted and can be read and changed`,
@@ -49,11 +49,11 @@ function compareClocks(at: Date | undefined, now: Date, { wrong, notices }: Buck
   if (at === undefined) return void notices.push('the server does not report its time');
   const apart = Math.abs(at.getTime() - now.getTime());
   const says = `its clock and the clock of this machine are ${String(Math.round(apart / seconds(1)))} seconds apart`;
-  if (apart > clocksFarApart) wrong.push(says);
-  else if (apart > clocksApart) notices.push(says);
+  if (apart > maxSkewMs) wrong.push(says);
+  else if (apart > maxSkewNoticeMs) notices.push(says);
 }
 
-async function lookAtVersions({ requests }: S3Bucket, { notices }: BucketFindings): Promise<void> {
+async function checkVersioning({ requests }: S3Bucket, { notices }: BucketFindings): Promise<void> {
   const status = await requests.ask('GetBucketVersioning', {}).then(
     (answer) => answer.Status ?? 'Off',
     () => undefined,
@@ -63,7 +63,7 @@ async function lookAtVersions({ requests }: S3Bucket, { notices }: BucketFinding
     notices.push('it keeps older versions, so files that the store removes still take space there');
 }
 
-async function lookAtLifecycle({ requests, address }: S3Bucket, { wrong, notices }: BucketFindings): Promise<void> {
+async function checkLifecycle({ requests, address }: S3Bucket, { wrong, notices }: BucketFindings): Promise<void> {
   const unknown = 'the server does not report whether it removes objects itself';
   try {
     const { Rules } = await requests.ask('GetBucketLifecycleConfiguration', {});

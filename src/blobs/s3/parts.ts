@@ -28,11 +28,11 @@ export interface ObjectPart {
   end: number;
 }
 
-/** The part size for content of `size` bytes: whole MiB, at least `least`. */
-export function partSize(size: number, least: number, largest = largestOfFew): number {
-  const inParts = (number: number): number => Math.max(least, Math.ceil(size / number / MiB) * MiB);
+/** The part size for content of `size` bytes: whole MiB, at least `minSize`. */
+export function partSize(size: number, minSize: number, maxSize = largestOfFew): number {
+  const inParts = (number: number): number => Math.max(minSize, Math.ceil(size / number / MiB) * MiB);
   const few = inParts(parts.few);
-  return few <= Math.max(largest, least) ? few : Math.max(largest, inParts(parts.most));
+  return few <= Math.max(maxSize, minSize) ? few : Math.max(maxSize, inParts(parts.most));
 }
 
 export function partsOf(size: number, each: number): ObjectPart[] {

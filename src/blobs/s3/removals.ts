@@ -2,13 +2,10 @@
 // conditional removal, so the processes coordinate:
 //
 // - The removing process takes a lease on the content, checks that it is old, removes it, and releases the lease. The
-// removal
-//   expires 30 seconds after the check, by the server's clock, before the lease does (see Bucket.remove). If the result
-// is
-//   unknown, the lease is left to expire.
+//   removal expires 30 seconds after the check, by the server's clock, before the lease does (see Bucket.remove). If the
+//   result is unknown, the lease is left to expire.
 // - The receiving process sends the content, waits until no process has the lease, checks that the content exists, and
-// sends
-//   it again if it does not. Only then it acknowledges.
+//   sends it again if it does not. Only then it acknowledges.
 //
 // If the lease was taken before the receiving process checked for it, that process waits until the removal is over and
 // then sees the result. If it was taken afterwards, the content had already been sent, so the removing process finds it

@@ -72,7 +72,7 @@ const again = { first: 250, most: seconds(4) };
 /** How often to check that the server answers, and the timeout of one check. */
 const pulse = { every: seconds(1), timeoutMs: 3500 };
 
-const bump = (counts: Map<string, number>, kind: string): void => {
+const countUp = (counts: Map<string, number>, kind: string): void => {
   counts.set(kind, (counts.get(kind) ?? 0) + 1);
 };
 
@@ -119,7 +119,7 @@ export class Requests {
     }, shortTimeoutMs);
     try {
       const { signal } = late;
-      return await this.#asLong(isBusy, signal, () => this.#send(kind, input, { ...how, signal }));
+      return await this.#retryWhile(isBusy, signal, () => this.#send(kind, input, { ...how, signal }));
     } finally {
       clearTimeout(timer);
     }
@@ -133,7 +133,7 @@ export class Requests {
   ): Promise<S3RequestOutput<K>> {
     const mayWait = (error: unknown): boolean =>
       isThrottled(error) || (since !== undefined && isTransient(error) && this.#isWorth(since));
-    return this.#asLong(mayWait, signal, async () => {
+    return this.#retryWhile(mayWait, signal, async () => {
       const watch = this.watch(since);
       try {
         const either = signal ? AbortSignal.any([watch.signal, signal]) : watch.signal;
@@ -145,7 +145,7 @@ export class Requests {
   }
 
   /** Retries while the error allows it and the time limit is not reached. */
-  async #asLong<Result>(
+  async #retryWhile<Result>(
     mayWait: (error: unknown) => boolean,
     signal: AbortSignal | undefined,
     ask: () => Promise<Result>,
@@ -159,7 +159,7 @@ export class Requests {
         trouble ??= { since: now, first: error };
         const pause = Math.min(again.most, again.first * 2 ** times) * (0.5 + Math.random() / 2);
         const isOver = now + pause - trouble.since > maxOutageMs || signal?.aborted === true;
-        if (!isOver && mayWait(error) && (await slept(pause, signal))) continue;
+        if (!isOver && mayWait(error) && (await trySleep(pause, signal))) continue;
         // When the time limit is reached, report the original problem.
         const reason = signal?.aborted === true ? trouble.first : error;
         if (isThrottled(reason)) this.throttled = now;
@@ -174,7 +174,7 @@ export class Requests {
     return performance.now() - heard < Math.min(maxOutageMs, heard - since);
   }
 
-  async #lookAlive(): Promise<void> {
+  async #checkServer(): Promise<void> {
     const asking = (this.#asking ??= this.#alive(this, AbortSignal.timeout(pulse.timeoutMs)));
     try {
       await asking;
@@ -198,7 +198,7 @@ export class Requests {
     const next = (): NodeJS.Timeout => setTimeout(() => void look(), pulse.every).unref();
     const look = async (): Promise<void> => {
       try {
-        if (performance.now() - this.#heard >= pulse.every) await this.#lookAlive();
+        if (performance.now() - this.#heard >= pulse.every) await this.#checkServer();
       } catch (error) {
         if (!isBusy(error) && !this.#isWorth(since)) gone.abort(error);
       }
@@ -235,7 +235,7 @@ export class Requests {
     input: Input<K>,
     { signal, prepare }: S3RequestOptions,
   ): Promise<S3RequestOutput<K>> {
-    bump(this.traffic.requests, kind);
+    countUp(this.traffic.requests, kind);
     const command = this.#made(kind, input);
     prepare?.(command);
     // The check whether the server answers must not queue behind long requests.
@@ -253,7 +253,7 @@ export class Requests {
       this.traffic.retries += ((error as Partial<S3RequestOutput<K>>).$metadata?.attempts ?? 1) - 1;
       if (writing.has(kind) && isForbidden(error)) this.forbidden = error;
       if (!isAbsent(error) && ![412, 416].includes(statusOf(error))) {
-        bump(this.traffic.errors, kind);
+        countUp(this.traffic.errors, kind);
       }
       throw error;
     }
@@ -261,7 +261,7 @@ export class Requests {
 }
 
 /** Returns false if it was aborted. */
-const slept = (milliseconds: number, signal: AbortSignal | undefined): Promise<boolean> =>
+const trySleep = (milliseconds: number, signal: AbortSignal | undefined): Promise<boolean> =>
   sleep(milliseconds, true, { signal }).catch(() => false);
 
 /** Runs requests and turns their errors into errors for callers. */

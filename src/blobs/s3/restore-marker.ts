@@ -47,7 +47,7 @@ export async function restoreMarker(
 async function mark(bucket: S3Bucket, { store, needed, agree }: Marking): Promise<MarkerFindings | undefined> {
   const findings = await at(bucket, async () => {
     if ((await ownMarker(bucket, store)) !== undefined) return undefined;
-    const unmarked = await lookOver(bucket, needed);
+    const unmarked = await compareContents(bucket, needed);
     await refuseUnlessOurs(bucket, unmarked);
     await tryWriting(bucket);
     return unmarked;
@@ -71,7 +71,7 @@ async function at<Result>({ address }: S3Bucket, work: () => Promise<Result>): P
 }
 
 /** The list of a bucket may lag behind its content, so content that is not listed is looked up individually. */
-async function lookOver(bucket: S3Bucket, needed: AsyncIterable<string>): Promise<MarkerFindings> {
+async function compareContents(bucket: S3Bucket, needed: AsyncIterable<string>): Promise<MarkerFindings> {
   const listed = new Set<string>();
   for await (const { key } of bucket.list('sha3/')) listed.add(key);
   let [count, presentCount] = [0, 0];
@@ -79,12 +79,12 @@ async function lookOver(bucket: S3Bucket, needed: AsyncIterable<string>): Promis
     count++;
     const place = contentKey(sha3_384);
     const places = [place, quarantineKey(sha3_384)];
-    if (listed.delete(place) || (await isAnywhere(bucket, places))) presentCount++;
+    if (listed.delete(place) || (await existsInAny(bucket, places))) presentCount++;
   }
   return { needed: count, there: presentCount, others: listed.size };
 }
 
-async function isAnywhere(bucket: S3Bucket, keys: readonly string[]): Promise<boolean> {
+async function existsInAny(bucket: S3Bucket, keys: readonly string[]): Promise<boolean> {
   for (const key of keys) if ((await bucket.inspect(key)) !== undefined) return true;
   return false;
 }

@@ -27,8 +27,8 @@ export const accountQuota = command({
 
   run({ positionals: { id }, options, data, world }) {
     const quota = {
-      ...(options.bytes !== undefined && { bytes: limitNamed('bytes', options.bytes) }),
-      ...(options.packages !== undefined && { packages: limitNamed('packages', options.packages) }),
+      ...(options.bytes !== undefined && { bytes: parseLimitOption('bytes', options.bytes) }),
+      ...(options.packages !== undefined && { packages: parseLimitOption('packages', options.packages) }),
     };
     return withStore({ data, world }, async ({ records, acts, person, config }) => {
       const account = await findAccount(records, id);
@@ -49,7 +49,7 @@ export const describeQuota = (quota: AccountQuota): string => {
   );
 };
 
-function limitNamed(option: 'bytes' | 'packages', text: string): number | null {
+function parseLimitOption(option: 'bytes' | 'packages', text: string): number | null {
   const limit = readLimit(option, text);
   if (limit !== undefined) return toStoredLimit(limit);
   throw new UsageError(`--${option} is ${limitExamples[option]}, none or default, not '${text}'`);

@@ -17,7 +17,7 @@ export const approverKeyAdd = command({
   summary: 'Register the key that an approver signs approvals with.',
   description:
     "FILE is the public key, as 'ssh-keygen -t ed25519' writes it. The private key stays with its owner. " +
-    'Ed25519, also in a token that must be touched, ECDSA, and RSA of 2048 bits or more are accepted. Approvals ' +
+    'Ed25519 (also on a security key that must be touched), ECDSA, and RSA of 2048 bits or more are accepted. Approvals ' +
     'of the account do not count for three days after this. If a policy is in force, the key itself needs as ' +
     'many approvals as the policy asks for at most.',
   positionals: [accountArgument, { name: 'file', summary: 'The public key.' }],

@@ -76,7 +76,7 @@ async function logIn(
     // The host is the way in if no certificate works.
     certificateRoles: () => [],
     requiresTotp: () => config.identity.require_totp,
-    // The command logs in to no session.
+    // The command begins no session, so the notice of the store need not be acknowledged.
     requiresAcknowledgement: () => false,
     proofMinutes: () => config.sessions.reauthenticate_minutes,
     host: () => new URL(config.http.base_url).host,

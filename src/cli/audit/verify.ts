@@ -30,7 +30,7 @@ export const auditVerify = command({
 
   async run(call) {
     const { head, since } = call.options;
-    const expected = head === undefined ? [] : [headOf(head)];
+    const expected = head === undefined ? [] : [parseHead(head)];
     // Opened with the rights of the caller, who may read files that the owner of the data directory may not.
     const backup = since === undefined ? undefined : await opened(resolve(since));
     try {
@@ -48,7 +48,7 @@ export const auditVerify = command({
           },
         });
         progress.end();
-        const { rows, seals, problems, begunAnew } = verdict;
+        const { rows, seals, problems, restarts } = verdict;
         const good = problems.length === 0;
         return {
           text: textOf(verdict),
@@ -57,7 +57,7 @@ export const auditVerify = command({
             rows,
             seals,
             head: verdict.head ?? null,
-            'begun-anew': begunAnew.map(({ left, ...restart }) => ({ ...restart, 'left-behind': left ?? null })),
+            'begun-anew': restarts.map(({ left, ...restart }) => ({ ...restart, 'left-behind': left ?? null })),
             problems,
             'rows-per-second': Math.round(rows / ((performance.now() - started) / 1000)),
           },
@@ -70,8 +70,8 @@ export const auditVerify = command({
   },
 });
 
-function textOf({ rows, seals, head, problems, begunAnew }: AuditVerdict): string {
-  const notes = begunAnew.map((restart) => `\n${describeRestart(restart)}`).join('');
+function textOf({ rows, seals, head, problems, restarts }: AuditVerdict): string {
+  const notes = restarts.map((restart) => `\n${describeRestart(restart)}`).join('');
   if (problems.length > 0) {
     const lines = problems.map((problem) => `  ${problem}`).join('\n');
     return `The audit log was tampered with or damaged:\n${lines}${notes}\nThe recovery guide at /docs/recovery says what to do.`;
@@ -126,7 +126,7 @@ function toArchiveFailure(file: string, error: unknown): unknown {
   return error;
 }
 
-function headOf(text: string): AuditHead {
+function parseHead(text: string): AuditHead {
   const [, seq, hash] = /^([1-9][0-9]{0,14}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (seq === undefined || hash === undefined)
     throw new UsageError(`--head is SEQ:HASH as 'larder status' prints it, not '${text}'`);

@@ -9,7 +9,7 @@ import { latestTimeSetting } from '#acts/store/clock.ts';
 import { CannotRestore, closeArchives } from '#backup/archives.ts';
 import type { FolderBackup } from '#backup/folder.ts';
 import type { KeyTexts } from '#backup/keys.ts';
-import { DamagedDatabase, makeBackup, NotAsWritten, type BackupResult } from '#backup/make.ts';
+import { CorruptDatabase, makeBackup, NotAsWritten, type BackupResult } from '#backup/make.ts';
 import { readManifest } from '#backup/manifest.ts';
 import type { MergeOptions } from '#backup/merge.ts';
 import { PlaceUnavailable, placeOfFile, type BackupPlace } from '#backup/place.ts';
@@ -385,7 +385,7 @@ async function note(
 }
 
 function toBackupFailure(error: unknown): unknown {
-  if (error instanceof DamagedDatabase) {
+  if (error instanceof CorruptDatabase) {
     return new Failure(
       `${error.message}. No backup was made, so that none takes the place of a good one. Restore the last good backup ` +
         `('larder help restore'); with --even-so the database is backed up as it is, as evidence`,

@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { syncFolder, writeWhole } from '#files/durable-streams.ts';
+import { syncFolder, createDurableFile } from '#files/durable-streams.ts';
 import { embeddedText } from '#platform/embedded.ts';
 import { Failure } from '../frame/command.ts';
 
@@ -41,7 +41,7 @@ export async function writeRequestFolder(folder: string, request: KeyRequestCont
 async function fill(folder: string, request: KeyRequestContent): Promise<void> {
   chmodSync(folder, 0o755);
   const put = async (name: string, text: string, mode: number): Promise<void> => {
-    await writeWhole(join(folder, name), text, mode);
+    await createDurableFile(join(folder, name), text, mode);
     // Set the mode in spite of the umask: the person who takes the folder along must be able to read it.
     chmodSync(join(folder, name), mode);
   };

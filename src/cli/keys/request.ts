@@ -21,7 +21,7 @@ interface KeyRequestOptions {
 /** Refuses a brand that the online store cannot know. */
 export async function refuseUnknownOnline(store: Pick<OpenStore, 'records'>, brand: string): Promise<void> {
   const note = await noteUnknownOnline(store, brand);
-  if (note !== undefined) throw new Refusal('conflict', `${note} With --local the request is written all the same.`);
+  if (note !== undefined) throw new Refusal('conflict', `${note} To write the request anyway, add --local.`);
 }
 
 /** Creates the request for a key, writes the folder for it, and records both in the audit log; returns the request. */

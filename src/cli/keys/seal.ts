@@ -53,7 +53,7 @@ export const keySeal = command({
       await acts.do(sealMasterKey, person, undefined);
       rmSync(plain);
       return {
-        text: `The master key is under the passphrase, in ${sealed}; master.key is gone from here and should go from copies.`,
+        text: `The master key is encrypted with the passphrase, in ${sealed}. master.key was deleted from this host; delete it from copies too.`,
         json: { file: sealed },
       };
     });

@@ -62,7 +62,7 @@ function lineOf(
 ): ChannelTableLine {
   const name = branch === null ? risk : `${risk}/${branch}`;
   const place = { track, for: slot === '*' ? signs.closed : slot };
-  const rest = over === undefined ? signs.closed : towards(100 - (over.progressive.percentage ?? 0));
+  const rest = over === undefined ? signs.closed : formatTarget(100 - (over.progressive.percentage ?? 0));
   if (release === undefined) {
     const sign = follows ? signs.follows : signs.closed;
     const progress = follows ? rest : signs.closed;
@@ -80,11 +80,11 @@ function lineOf(
 }
 
 /** The target of a progressive release. Its present progress is unknown to the store, because devices decide for themselves. */
-const towards = (percentage: number): string => `${signs.unknown}${signs.goesTo}${percentage.toFixed(0)}%`;
+const formatTarget = (percentage: number): string => `${signs.unknown}${signs.goesTo}${percentage.toFixed(0)}%`;
 
 /** Adds `paused`, which publishing tools lack because they cannot pause a release. */
 const progressOf = ({ progressive: { percentage, paused } }: Release): string =>
-  `${towards(percentage ?? 0)}${paused === true ? ', paused' : ''}`;
+  `${formatTarget(percentage ?? 0)}${paused === true ? ', paused' : ''}`;
 
 /**
  * Leaves out repeated tracks and slots, and the ends of branches if there are no branches. Each column is two characters wider

@@ -51,9 +51,9 @@ export function planIn(
     throw new UsageError(`--max-failures is a bound such as '5%' or '5% of 20', not '${stated['max-failures']}'`);
   return readRolloutPlan({
     steps,
-    intervalSeconds: secondsIn(stated.every, '--every'),
+    intervalSeconds: parseSeconds(stated.every, '--every'),
     bound,
-    silentSeconds: secondsIn(stated['silent-after'], '--silent-after'),
+    silentSeconds: parseSeconds(stated['silent-after'], '--silent-after'),
     notify: stated.notify,
   });
 }
@@ -61,5 +61,5 @@ export function planIn(
 export const hasPlanOptions = ({ notify, every, ...stated }: StatedRolloutOptions): boolean =>
   notify.length > 0 || (every ?? stated['max-failures'] ?? stated['silent-after']) !== undefined;
 
-const secondsIn = (text: string | undefined, option: string): number | undefined =>
+const parseSeconds = (text: string | undefined, option: string): number | undefined =>
   text === undefined ? undefined : readDuration(text, option, days(30)) / seconds(1);

@@ -10,7 +10,7 @@ type CollectorLocation = Pick<CommandCall, 'data' | 'world'>;
 
 const standard = '/var/lib/larder';
 
-/** Whether the folder was named for a collector; LARDER_DATA does not count if a store is there. */
+/** Whether the user chose the folder, with --data or LARDER_DATA. LARDER_DATA does not count if it names the folder of a store. */
 const isNamed = ({ data, world }: CollectorLocation): boolean =>
   data !== standard && !(data === world.env['LARDER_DATA'] && existsSync(join(data, 'larder.toml')));
 

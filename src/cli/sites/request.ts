@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { makeRequest } from '#acts/sites/requests.ts';
 import { accountKeyRequest } from '#assertions/keys/account-key-request.ts';
 import { withBlobs } from '#data/blobs.ts';
-import { syncFolder, writeWhole } from '#files/durable-streams.ts';
+import { syncFolder, createDurableFile } from '#files/durable-streams.ts';
 import { buildRequestContent, describeRequest, type SiteRequestContent } from '#transfers/request/request-content.ts';
 import { writeRequest, type WrittenRequest } from '#transfers/request/request-file.ts';
 import { figuresOf, toRequestReport } from '#transfers/request/request-report.ts';
@@ -126,7 +126,7 @@ async function placeRequest(
   const partial = join(dirname(file), `.${basename(file)}.partial`);
   await asCaller(async () => {
     await rm(partial, { force: true });
-    await writeWhole(partial, piecesOf(written.bytes), 0o644);
+    await createDurableFile(partial, piecesOf(written.bytes), 0o644);
   });
   try {
     const { id, bytes: content } = written;

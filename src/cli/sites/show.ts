@@ -23,7 +23,7 @@ export const siteShow = command({
     const collector = findCollector(call);
     return collector === undefined
       ? withStore(call, (store) => showSite(store, call.options.export, call.world), { writesOutside: true })
-      : shownCollector(collector, call.options.export);
+      : showCollector(collector, call.options.export);
   },
 });
 
@@ -36,7 +36,7 @@ async function showSite(store: OpenStore, file: string | undefined, world: World
     site === undefined
       ? "This site has no name; 'larder site init NAME' gives it one."
       : `This site is called ${aboutSite(site)}`;
-  if (file !== undefined && site !== undefined) await exported(site, file, asCaller);
+  if (file !== undefined && site !== undefined) await exportIdentity(site, file, asCaller);
   const descriptions = sources.map(
     ({ name, keys, threshold, packages, mayRelease, floor, accept }) =>
       `${name}: ${String(threshold)} of ${fingerprintOf(keys).join(', ')}; may send ${packages.join(', ')}` +
@@ -49,7 +49,7 @@ async function showSite(store: OpenStore, file: string | undefined, world: World
   return {
     text: [own, ...believes].join('\n'),
     json: {
-      site: site === undefined ? null : presented(site),
+      site: site === undefined ? null : presentSite(site),
       sources: sources.map(({ addedAt, addedBy, mayRelease, ...source }) => ({
         ...source,
         fingerprints: fingerprintOf(source.keys),
@@ -61,13 +61,13 @@ async function showSite(store: OpenStore, file: string | undefined, world: World
   };
 }
 
-async function shownCollector(collector: Collector, file: string | undefined): Promise<CommandResult> {
+async function showCollector(collector: Collector, file: string | undefined): Promise<CommandResult> {
   const { site, folder } = collector;
-  if (file !== undefined) await exported(site, file, async (work) => work());
+  if (file !== undefined) await exportIdentity(site, file, async (work) => work());
   const made = nextSequence(collector) - 1;
   return {
     text: `This is a collector, called ${aboutSite(site)}\nIt is in ${folder}, and has made ${String(made)} transfers.`,
-    json: { site: presented(site), sources: [], collector: { folder, 'last-made': made } },
+    json: { site: presentSite(site), sources: [], collector: { folder, 'last-made': made } },
   };
 }
 
@@ -75,13 +75,13 @@ const aboutSite = ({ name, key, managerKey }: Site): string =>
   `${name}. Its key has the fingerprint ${fingerprintOf([key.publicKey]).join()}` +
   `${managerKey === undefined ? '' : `, and is ${describeKeyPlace(managerKey)}`}.`;
 
-const presented = (site: Site) => ({
+const presentSite = (site: Site) => ({
   ...identityOf(site),
   fingerprints: fingerprintOf([site.key.publicKey]),
   'manager-key': site.managerKey ?? null,
 });
 
-async function exported(site: Site, path: string, asCaller: AsCaller): Promise<void> {
+async function exportIdentity(site: Site, path: string, asCaller: AsCaller): Promise<void> {
   const file = resolve(path);
   const text = `${JSON.stringify(identityOf(site), null, 2)}\n`;
   await withWriteErrors(file, () =>

@@ -63,7 +63,7 @@ export const move = command({
       const current = readConfig(join(data, 'larder.toml'));
       refuseOthers(file, current, target);
       const [records, blobs] = (['records', 'blobs'] as const).map((of) => !isDeepStrictEqual(current[of], target[of]));
-      if (!records && !blobs) return thereAlready(nameOf(target.records));
+      if (!records && !blobs) return alreadyMovedResult(nameOf(target.records));
       return await interruptible(async (signal) => {
         const moving: StoreMoveTarget = { current, target, text, signal };
         const carried = blobs ? await copyBlobs(context, moving, !records) : undefined;
@@ -242,7 +242,7 @@ function refuseOthers(file: string, current: Config, target: Config): void {
   }
 }
 
-const thereAlready = (place: string): CommandResult => ({
+const alreadyMovedResult = (place: string): CommandResult => ({
   text: `The records are in ${place} already; nothing is to be moved.`,
   json: { to: place, rows: 0 },
 });

@@ -47,7 +47,10 @@ export const transferAccept = command({
       { data, world },
       async (store) => {
         if (file !== undefined) await ownSite(store.records, siteKeysOf(store, world));
-        const { answer, id } = await accepted(store, idPrefix, { ...parseSelection(options), seen: options.seen });
+        const { answer, id } = await acceptByIdPrefix(store, idPrefix, {
+          ...parseSelection(options),
+          seen: options.seen,
+        });
         if (file === undefined) return answer;
         const written = await writeReceipt(store, { prefix: id, file, html: false }, world);
         const receipt = { file, sha256: written.sha256, bytes: written.bytes };
@@ -58,7 +61,7 @@ export const transferAccept = command({
   },
 });
 
-async function accepted(
+async function acceptByIdPrefix(
   store: OpenStore,
   idPrefix: string,
   { seen, ...selection }: TransferSelection & { seen: string | undefined },

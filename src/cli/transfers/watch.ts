@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { itself } from '#acts/act.ts';
 import { toChunks } from '#blobs/blobs.ts';
 import { withBlobs } from '#data/blobs.ts';
-import { importFeedContent, type FeedImportMeans } from '#jobs/vulnerabilities/import-feed.ts';
+import { importFeedContent, type FeedImportContext } from '#jobs/vulnerabilities/import-feed.ts';
 import { keepHeapSmall } from '#platform/small-heap.ts';
 import type { OpenPart } from '#transfers/parts/open-part.ts';
 import { receive } from '#transfers/receive/receive.ts';
@@ -64,7 +64,7 @@ async function receiveWatched(parts: readonly OpenPart[], store: OpenStore, mean
  * Imports a feed. The folder proves nothing about its sender: advisories may come from it, as far as the approval policy
  * allows, but statements that end findings need a person.
  */
-const importWatched = (name: string, means: FeedImportMeans): Promise<void> =>
+const importWatched = (name: string, means: FeedImportContext): Promise<void> =>
   withSentFile(name, async (file) => {
     const content = toChunks(piecesOf(file, means.signal));
     const choices = { mayBeSmaller: false, skipsInvalid: false, acceptsStatements: false };

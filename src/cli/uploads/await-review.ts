@@ -43,7 +43,7 @@ export async function awaitReview(
     newId,
     log,
     health,
-    lookAgain: recheckMs,
+    recheckMs,
     only: id,
   });
   try {

@@ -1,7 +1,7 @@
 // larder package push
 import { pushReleases } from '#acts/releases/releases.ts';
 import { pushResource, pushRevision } from '#acts/uploads/uploads.ts';
-import { resourceRequest } from '#acts/resources/resources.ts';
+import { createResourceRequest } from '#acts/resources/resources.ts';
 import { everyDevice } from '#domain/releases/channel-map.ts';
 import type { Channel } from '#domain/releases/channel.ts';
 import { nameProblem } from '#domain/packages/package-name.ts';
@@ -66,7 +66,7 @@ export const packagePush = command({
           const { namespace, name } = chosenPackage ?? (await readOwnName(reviewer, file));
           const subject = await registered(store, `${namespace}/${name}`);
           const upload = await uploadAndReview(store, call, { file, reviewer }, (upload) =>
-            store.acts.do(pushRevision, store.person, { upload, package: subject, ...behalf(store, subject) }),
+            store.acts.do(pushRevision, store.person, { upload, package: subject, ...pushOnBehalf(store, subject) }),
           );
           const waits = describeWaiting(subject, upload);
           if (waits !== undefined) return waits;
@@ -83,7 +83,7 @@ export const packagePush = command({
 });
 
 /** The publisher, who counts as the author of the upload, with the default quota. */
-const behalf = ({ config }: OpenStore, { publisher }: PublishedPackage) => ({
+const pushOnBehalf = ({ config }: OpenStore, { publisher }: PublishedPackage) => ({
   pushedBy: publisher.id,
   defaultQuota: readDefaultQuota(config.quotas),
 });
@@ -118,9 +118,9 @@ export const packagePushResource = command({
           const subject = await registered(store, positionals.package);
           const target = { package: subject, resource, revision: options.revision };
           // Check early, before the bytes are read; the act checks again.
-          await resourceRequest(store.records, target);
+          await createResourceRequest(store.records, target);
           const upload = await uploadAndReview(store, call, { file, reviewer }, (upload) =>
-            store.acts.do(pushResource, store.person, { ...target, upload, ...behalf(store, subject) }),
+            store.acts.do(pushResource, store.person, { ...target, upload, ...pushOnBehalf(store, subject) }),
           );
           const waits = describeWaiting(subject, upload);
           if (waits !== undefined) return waits;
@@ -212,7 +212,7 @@ async function pushedBefore(
 const rejected = (file: string, errors: readonly { message: string }[]): Failure =>
   new Failure(`${file} is rejected: ${errors.map(({ message }) => message).join(' ')}`, { code: 'rejected' });
 
-/** The answer for an upload that a person has to review; undefined if none has to. */
+/** The result for an upload that waits for a person; undefined for any other upload. */
 function describeWaiting(subject: PublishedPackage, upload: Review): CommandResult | undefined {
   if (upload.status !== 'scanned') return undefined;
   const { object, json } = outcome(subject, upload);

@@ -30,8 +30,8 @@ export const consoleAskDisable = screen({
     return {
       title: `Disable ${displayName}?`,
       lead: `From the next request on, the store refuses ${displayName} and every token of the account.`,
-      content: html`<p>Not valid while the account is disabled: ${endsWith(held)}.</p>
-        <p>Unchanged: ${staysWith(held)}. Devices still receive the released revisions.</p>
+      content: html`<p>Not valid while the account is disabled: ${describeSuspended(held)}.</p>
+        <p>Unchanged: ${describeKept(held)}. Devices still receive the released revisions.</p>
         ${formOf(
           browsing,
           accountAddress(id, 'disable'),
@@ -122,34 +122,34 @@ export const consoleSetQuota = formHandler({
 
   async perform(call) {
     const { id } = await findAccount(call.params.account_id, call.records);
-    const limitOf = (of: 'bytes' | 'packages'): number | null => {
+    const readQuotaField = (of: 'bytes' | 'packages'): number | null => {
       const limit = readLimit(of, call.body[of].trim());
       if (limit === undefined) throw invalidLimit(of, call.body[of]);
       return toStoredLimit(limit);
     };
-    const quota = { bytes: limitOf('bytes'), packages: limitOf('packages') };
+    const quota = { bytes: readQuotaField('bytes'), packages: readQuotaField('packages') };
     await call.acts.do(setQuota, caller(call), { id, quota });
     return withMessage(accountAddress(id), 'quota-set');
   },
 });
 
-const endsWith = ({ tokens, agents, pushCredentials, setUpLinks }: Holdings): string =>
-  listed([
+const describeSuspended = ({ tokens, agents, pushCredentials, setUpLinks }: Holdings): string =>
+  joinCounts([
     [tokens, 'token or session', 'tokens and sessions'],
     [agents, 'agent', 'agents'],
     [pushCredentials, 'credential to push images', 'credentials to push images'],
     [setUpLinks, 'link to set a password', 'links to set a password'],
   ]);
 
-const staysWith = ({ packages, collaborations, invites, brands }: Holdings): string =>
-  listed([
+const describeKept = ({ packages, collaborations, invites, brands }: Holdings): string =>
+  joinCounts([
     [packages, 'package', 'packages'],
     [collaborations, 'collaboration', 'collaborations'],
     [invites, 'invite to answer', 'invites to answer'],
     [brands, 'brand', 'brands'],
   ]);
 
-function listed(parts: readonly (readonly [number, string, string])[]): string {
+function joinCounts(parts: readonly (readonly [number, string, string])[]): string {
   const some = parts
     .filter(([number]) => number > 0)
     .map(([number, singular, many]) => formatCount(number, singular, many));

@@ -117,11 +117,11 @@ function deedsOf(
     return html`<p>To turn it into an account of this store, run on the host:</p>
       <pre tabindex="0">larder account create --id ${id} --username NAME --email EMAIL --display-name NAME</pre>`;
   }
-  const isIn = disabledAt === null;
+  const isActive = disabledAt === null;
   return html`<h2>What you can do</h2>
     <div class="row">
       ${
-        isIn
+        isActive
           ? html`${
                 browsing.principal.accountId === id
                   ? nothing

@@ -41,7 +41,7 @@ export const consoleOneTimePasswords = screen({
         : 'With one-time passwords, the password alone is not enough to log in. An app on your phone shows six digits that change every 30 seconds.',
       content: html`${
           hasTotp
-            ? whatThereIs(browsing, (JSON.parse(secret.recovery) as string[]).length)
+            ? renderOptions(browsing, (JSON.parse(secret.recovery) as string[]).length)
             : formOf(browsing, `${path}/begin`, html`${credentialFields(browsing, 'password')} <button>Begin</button>`)
         }
         <p class="hint">
@@ -54,7 +54,7 @@ export const consoleOneTimePasswords = screen({
 });
 
 /** The choices of an account with one-time passwords: new recovery codes, and turning them off. */
-const whatThereIs = (browsing: BrowserEvidence['browsing'], left: number): Html =>
+const renderOptions = (browsing: BrowserEvidence['browsing'], left: number): Html =>
   html`<h2>Recovery codes</h2>
     <p>
       ${left === 0 ? 'You have none.' : `You have ${formatCount(left, 'recovery code')} left.`} Each works once in place

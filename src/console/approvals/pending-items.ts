@@ -91,8 +91,8 @@ async function proposalsFrom(
   for (const proposal of proposals.slice(0, pageSize)) {
     const shown = await computeProposalStatus(records, proposal, at);
     const { accountId } = principal;
-    const isAsked = [...shown.approvals, ...shown.mayApprove].some((other) => other.accountId === accountId);
-    if (!viewer.oversees && !isAsked && proposal.actor !== accountId) continue;
+    const isApprover = [...shown.approvals, ...shown.mayApprove].some((other) => other.accountId === accountId);
+    if (!viewer.oversees && !isApprover && proposal.actor !== accountId) continue;
     entries.push({ shown, obstacle: await findApprovalObstacle(shown, principal, records) });
   }
   return { entries, next: proposals.length > pageSize ? proposals[pageSize - 1]?.number : undefined };

@@ -47,7 +47,7 @@ export const consoleProposal = screen({
       lead: leadOf(shown, who),
       content: html`${isOpen && obstacle !== undefined ? notice('note', obstacle) : nothing}
       ${about(shown, who, moment)} ${linesOf(shown, numberIn(from))} ${peopleOf(shown)}
-      ${mayReject ? judging(browsing, proposal.number, obstacle === undefined) : nothing}`,
+      ${mayReject ? renderDecisionForm(browsing, proposal.number, obstacle === undefined) : nothing}`,
     };
   },
 });
@@ -147,7 +147,7 @@ function peopleOf({ approvals, mayApprove, state }: ProposalStatus): Html {
 }
 
 /** One form to approve and to reject; both ask for the credentials, because a session alone is not an approval. */
-const judging = (browsing: Browsing, number: number, mayApprove: boolean): Html =>
+const renderDecisionForm = (browsing: Browsing, number: number, mayApprove: boolean): Html =>
   html`<h2>${mayApprove ? 'Your answer' : 'Take it back'}</h2>
     ${formOf(
       browsing,

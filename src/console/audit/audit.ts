@@ -51,27 +51,27 @@ export const consoleAudit = screen({
             <h2>${isNarrowed(query) ? 'Matching entries' : 'What was done'}</h2>
             ${orderLink(query)}
           </div>
-          ${page.entries.length === 0 ? emptyState(emptyWords(page.next)) : timeline(await eventsOf(records, page.entries, principal.storeAdministrator))}
+          ${page.entries.length === 0 ? emptyState(describeEmptyList(page.next)) : timeline(await eventsOf(records, page.entries, principal.storeAdministrator))}
           ${page.next === undefined ? nothing : further(query, page)}
         </div>
-        ${exportForm(browsing, query, now())} ${await wholeness(records)}`,
+        ${exportForm(browsing, query, now())} ${await renderIntegrity(records)}`,
     };
   },
 });
 
 const isNarrowed = (query: ConsoleAuditQuery): boolean =>
-  Object.values(narrowedBy(query)).some((text) => (text ?? '') !== '');
+  Object.values(selectFilter(query)).some((text) => (text ?? '') !== '');
 
 /** The link to the other order. */
 function orderLink(query: ConsoleAuditQuery): Html {
   const isOldestFirst = query.sort === 'number';
-  const to = withQuery(address, { ...narrowedBy(query), sort: isOldestFirst ? '' : 'number' });
+  const to = withQuery(address, { ...selectFilter(query), sort: isOldestFirst ? '' : 'number' });
   return html`<a id="sort-number" href="${to}" hx-swap="innerHTML show:none"
     >${isOldestFirst ? 'Show the newest first' : 'Show the oldest first'}</a
   >`;
 }
 
-const emptyWords = (next: number | undefined): string =>
+const describeEmptyList = (next: number | undefined): string =>
   next === undefined
     ? 'The audit log has no such entry.'
     : `There is no such entry among the ${count(maxSearchedEntries.byPeople)} that were searched.`;
@@ -89,20 +89,20 @@ async function eventsOf(
 /** A page in the requested order; newest first by default. */
 const pageOf = (records: HandlerRecords, query: ConsoleAuditQuery) =>
   query.sort === 'number'
-    ? readOldestAuditPage(records, soughtBy(query), {
+    ? readOldestAuditPage(records, toFilter(query), {
         after: Number(query.before ?? '0'),
         size: pageSize,
         look: maxSearchedEntries.byPeople,
       })
-    : readAuditPage(records, soughtBy(query), {
+    : readAuditPage(records, toFilter(query), {
         before: query.before === undefined ? Number.MAX_SAFE_INTEGER : Number(query.before),
         size: pageSize,
         look: maxSearchedEntries.byPeople,
       });
 
 /** The filter of a query; a day ends at midnight UTC. */
-function soughtBy({ actor, act, object, from, to }: ConsoleAuditQuery) {
-  const [since, last] = [dayOf('from', from), dayOf('to', to)];
+function toFilter({ actor, act, object, from, to }: ConsoleAuditQuery) {
+  const [since, last] = [parseDay('from', from), parseDay('to', to)];
   return {
     actor: unlessEmpty(actor),
     action: unlessEmpty(act),
@@ -114,7 +114,7 @@ function soughtBy({ actor, act, object, from, to }: ConsoleAuditQuery) {
 
 const unlessEmpty = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
 
-function dayOf(name: string, text: string | undefined): Date | undefined {
+function parseDay(name: string, text: string | undefined): Date | undefined {
   if (text === undefined || text === '') return undefined;
   const day = readDateTime(`${text}T00:00:00Z`);
   if (day !== undefined) return day;
@@ -129,13 +129,13 @@ const fieldsOf = ({ actor, act, object, from, to }: ConsoleAuditQuery): Html =>
     ${field({ name: 'to', label: 'To the day', type: 'date', value: to, maxLength: 10 })}
     <button class="second">Search</button>`;
 
-const narrowedBy = ({ actor, act, object, from, to }: ConsoleAuditQuery) => ({ actor, act, object, from, to });
+const selectFilter = ({ actor, act, object, from, to }: ConsoleAuditQuery) => ({ actor, act, object, from, to });
 
 function further(query: ConsoleAuditQuery, { entries, next }: { entries: unknown[]; next?: unknown }) {
   const [further, preposition] =
     query.sort === 'number' ? ['Look further on', 'after'] : ['Look further back', 'before'];
   const words = entries.length < pageSize ? `${further}, ${preposition} entry ${String(next)}` : 'Next page';
-  return nextPage(withQuery(address, { ...narrowedBy(query), sort: query.sort, before: String(next) }), words);
+  return nextPage(withQuery(address, { ...selectFilter(query), sort: query.sort, before: String(next) }), words);
 }
 
 /** The fields of an entry as they are in the log; each of the first three leads to the entries with the same value. */
@@ -162,7 +162,7 @@ async function leadOf(records: HandlerRecords, now: Date): Promise<HtmlContent> 
   );
 }
 
-async function wholeness(records: HandlerRecords): Promise<Html> {
+async function renderIntegrity(records: HandlerRecords): Promise<Html> {
   const [head, seal, proof] = await Promise.all([
     records.audit.head(),
     records.auditSeals.newest(),

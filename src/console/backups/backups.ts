@@ -73,7 +73,7 @@ export const consoleBackups = screen({
           A backup contains neither <code>site.key</code> nor <code>master.key</code>: keep copies of both elsewhere.
         </p>
         <h2>Integrity</h2>
-        ${await proof(records, now())} ${await corrupt(records)}`,
+        ${await renderRecordsVerification(records, now())} ${await renderCorruptBlobs(records)}`,
     };
   },
 });
@@ -171,7 +171,7 @@ function nextIncrement({ folder, bucket, every }: Config['backup'], last: string
   return html`${time(timestamp(new Date(due)))} if the store has changed, every ${every} in <code>${place}</code>`;
 }
 
-async function proof(records: Pick<HandlerRecords, 'appliance'>, now: Date): Promise<Html> {
+async function renderRecordsVerification(records: Pick<HandlerRecords, 'appliance'>, now: Date): Promise<Html> {
   const proven = await readRecordsProof(records);
   if (proven === undefined)
     return html`<p>
@@ -190,7 +190,7 @@ async function proof(records: Pick<HandlerRecords, 'appliance'>, now: Date): Pro
       </p>`;
 }
 
-async function corrupt({ damagedBlobs }: Pick<HandlerRecords, 'damagedBlobs'>): Promise<Html> {
+async function renderCorruptBlobs({ damagedBlobs }: Pick<HandlerRecords, 'damagedBlobs'>): Promise<Html> {
   const blobs = await damagedBlobs.list(pageSize);
   return table({
     caption: 'Corrupt blobs; out of service until their publishers send them again',

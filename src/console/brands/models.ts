@@ -165,7 +165,7 @@ export const consoleAddSerialPolicy = formHandler({
     const keyId = body['other-key'].trim() || body.key;
     if (keyId === '') throw new Refusal('api-error', 'Choose a key, or type the id of a key of another brand.');
     const model = { brandAccountId: brand.accountId, modelName: params.model_name };
-    await acts.do(createSerialPolicy, caller(call), { ...model, keyId, asks: principal });
+    await acts.do(createSerialPolicy, caller(call), { ...model, keyId, principal });
     return withMessage(modelAddress({ ...model, name: model.modelName }), 'serial-policy-added');
   },
 });

@@ -53,7 +53,7 @@ export const consoleSigningKey = screen({
   },
 });
 
-const steps = ['Make the key', 'Request its registration', 'Take the answer in'];
+const steps = ['Make the key', 'Request its registration', 'Import the answer'];
 
 const doneSteps: Readonly<Record<Registration, number>> = {
   new: 1,
@@ -105,7 +105,7 @@ const requestStep = (browsing: Browsing, key: BrandSigningKey): Html =>
 const answerStep = (browsing: Browsing, key: BrandSigningKey): Html =>
   key.status === 'revoked'
     ? nothing
-    : html`<h2>3. Take the answer in</h2>
+    : html`<h2>3. Import the answer</h2>
         ${formOf(
           browsing,
           `${signingKeyAddress(key)}/answer`,
@@ -116,7 +116,7 @@ const answerStep = (browsing: Browsing, key: BrandSigningKey): Html =>
               required: true,
               hint: html`The assertions as they were fetched: the <code>account-key</code> of the key, and the ones that
                 it needs. The store verifies them up to a root of trust.`,
-            })} <button>Take the answer in</button>`,
+            })} <button>Import the answer</button>`,
         )}
         ${hostCommand('larder assertion import ./return.assert')}`;
 

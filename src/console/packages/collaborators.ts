@@ -40,7 +40,7 @@ export const consoleCollaborators = screen({
     const people = await records.accounts.byIds(collaborators.map(({ accountId }) => accountId));
     const invites = (await records.invites.listPending(subject.id, timestamp(now()))).slice(0, maxShown);
     const nameOf = (id: string): string => people.get(id)?.username ?? id;
-    const isHis = isPublisher(role);
+    const mayManage = isPublisher(role);
     const remove = ({ accountId }: Collaborator): Html =>
       html`<a href="${addressOf(subject, 'collaborators', accountId, 'remove')}"
         >Take away<span class="unseen"> ${nameOf(accountId)}</span></a
@@ -55,14 +55,14 @@ export const consoleCollaborators = screen({
         columns: [
           { heading: 'Collaborator', cell: ({ accountId }) => nameOf(accountId) },
           { heading: 'Since', cell: ({ createdAt }) => time(createdAt) },
-          ...(isHis ? [{ heading: 'Do', cell: remove }] : []),
+          ...(mayManage ? [{ heading: 'Do', cell: remove }] : []),
         ],
         rows: collaborators,
-        empty: isHis
+        empty: mayManage
           ? 'There are no collaborators yet. Invite one below.'
           : 'There are no collaborators. The publisher of the package can invite them.',
       })}
-      ${isHis ? inviting(subject, invites, browsing) : ''}`,
+      ${mayManage ? inviting(subject, invites, browsing) : ''}`,
     };
   },
 });

@@ -142,10 +142,10 @@ async function preview(
     const releases = readRequestedReleases(principal, await readReleases(call, filled));
     const policies = [await records.approvalPolicy.inForce()];
     const lines = await releaseLines(records, { package: subject, releases }, { at: timestamp(now()), policies });
-    const judged = await heldBackBy(call, changedLines(lines));
+    const judged = await evaluateRelease(call, changedLines(lines));
     const content = html`${changesTable(lines.filter(({ kind }) => kind === 'releases'))} ${vulnerabilitiesOf(lines)}
-    ${releases.filter(isLastOfChannel).map(whatElse)} ${await renderAffected(call, subject)} ${approvals(judged)}
-    ${confirm(call, filled, judged)}`;
+    ${releases.filter(isLastOfChannel).map(renderSideEffects)} ${await renderAffected(call, subject)}
+    ${approvals(judged)} ${confirm(call, filled, judged)}`;
     return { content, isPossible: true };
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;
@@ -179,7 +179,7 @@ const isLastOfChannel = ({ channel }: ReleaseRequest, at: number, all: readonly 
   !all.slice(at + 1).some((later) => later.channel.name === channel.name);
 
 /** Consequences that the table does not show. */
-function whatElse({ channel, revision }: ReleaseRequest): Html {
+function renderSideEffects({ channel, revision }: ReleaseRequest): Html {
   const safer = fallback(channel);
   if (revision === null) {
     return html`<p>
@@ -193,7 +193,7 @@ function whatElse({ channel, revision }: ReleaseRequest): Html {
 }
 
 /** The needed approvals and their progress; empty if none are needed. */
-async function heldBackBy(
+async function evaluateRelease(
   { package: { namespace, name }, principal, records, now }: ReleasePageCall,
   lines: readonly ApprovalLine[],
 ): Promise<ApprovalStatus | undefined> {

@@ -34,10 +34,10 @@ export const consoleRevision = screen({
     const held = await records.releases.holding(subject.id, revision.revision, timestamp(now()));
     return {
       title: `${subject.namespace}/${subject.name}, revision ${String(revision.revision)}`,
-      lead: leadOf(revision, held),
-      content: html`${toKnow(revision, names)} ${factsOf(revision, names)} ${deedsOf(subject, revision)}
-        ${heldBy(subject, held)} ${inside(revision)} ${await textsOf(records, subject, revision)}
-        ${await assertionsOf(records, revision)}
+      lead: describeState(revision, held),
+      content: html`${renderNotice(revision, names)} ${renderFacts(revision, names)} ${renderActions(subject, revision)}
+        ${renderChannels(subject, held)} ${renderReviewFindings(revision)}
+        ${await renderStoredFiles(records, subject, revision)} ${await renderAssertions(records, revision)}
         <p><a href="${addressOf(subject)}">Back to the package</a></p>`,
     };
   },
@@ -55,14 +55,14 @@ export async function findRevision(
   throw new Refusal('resource-not-found', `'${subject.name}' has no revision ${String(number)}.`);
 }
 
-function leadOf({ version, withdrawnAt, deletedAt }: Revision, held: readonly Release[]): string {
+function describeState({ version, withdrawnAt, deletedAt }: Revision, held: readonly Release[]): string {
   if (deletedAt !== null) return `Version ${version}, deleted.`;
   if (withdrawnAt !== null) return `Version ${version}, withdrawn: the store does not offer it.`;
   const channels = [...new Set(held.map(({ channel }) => channel))];
   return `Version ${version}, ${channels.length === 0 ? 'in no channel' : `in ${channels.slice(0, maxItems).join(', ')}`}.`;
 }
 
-function toKnow(
+function renderNotice(
   { withdrawnAt, withdrawnBecause, withdrawnBy, deletedAt, deletedBecause, deletedBy }: Revision,
   names: ConsoleActorNames,
 ): Html {
@@ -77,7 +77,7 @@ function toKnow(
   return notice('note', html`Withdrawn by ${names(withdrawnBy)}, ${time(withdrawnAt)}: ${withdrawnBecause}`);
 }
 
-const factsOf = (revision: Revision, names: ConsoleActorNames): Html =>
+const renderFacts = (revision: Revision, names: ConsoleActorNames): Html =>
   facts([
     ['State', statusOf(revision)],
     ['Made for', describeTargets(revision)],
@@ -88,7 +88,7 @@ const factsOf = (revision: Revision, names: ConsoleActorNames): Html =>
   ]);
 
 /** Links to the changes that are possible. */
-function deedsOf(subject: PublishedPackage, { revision, withdrawnAt, deletedAt }: Revision): Html {
+function renderActions(subject: PublishedPackage, { revision, withdrawnAt, deletedAt }: Revision): Html {
   if (deletedAt !== null) return nothing;
   const withdraw = addressOf(subject, 'revisions', revision, 'withdraw');
   if (withdrawnAt !== null) return html`<p><a class="button" href="${withdraw}">Restore</a></p>`;
@@ -98,7 +98,7 @@ function deedsOf(subject: PublishedPackage, { revision, withdrawnAt, deletedAt }
   </p>`;
 }
 
-const heldBy = (subject: PublishedPackage, held: readonly Release[]): Html =>
+const renderChannels = (subject: PublishedPackage, held: readonly Release[]): Html =>
   html`<h2>Channels</h2>
     ${table({
       caption: 'Channels with this revision',
@@ -117,7 +117,7 @@ const heldBy = (subject: PublishedPackage, held: readonly Release[]): Html =>
     })}`;
 
 /** The details that the review found in the file. */
-function inside({ details }: Revision): Html {
+function renderReviewFindings({ details }: Revision): Html {
   const { apps, base, confinement, grade, type, buildUrl, said: declarations, notices = [] } = details;
   const resources = Object.entries(declarations?.resources ?? {}).map(
     ([name, { filename }]) => `${name} (${filename})`,
@@ -128,10 +128,10 @@ function inside({ details }: Revision): Html {
       ['Base', base],
       ['Confinement', confinement],
       ['Grade', grade],
-      ['Applications', listed(apps)],
-      ['Provides', listed(declarations?.provides)],
-      ['Requires', listed(declarations?.requires)],
-      ['Resources', listed(resources)],
+      ['Applications', joinNames(apps)],
+      ['Provides', joinNames(declarations?.provides)],
+      ['Requires', joinNames(declarations?.requires)],
+      ['Resources', joinNames(resources)],
       ['Built at', buildUrl],
     ] as const
   ).flatMap(([name, value]): [string, string][] => (value === undefined || value === null ? [] : [[name, value]]));
@@ -141,13 +141,13 @@ function inside({ details }: Revision): Html {
         ${notices.map((text) => notice('note', text))} ${facts(pairs)}`;
 }
 
-function listed(names: readonly string[] | undefined): string | undefined {
+function joinNames(names: readonly string[] | undefined): string | undefined {
   if (names === undefined || names.length === 0) return undefined;
   return names.length > maxItems ? `${names.slice(0, maxItems).join(', ')} and others` : names.join(', ');
 }
 
 /** The stored files from inside the revision. */
-async function textsOf(
+async function renderStoredFiles(
   { revisions }: Pick<HandlerRecords, 'revisions'>,
   { id, namespace }: PublishedPackage,
   { revision }: Revision,
@@ -171,7 +171,7 @@ const file = (name: string, text: string): Html =>
   </details>`;
 
 /** The assertions about the revision. */
-async function assertionsOf(
+async function renderAssertions(
   { revisions, assertions }: Pick<HandlerRecords, 'revisions' | 'assertions'>,
   { packageId, revision }: Revision,
 ): Promise<Html> {

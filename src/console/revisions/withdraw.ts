@@ -34,13 +34,13 @@ export const consoleAskWithdraw = screen({
       return {
         title: `Restore ${called}?`,
         lead: `Version ${version} can then be released again. It is in no channel until then.`,
-        content: html`${formOf(browsing, `${below}/restore`, html`<button>Restore</button>`)} ${back(below)}`,
+        content: html`${formOf(browsing, `${below}/restore`, html`<button>Restore</button>`)} ${renderCancelLink(below)}`,
       };
     }
     return {
       title: `Withdraw ${called}?`,
       lead: 'The store no longer offers the revision. It cannot be released until it is restored.',
-      content: html`${await whatEnds(call, subject, revision)}
+      content: html`${await renderAffectedChannels(call, subject, revision)}
       ${formOf(
         browsing,
         `${below}/withdraw`,
@@ -52,14 +52,14 @@ export const consoleAskWithdraw = screen({
             hint: 'One line, shown to everyone who can see the revision.',
           })} <button class="grave">Withdraw ${called}</button>`,
       )}
-      ${back(below)}`,
+      ${renderCancelLink(below)}`,
     };
   },
 });
 
-const back = (address: string): Html => html`<p><a href="${address}">Cancel</a></p>`;
+const renderCancelLink = (address: string): Html => html`<p><a href="${address}">Cancel</a></p>`;
 
-async function whatEnds(
+async function renderAffectedChannels(
   call: Pick<Services, 'records' | 'now' | 'config'>,
   subject: PublishedPackage,
   revision: number,

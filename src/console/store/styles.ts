@@ -92,7 +92,7 @@ const lists = (now: string): Html =>
       ['Registered', time(now)],
     ])}
     ${timeline([{ at: now, actor: 'ada', sentence: 'ada released hello 2 to stable.' }])}
-    ${stepper('Example of steps', ['Make the key', 'Request it', 'Take the answer in'], 1)}
+    ${stepper('Example of steps', ['Make the key', 'Request it', 'Import the answer'], 1)}
     <figure class="days">
       ${pillars(
         [3, 5, 2, 8].map((all) => ({ all, bad: 0 })),

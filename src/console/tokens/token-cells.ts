@@ -48,7 +48,7 @@ export const tokenColumns = ({
   end: {
     heading: 'End',
     cell: (token) =>
-      isGood(token, now)
+      isValid(token, now)
         ? html`<a href="${ending(token)}"
             >End it now<span class="unseen">: ${describePurpose(token)} of ${token.username}</span></a
           >`
@@ -66,7 +66,7 @@ export const describePurpose = ({
   return description === null || description === '' ? `Session ${sessionId.slice(0, 8)}` : description;
 };
 
-const isGood = ({ revokedAt, validUntil }: OwnedMacaroon, now: Date): boolean =>
+const isValid = ({ revokedAt, validUntil }: OwnedMacaroon, now: Date): boolean =>
   revokedAt === null && Date.parse(validUntil) > now.getTime();
 
 /** The permissions of a token, and its limits if it is attenuated. */

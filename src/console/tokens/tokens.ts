@@ -64,7 +64,7 @@ export const consoleTokens = screen({
             columns: [purpose, whose, may, since, until, used, end],
             rows: entries,
             sorting: { order, address: (sort) => withQuery(tokensAddress, { account, show, sort }) },
-            empty: emptyOf(show, account),
+            empty: describeEmptyList(show, account),
           })}
           ${nextPage(next && withQuery(tokensAddress, { account, show, sort, cursor: next }))}
         </div>`,
@@ -97,7 +97,7 @@ const search = ({ account, show, sort }: Record<'account' | 'show' | 'sort', str
     sort,
   );
 
-const emptyOf = (show: string, account: string): string =>
+const describeEmptyList = (show: string, account: string): string =>
   account !== ''
     ? 'The account has no such token, or does not exist.'
     : show === 'ending'

@@ -59,7 +59,7 @@ export const consoleCarry = screen({
     return {
       title: 'Transfers',
       lead: leadOf(waiting, out),
-      content: html`${lateness(out)} ${cameIn(came, who)}
+      content: html`${renderLateness(out)} ${cameIn(came, who)}
       ${nextPage(received.length > pageSize && last !== undefined ? `/console/carry?cursor=${writeCursor([last.receivedAt, last.id])}` : undefined)}
       ${
         principal.storeAdministrator
@@ -68,7 +68,7 @@ export const consoleCarry = screen({
           : nothing
       }
       ${goesOut(out)} ${keysOut(out)} ${declarationsOut(out.declarations)} ${missing(await examined())}
-      ${believed(await records.transferSources.list())}`,
+      ${renderTrustedSources(await records.transferSources.list())}`,
     };
   },
 });
@@ -104,7 +104,7 @@ function leadOf(waiting: number, { keys, declarations }: OutgoingOverview): stri
 }
 
 /** Whether the expected transfers from other sites arrive. */
-function lateness({ expected, lastIn, now }: OutgoingOverview): Html {
+function renderLateness({ expected, lastIn, now }: OutgoingOverview): Html {
   if (expected === undefined) return nothing;
   const expectation = html`and a transfer is expected every ${formatCount(expected, 'day')}
   (<code>transfers.expected_days</code>)`;
@@ -238,7 +238,7 @@ function missing(examinations: readonly ExaminationResult[]): Html {
     </p>`;
 }
 
-const believed = (sources: readonly TransferSource[]): Html =>
+const renderTrustedSources = (sources: readonly TransferSource[]): Html =>
   html`<h2>Trusted sources</h2>
     ${table<TransferSource>({
       caption: 'Trusted sources with their keys and allowed packages',

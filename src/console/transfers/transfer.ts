@@ -69,7 +69,7 @@ export const consoleTransfer = screen({
               })}`
       }
       ${report === undefined ? nothing : renderReport(report)} ${await approvalsOf(proposals, records)}
-      ${principal.storeAdministrator ? settling(browsing, transfer, { seen, blocked, typed }) : nothing}`,
+      ${principal.storeAdministrator ? renderDecisionForms(browsing, transfer, { seen, blocked, typed }) : nothing}`,
     };
   },
 });
@@ -188,7 +188,7 @@ interface TransferChoice {
 }
 
 /** The forms for a store administrator to accept or discard a transfer. */
-function settling(
+function renderDecisionForms(
   browsing: Browsing,
   { id, status }: ReceivedTransfer,
   { seen, blocked, typed }: TransferChoice,

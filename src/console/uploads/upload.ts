@@ -32,7 +32,7 @@ export const consoleUpload = screen({
       title: `Upload to ${nameOf({ ...subject, resource: upload.resource })}`,
       moves: upload.status === 'new',
       lead: leadOf(upload, `${subject.namespace}/${subject.name}`),
-      content: html`${whatIsWrong(upload)}
+      content: html`${renderErrors(upload)}
       ${facts([
         [
           'Package',
@@ -51,7 +51,7 @@ export const consoleUpload = screen({
         ['Upload', html`<code>${upload.id}</code>`],
       ])}
       ${renderFollowUps(followUps)} ${upload.findings === null ? nothing : inside(upload.findings)}
-      ${mayJudge ? judging(browsing, upload.id) : nothing}`,
+      ${mayJudge ? renderDecisionForms(browsing, upload.id) : nothing}`,
     };
   },
 });
@@ -69,7 +69,7 @@ function leadOf({ status, revision }: Review, called: string): HtmlContent {
   }
 }
 
-function whatIsWrong({ status, errors }: Review): Html {
+function renderErrors({ status, errors }: Review): Html {
   if (status !== 'rejected') return nothing;
   return html`${(errors ?? []).map(({ message }) => notice('warn', message))}
     <p>Correct these problems, and push again. The store reviews each push from the start.</p>`;
@@ -163,7 +163,7 @@ const text = (heading: string, written: string | null): Html =>
         ${written.length > maxTextLength ? html`<p class="hint">Only the beginning is shown.</p>` : nothing}
       </details>`;
 
-const judging = (browsing: Browsing, id: string): Html =>
+const renderDecisionForms = (browsing: Browsing, id: string): Html =>
   html`<h2>Your decision</h2>
     ${formOf(
       browsing,

@@ -25,9 +25,9 @@ export const traitWord = (trait: Trait, value: string): string => `${mark}:${tra
 const longestValue = 256;
 
 /** The maximum number of words of one charm. */
-const mostWords = 512;
+const maxWords = 512;
 /** The maximum number of words of a query that are used: the longest ones. */
-const mostAsked = 5;
+const maxQueryWords = 5;
 
 /**
  * The conditions of a query: each word must occur in the charm's name, or begin a word of its title or summary. Empty
@@ -36,7 +36,7 @@ const mostAsked = 5;
 export const charmQuestion = (text: string): WordRange[] =>
   [...new Set(wordsOf(text))]
     .sort((a, b) => b.length - a.length)
-    .slice(0, mostAsked)
+    .slice(0, maxQueryWords)
     .map((word) => beginningWith(`${mark}${word}`));
 
 /** The words that find a charm, each with a rank; the beginning of its name ranks first. */
@@ -52,7 +52,7 @@ export function charmSearchWordsOf({ name, title, summary, traits: had }: Findab
   for (const [word, weight] of weightedWords) {
     const marked = `${mark}${word}`;
     if (words.has(marked)) words.set(marked, Math.min(weight, words.get(marked)!));
-    else if (words.size < mostWords) words.set(marked, weight);
+    else if (words.size < maxWords) words.set(marked, weight);
   }
   for (const trait of traits) for (const value of had[trait]) words.set(traitWord(trait, value), 0);
   return words;

@@ -106,7 +106,7 @@ export interface Findable {
 }
 
 /** The maximum number of words of one snap. */
-const mostWords = 256;
+const maxWords = 256;
 
 /** The words that find a snap, each with a rank; words of its own name rank first. */
 export function searchWordsOf({ name, title, summary, publisher, commonIds, places }: Findable): Map<string, number> {
@@ -120,7 +120,7 @@ export function searchWordsOf({ name, title, summary, publisher, commonIds, plac
     ...wordsOf(summary ?? '').map((word): [string, number] => [word, 4]),
   ];
   const words = new Map<string, number>();
-  for (const [word, weight] of weightedWords) if (!words.has(word) && words.size < mostWords) words.set(word, weight);
+  for (const [word, weight] of weightedWords) if (!words.has(word) && words.size < maxWords) words.set(word, weight);
   return words;
 }
 

@@ -121,7 +121,7 @@ export function chooseRelease<Held extends SlotRelease>(
     const { name } = channel;
     const inChannel = map.filter((held) => held.channel === name && !hasExpired(held, asking.now));
     forAll &&= inChannel.every((held) => held.expiresAt === null && !isProgressive(held.progressive));
-    for (const fits of [exactly, broadly]) {
+    for (const fits of [fitsExactly, fitsBroadly]) {
       const fitting = inChannel.filter((held) => fits(held, asking));
       const held =
         fitting.find((over) => reaches(over, asking)) ??
@@ -144,12 +144,12 @@ export const unexpired = <Held extends SlotRelease>(map: readonly Held[], now: s
 const hasExpired = ({ expiresAt }: SlotRelease, now: string): boolean => expiresAt !== null && expiresAt <= now;
 
 /** Whether it was made for exactly the architecture and base of the request. */
-const exactly = (held: SlotRelease, { architecture, base }: ReleaseQuery): boolean =>
+const fitsExactly = (held: SlotRelease, { architecture, base }: ReleaseQuery): boolean =>
   held.architecture === architecture &&
   (base === undefined || (held.baseName === base.name && held.baseChannel === base.channel));
 
 /** Whether it fits the request less specifically: made for all architectures or bases, or for the whole channel. */
-const broadly = (held: SlotRelease, { architecture, base }: ReleaseQuery): boolean =>
+const fitsBroadly = (held: SlotRelease, { architecture, base }: ReleaseQuery): boolean =>
   (held.architecture === null || held.architecture === all || held.architecture === architecture) &&
   (base === undefined ||
     held.baseName === null ||

@@ -162,7 +162,8 @@ export interface RolloutVerdict {
 
 /**
  * Decides about the next step of a running rollout. It rises only if the bound would hold even if every open offer failed, because a success is
- * known sooner than a failure. A step that fewer devices tried than the bound asks for lasts until each device that calls has called.
+ * known sooner than a failure. A step that too few devices for the bound have tried
+ * lasts `silentSeconds`: by then every device that still calls has called.
  */
 export function judgeRollout(
   { bound, intervalSeconds, silentSeconds }: RolloutPlan,

@@ -20,35 +20,35 @@ const maxEpoch = 2 ** 32 - 1;
  */
 export function readEpoch(text: unknown): Epoch | undefined {
   if (text === undefined || text === null) return firstEpoch;
-  if (typeof text === 'string' || typeof text === 'number') return shortEpoch(String(text));
+  if (typeof text === 'string' || typeof text === 'number') return parseShortEpoch(String(text));
   if (typeof text !== 'object' || Array.isArray(text)) return undefined;
   const { read, write } = text as { read?: unknown; write?: unknown };
-  const [reads, writes] = [epochList(read), epochList(write)];
+  const [reads, writes] = [parseEpochList(read), parseEpochList(write)];
   if (reads === null || writes === null) return undefined;
   const epoch = { read: reads ?? writes ?? [0], write: writes ?? [reads?.at(-1) ?? 0] };
   // A snap must be able to read its own data, else it could not be refreshed to itself.
   return epoch.read.some((number) => epoch.write.includes(number)) ? epoch : undefined;
 }
 
-function shortEpoch(text: string): Epoch | undefined {
+function parseShortEpoch(text: string): Epoch | undefined {
   const [, digits = '', star] = /^([^*]*)(\*?)$/s.exec(text) ?? [];
-  const number = epochNumber(digits);
+  const number = parseEpochNumber(digits);
   if (Number.isNaN(number)) return undefined;
   if (star === '') return { read: [number], write: [number] };
   return number === 0 ? undefined : { read: [number - 1, number], write: [number] };
 }
 
 /** NaN if the text is not an epoch. */
-function epochNumber(text: string): number {
+function parseEpochNumber(text: string): number {
   const number = /^(?:0|[1-9]\d{0,9})$/.test(text) ? Number(text) : NaN;
   return number <= maxEpoch ? number : NaN;
 }
 
 /** Undefined if there is no list, null if it is not a valid list of epochs. */
-function epochList(value: unknown): number[] | undefined | null {
+function parseEpochList(value: unknown): number[] | undefined | null {
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value) || value.length === 0 || value.length > maxEpochs) return null;
-  const numbers = value.map((epoch) => epochNumber(String(epoch)));
+  const numbers = value.map((epoch) => parseEpochNumber(String(epoch)));
   return numbers.every((number, at) => number > (numbers[at - 1] ?? -1)) ? numbers : null;
 }
 

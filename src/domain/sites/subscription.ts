@@ -61,12 +61,12 @@ export const subscriptionsOfSet = (
 
 /** Merges two subscriptions to one package: all channels and architectures of both. */
 export function mergeSubscriptions<W extends PackageSubscription>(subscription: W, other: PackageSubscription): W {
-  const both = <Value>(some: readonly Value[], more: readonly Value[]): Value[] =>
+  const union = <Value>(some: readonly Value[], more: readonly Value[]): Value[] =>
     [...new Set([...some, ...more])].sort();
   return {
     ...subscription,
-    channels: both(subscription.channels, other.channels),
-    architectures: both(subscription.architectures, other.architectures),
+    channels: union(subscription.channels, other.channels),
+    architectures: union(subscription.architectures, other.architectures),
   };
 }
 

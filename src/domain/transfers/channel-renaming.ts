@@ -9,7 +9,7 @@ export interface ChannelRenaming {
 
 const namesTrack = (text: string): boolean => !risks.some((risk) => risk === text.split('/')[0]);
 
-/** Parses `FROM=TO`; undefined for any other text. */
+/** Parses `FROM=TO`, if both name a track or neither does; undefined for any other text. */
 export function readRenaming(text: string): ChannelRenaming | undefined {
   const [from = '', to = '', ...others] = text.split('=');
   const areChannels = parseChannel(from) !== undefined && parseChannel(to) !== undefined;

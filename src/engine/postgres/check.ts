@@ -25,12 +25,12 @@ export async function inspectPostgres(text: string, password?: PasswordSource): 
 }
 
 /** A statement that runs once. */
-const once = (text: string): SqlStatement => ({ text: [text], values: [] });
+const toStatement = (text: string): SqlStatement => ({ text: [text], values: [] });
 
 /** Returns the tables that cannot be read to their end. */
 async function unreadable(connection: PostgresConnection): Promise<string[]> {
   const tables = await connection.query<{ name: string }>(
-    once(`
+    toStatement(`
       SELECT relname AS name FROM pg_class
       WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' ORDER BY relname`),
   );
@@ -38,7 +38,7 @@ async function unreadable(connection: PostgresConnection): Promise<string[]> {
   for (const { name } of tables.rows) {
     try {
       // The cast to text makes the server read the whole row, including large values that it stores apart (TOAST).
-      await connection.query(once(`SELECT count(length(one::text)) FROM ${quoted(name)} AS one`));
+      await connection.query(toStatement(`SELECT count(length(one::text)) FROM ${quoted(name)} AS one`));
     } catch (error) {
       // Corrupt data or a corrupt index (XX001, XX002), or an I/O error of the disk (58030).
       if (!/^(?:XX00[12]|58030)$/.test(codeOf(error))) throw error;
@@ -61,7 +61,7 @@ async function dangling(connection: PostgresConnection): Promise<string[]> {
     (SELECT json_agg(attname ORDER BY place) FROM unnest(${key}) WITH ORDINALITY AS one (number, place)
       JOIN pg_attribute ON attrelid = ${table} AND attnum = number)`;
   const references = await connection.query<Reference & Record<string, unknown>>(
-    once(`
+    toStatement(`
       SELECT child.relname AS "table", parent.relname AS parent, ${selectColumnNames('conkey', 'conrelid')} AS columns,
         ${selectColumnNames('confkey', 'confrelid')} AS "parentColumns"
       FROM pg_constraint JOIN pg_class AS child ON child.oid = conrelid JOIN pg_class AS parent ON parent.oid = confrelid
@@ -72,7 +72,7 @@ async function dangling(connection: PostgresConnection): Promise<string[]> {
     const isThere = columns.map((column) => `child.${quoted(column)} IS NOT NULL`);
     const fits = columns.map((column, at) => `parent.${quoted(parentColumns[at]!)} = child.${quoted(column)}`);
     const { rows } = await connection.query<{ count: number }>(
-      once(`
+      toStatement(`
         SELECT count(*) AS count FROM ${quoted(table)} AS child
         WHERE ${isThere.join(' AND ')}
           AND NOT EXISTS (SELECT 1 FROM ${quoted(parent)} AS parent WHERE ${fits.join(' AND ')})`),

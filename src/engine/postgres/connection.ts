@@ -71,10 +71,10 @@ const parsers: Readonly<Record<number, (text: string) => unknown>> = {
 const exact: Readonly<Record<number, (text: string) => unknown>> = { [pg.types.builtins.INT8]: BigInt };
 type ParserOf = (type: number, format?: 'text' | 'binary') => (text: string) => unknown;
 const others = pg.types.getTypeParser as ParserOf;
-const typesBy = (parsers: Readonly<Record<number, (text: string) => unknown>>) => ({
+const createTypeParsers = (parsers: Readonly<Record<number, (text: string) => unknown>>) => ({
   getTypeParser: ((type, format) => parsers[type] ?? others(type, format)) satisfies ParserOf,
 });
-const [types, exactTypes] = [typesBy(parsers), typesBy(exact)];
+const [types, exactTypes] = [createTypeParsers(parsers), createTypeParsers(exact)];
 
 export type ConnectionPurpose = keyof typeof settings;
 
@@ -117,7 +117,7 @@ export class PostgresConnection {
   static async open(
     address: PostgresAddress,
     purpose: ConnectionPurpose,
-    { counts = newCounts(), connectTimeoutMs: lasting = connectTimeoutMs }: ConnectionOptions = {},
+    { counts = newCounts(), connectTimeoutMs: quietMs = connectTimeoutMs }: ConnectionOptions = {},
   ): Promise<PostgresConnection> {
     const { host, port, database, user, password, options } = address;
     const client = new pg.Client({
@@ -136,11 +136,11 @@ export class PostgresConnection {
     });
     const connection = new PostgresConnection(client, address, purpose, counts);
     // Also ends the attempt if a server accepts a connection and sends nothing.
-    const quiet = whenQuiet(socketOf(client), lasting, () => connection.destroy(new Error('timeout expired')));
+    const quiet = whenQuiet(socketOf(client), quietMs, () => connection.destroy(new Error('timeout expired')));
     try {
       await client.connect();
       await client.query(settings[purpose]);
-      const { rows } = await client.query<ServerSettings>(lookedOver);
+      const { rows } = await client.query<ServerSettings>(selectSettings);
       refuseWeakDurability(rows[0]!, describeAddress(address));
       connection.#isOpen = true;
       return connection;
@@ -253,14 +253,14 @@ const answer = <Result>(client: pg.Client, query: pg.QueryConfig): Promise<Resul
 const socketOf = (client: pg.Client): Socket =>
   (client as unknown as { connection: { stream: Socket } }).connection.stream;
 
-/** Calls `work` when no bytes have been received for `lasting` milliseconds. */
-function whenQuiet(socket: Socket, lasting: number, work: () => void): NodeJS.Timeout {
+/** Calls `work` when no bytes have been received for `quietMs`. */
+function whenQuiet(socket: Socket, quietMs: number, work: () => void): NodeJS.Timeout {
   let heard = { bytes: 0, at: performance.now() };
   return setInterval(() => {
     const [bytes, at] = [socket.bytesRead, performance.now()];
     if (bytes !== heard.bytes) heard = { bytes, at };
-    else if (at - heard.at >= lasting) work();
-  }, lasting / 20);
+    else if (at - heard.at >= quietMs) work();
+  }, quietMs / 20);
 }
 
 function tlsOf(address: PostgresAddress): TlsOptions | false {
@@ -272,7 +272,7 @@ function tlsOf(address: PostgresAddress): TlsOptions | false {
 }
 
 /** The settings that are checked before a server is used. */
-const lookedOver = `
+const selectSettings = `
   SELECT current_setting('server_version') AS version, current_setting('server_version_num')::int AS number,
     current_setting('synchronous_commit') AS synchronous, current_setting('fsync') AS fsync,
     current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS standby, current_schema() AS schema`;

@@ -50,7 +50,7 @@ export function createConnector(
     open,
     async begin(purpose, first) {
       const began = performance.now();
-      const telling = waits && setTimeout(() => waits(describeAddress(address)), moment);
+      const noticeTimer = waits && setTimeout(() => waits(describeAddress(address)), moment);
       try {
         for (let time = connectTimeoutMs; ;) {
           let connection: PostgresConnection | undefined;
@@ -67,7 +67,7 @@ export function createConnector(
           }
         }
       } finally {
-        clearTimeout(telling);
+        clearTimeout(noticeTimer);
       }
     },
   };

@@ -27,9 +27,9 @@ export class Readers {
     return this.#connections.filter(({ isLost }) => !isLost).map(({ pending }) => pending);
   }
 
-  /** Runs a query. If its connection breaks, retries on another one for `lasting` milliseconds. */
-  async all<Row>(statement: SqlStatement, lasting = maxRetryMs): Promise<Row[]> {
-    const deadline = performance.now() + lasting;
+  /** Runs a query. If its connection breaks, retries on another one for `retryMs`. */
+  async all<Row>(statement: SqlStatement, retryMs = maxRetryMs): Promise<Row[]> {
+    const deadline = performance.now() + retryMs;
     for (let time: number | undefined; ; time = connectTimeoutUntil(deadline)) {
       try {
         const connection = await this.#pick(time);

@@ -32,7 +32,7 @@ export async function postgresSource(
     await begun.script('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     return begun;
   });
-  return { ...readingOf(connection), close: () => connection.close() };
+  return { ...createRowSource(connection), close: () => connection.close() };
 }
 
 export interface PostgresTargetOptions {
@@ -66,8 +66,8 @@ export async function postgresTarget(
     await connection.script(marks);
     await make(createQueries(connection, () => undefined));
     await connection.script(`COMMENT ON TABLE migrations IS '${nameOf(attempt)}'`);
-    const reading = readingOf(connection);
-    const tables = inOrder(await reading.tables(), await references(connection));
+    const reading = createRowSource(connection);
+    const tables = sortByReferences(await reading.tables(), await references(connection));
     // Triggers stay off: the rows that they would make are among the copied rows.
     for (const { name } of tables) {
       await connection.script(`ALTER TABLE ${quoted(name)} DISABLE TRIGGER USER; DELETE FROM ${quoted(name)}`);
@@ -118,7 +118,7 @@ export async function refuseUsed(
   const { address, begin } = createConnector(text, options);
   const connection = await begin('reads', itself);
   try {
-    await isLeft(connection, attempt, describeAddress(address));
+    await hasRemains(connection, attempt, describeAddress(address));
   } finally {
     await connection.close();
   }
@@ -145,7 +145,7 @@ export async function removeAttempt(
  * there are no tables, or if the role may not create a schema.
  */
 export async function moveToSchema(text: string, schema: string, password?: PasswordSource): Promise<boolean> {
-  if (!/^\w{1,63}$/.test(schema)) throw new Error('a schema is called by letters and digits');
+  if (!/^\w{1,63}$/.test(schema)) throw new Error('the name of a schema has 1 to 63 letters, digits and underscores');
   const connection = await createConnector(text, { password }).begin('loads', itself);
   try {
     await connection.script(`BEGIN; ${lock}`);
@@ -171,7 +171,7 @@ export async function moveToSchema(text: string, schema: string, password?: Pass
 }
 
 /** Returns whether an earlier attempt left tables. Throws DatabaseNotEmpty if there is anything else. */
-async function isLeft(connection: PostgresConnection, attempt: string, place: string): Promise<boolean> {
+async function hasRemains(connection: PostgresConnection, attempt: string, place: string): Promise<boolean> {
   const rows = await connection.rows(
     `SELECT relname::text, coalesce(obj_description(oid, 'pg_class'), '') FROM pg_class
      WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f') AND relname <> 'larder_commits'
@@ -189,7 +189,7 @@ async function isLeft(connection: PostgresConnection, attempt: string, place: st
 
 /** Removes the tables that an earlier attempt left. Throws DatabaseNotEmpty if there is anything else. */
 async function clear(connection: PostgresConnection, attempt: string, place: string): Promise<void> {
-  if (!(await isLeft(connection, attempt, place))) return;
+  if (!(await hasRemains(connection, attempt, place))) return;
   await connection.script(`DO $$ DECLARE one RECORD; BEGIN
     FOR one IN SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r' LOOP
       EXECUTE format('DROP TABLE IF EXISTS %I CASCADE', one.relname);
@@ -213,7 +213,7 @@ const references = async (connection: PostgresConnection): Promise<Cell[][]> =>
   );
 
 /** Sorts the tables so that each comes after the tables that it refers to. */
-function inOrder(tables: readonly StoreTable[], refers: readonly Cell[][]): StoreTable[] {
+function sortByReferences(tables: readonly StoreTable[], refers: readonly Cell[][]): StoreTable[] {
   const ordered: StoreTable[] = [];
   const waiting = new Set(tables);
   while (waiting.size > 0) {
@@ -260,7 +260,7 @@ async function insertInto(connection: PostgresConnection, name: string, columns:
   return `INSERT INTO ${quoted(name)} (${columns.map(quoted).join(', ')}) SELECT * FROM unnest(${values.join(', ')})`;
 }
 
-const readingOf = (connection: PostgresConnection): RowSource => ({
+const createRowSource = (connection: PostgresConnection): RowSource => ({
   async tables() {
     const rows = await connection.rows(
       `SELECT tables.table_name::text, column_name::text FROM information_schema.tables AS tables

@@ -43,7 +43,7 @@ export function postgresText({ text, values }: SqlStatement): string {
 /** Replaces `IN` with a comparison to one array, which may be empty. Its type follows from the compared column. */
 function amongList(before: string, number: number): string {
   const among = /\b(NOT )?IN\s*$/.exec(before);
-  if (among === null) throw new Error('a list stands behind IN');
+  if (among === null) throw new Error('a list must follow IN');
   const operator = among[1] === undefined ? '= ANY' : '<> ALL';
   return `${before.slice(0, among.index)}${operator} ($${String(number)})`;
 }

@@ -22,7 +22,7 @@ const maxBatchSize = 64;
 const maxBatchMs = 1500;
 
 /** Maximum of attempts for a change that conflicts with another transaction. */
-const tries = 5;
+const maxAttempts = 5;
 
 /** Milliseconds for which a change tries to reach a server that does not answer. Its caller gets an error within five seconds. */
 const maxRetryMs = 4000;
@@ -142,7 +142,7 @@ export class WriteLane {
           refuse([...this.#waiting.splice(0, 1), ...this.#late()], forCaller(error));
           return undefined;
         }
-        const again = (isConflict(error) && attempt < tries) || (isLost(error) && !isLate);
+        const again = (isConflict(error) && attempt < maxAttempts) || (isLost(error) && !isLate);
         if (again) this.#counts.retries++;
         if (!again) return { error: forCaller(error) };
         await sleep(isLost(error) ? 100 : Math.random() * 10 * attempt);

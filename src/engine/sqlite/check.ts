@@ -60,7 +60,7 @@ export function inspectFile(file: string, options: SqliteFileOptions = {}): Data
       throw error;
     const plain = unreadable(error, file);
     // If corrupt pages are already named, this general message adds nothing.
-    if (pages.length === 0 || plain !== beyond) pages.push(plain);
+    if (pages.length === 0 || plain !== unreadablePages) pages.push(plain);
   } finally {
     db?.close();
   }
@@ -136,8 +136,8 @@ function inWords(line: string, roots: ReadonlyMap<number, string>): string[] {
   if (line.startsWith('***')) return [];
   const tree = /^Tree (\d+) page (\d+)/.exec(line);
   if (tree) {
-    const whose = roots.get(Number(tree[1]));
-    return [`page ${tree[2]!}${whose === undefined ? '' : ` of ${whose}`} is corrupt`];
+    const owner = roots.get(Number(tree[1]));
+    return [`page ${tree[2]!}${owner === undefined ? '' : ` of ${owner}`} is corrupt`];
   }
   const unused = /^Page (\d+):/.exec(line)?.[1];
   if (unused !== undefined) return [`page ${unused} belongs to nothing`];
@@ -146,15 +146,15 @@ function inWords(line: string, roots: ReadonlyMap<number, string>): string[] {
   const index = /^wrong # of entries in index (\S+)/.exec(line)?.[1];
   if (index !== undefined) return [`the index ${index} does not list the rows of its table`];
   if (/freelist/i.test(line)) return ['the list of free pages is corrupt'];
-  return [/malformed/.test(line) ? beyond : line];
+  return [/malformed/.test(line) ? unreadablePages : line];
 }
 
-const beyond = 'a page is corrupt, and the pages after it cannot be read';
+const unreadablePages = 'a page is corrupt, and the pages after it cannot be read';
 
 /** Returns why the check of a database had to end. */
 function unreadable(error: InstanceType<typeof SQLite.SqliteError>, file: string): string {
   if (error.code === 'SQLITE_NOTADB') return 'its first page is corrupt, so it cannot be read';
-  if (error.code.startsWith('SQLITE_CORRUPT')) return beyond;
+  if (error.code.startsWith('SQLITE_CORRUPT')) return unreadablePages;
   if (error.code === 'SQLITE_ERROR') return "its tables are not larder's";
   return inOneSentence(error, { data: dirname(file) });
 }
@@ -184,14 +184,14 @@ export async function copyDatabase(
         return 200;
       },
     });
-    emptyPassing(to, options);
+    emptyEphemeralTables(to, options);
   } finally {
     db.close();
     copy.close();
   }
 }
 
-function emptyPassing(file: string, options: SqliteFileOptions): void {
+function emptyEphemeralTables(file: string, options: SqliteFileOptions): void {
   const db = open(file, { ...options, readonly: false });
   try {
     const tables = db.prepare<[], string>(

@@ -28,7 +28,7 @@ export function commitCounter(file: string, reader: SQLite.Database): CommitCoun
   const current = Buffer.alloc(headerSize);
   let count = 0;
   let justRead = false;
-  const again = (): void => {
+  const markStale = (): void => {
     justRead = false;
   };
   return {
@@ -41,10 +41,10 @@ export function commitCounter(file: string, reader: SQLite.Database): CommitCoun
       }
       // One read serves all synchronous calls that follow: their requests came before the read.
       justRead = true;
-      process.nextTick(again);
+      process.nextTick(markStale);
       return count;
     },
-    invalidate: again,
+    invalidate: markStale,
   };
 }
 

@@ -22,7 +22,7 @@ export function renewRowDigests(writer: SqliteDatabase): void {
     const schema = schemaName(writer);
     const isKnown = writer.prepare('SELECT 1 FROM row_digest_tables WHERE of_table = ?').get(schema) !== undefined;
     // Runs once per schema, in one transaction. The check comes first so that a command alongside a busy server does not wait for the lock.
-    if (!isKnown) writer.transaction(() => digestAnew(writer, schema)).immediate();
+    if (!isKnown) writer.transaction(() => recomputeDigests(writer, schema)).immediate();
   });
 }
 
@@ -66,16 +66,16 @@ function prepareSearch(connection: SqliteDatabase, table: string, searchColumns:
   if (covered === undefined) return undefined;
   defineDigest(connection);
   const columns = columnsOf(connection, table).map((column) => `rows.${quoted(column)}`);
-  const isMeant = searchColumns.map((column) => `rows.${quoted(column)} = +?`);
+  const conditions = searchColumns.map((column) => `rows.${quoted(column)} = +?`);
   return connection.prepare<SqlValue[], { row: RowPlace }>(
     `SELECT ${placeOf(connection, table)} AS row FROM ${quoted(table)} AS rows
      LEFT JOIN row_digests AS known ON known.of_table = +? AND known.row = ${keyOf(connection, table, 'rows')}
-     WHERE ${isMeant.join(' AND ')} AND known.digest IS NOT row_digest(${columns.join(', ')})`,
+     WHERE ${conditions.join(' AND ')} AND known.digest IS NOT row_digest(${columns.join(', ')})`,
   );
 }
 
 /** Computes the digest of every row: a migration may have changed rows of any table without keeping digests. */
-function digestAnew(writer: SqliteDatabase, schema: string): void {
+function recomputeDigests(writer: SqliteDatabase, schema: string): void {
   for (const table of guarded(writer)) digestAll(writer, table, columnsOf(writer, table));
   writer.prepare(`DELETE FROM row_digest_tables WHERE of_table GLOB '(schema *'`).run();
   writer
@@ -108,9 +108,9 @@ export function* findCorruptRows(reader: SqliteDatabase): Generator<CorruptRow> 
       SELECT ${placeOf(reader, table)} AS row, known.digest AS known FROM ${quoted(table)} AS rows
       LEFT JOIN row_digests AS known ON known.of_table = ? AND known.row = ${keyOf(reader, table, 'rows')}
       WHERE known.digest IS NOT row_digest(${columns})`);
-    let strange = 0;
+    let unknownCount = 0;
     for (const { row, known: storedDigest } of changed.iterate(table)) {
-      if (storedDigest === null) strange++;
+      if (storedDigest === null) unknownCount++;
       yield { table, row, problem: storedDigest === null ? 'not written by larder' : 'changed' };
     }
     const rowCount = reader
@@ -118,7 +118,7 @@ export function* findCorruptRows(reader: SqliteDatabase): Generator<CorruptRow> 
       .pluck()
       .get()!;
     // Search for digests without a row only if there are more digests than rows.
-    if ((digestCounts.get(table) ?? 0) > rowCount - strange) yield* missingRows(reader, table);
+    if ((digestCounts.get(table) ?? 0) > rowCount - unknownCount) yield* missingRows(reader, table);
   }
 }
 
@@ -176,10 +176,10 @@ const columnsOf = (connection: SqliteDatabase, table: string): string[] =>
     .all(table)
     .map(({ name }) => name);
 
-/** Returns the key of a row's digest: the primary key as JSON. It is the rowid if the table has no primary key, or in an older release. */
+/** Returns the key of a row's digest: the primary key as JSON, or the rowid if the table has none. Digests of older releases use rowids. */
 function keyOf(connection: SqliteDatabase, table: string, row: string): string {
   const key = keyColumns(connection, table);
-  if (goesByNumber(connection)) return `${row}.rowid`;
+  if (usesRowids(connection)) return `${row}.rowid`;
   return jsonKey(key, row);
 }
 
@@ -188,7 +188,7 @@ export const jsonKey = (key: string[], row: string): string =>
 
 /** Returns the condition that a row belongs to a digest. */
 function hasKey(connection: SqliteDatabase, table: string): string {
-  if (goesByNumber(connection)) return 'rows.rowid = known.row';
+  if (usesRowids(connection)) return 'rows.rowid = known.row';
   const key = keyColumns(connection, table).map(quoted);
   return (key.length === 0 ? ['rowid'] : key)
     .map((column, at) => `rows.${column} = json_extract(known.row, '$[${String(at)}]')`)
@@ -207,7 +207,7 @@ const keyColumns = (connection: SqliteDatabase, table: string): string[] =>
     .all(table);
 
 /** Returns whether the digests come from an older release. Such a database is checked before it is upgraded. */
-const goesByNumber = (connection: SqliteDatabase): boolean =>
+const usesRowids = (connection: SqliteDatabase): boolean =>
   connection.prepare(`SELECT 1 FROM pragma_table_info('row_digests') WHERE name = 'row' AND type = 'INTEGER'`).get() !==
   undefined;
 

@@ -50,10 +50,10 @@ export function createLastHour(now: Now, others: (own: Minute[]) => Promise<Minu
       if (status >= 500) failed[at] = (failed[at] ?? 0) + 1;
     },
     async minutes() {
-      const mine = own();
-      const theirs = await others(mine);
-      return mine.map((minute, at) =>
-        theirs.reduce(
+      const ownMinutes = own();
+      const otherMinutes = await others(ownMinutes);
+      return ownMinutes.map((minute, at) =>
+        otherMinutes.reduce(
           (sum, processMinutes) => ({
             answered: sum.answered + (processMinutes[at]?.answered ?? 0),
             failed: sum.failed + (processMinutes[at]?.failed ?? 0),

@@ -10,11 +10,11 @@ export function loginButtons(config: Pick<Config, 'identity' | 'sessions'>, targ
   const name = providerName(config);
   const isAgain = target.field === 'again';
   const hasCertificates = config.identity.certificates.listen !== undefined && !isAgain;
-  const ways = [
+  const methods = [
     ...(hasCertificates ? [['certificates', 'a certificate'] as const] : []),
     ...(name === undefined ? [] : [['openid', name] as const]),
   ];
-  return html`${ways.map(
+  return html`${methods.map(
     ([way, label]) =>
       html`<form
         method="post"

@@ -46,14 +46,14 @@ export async function receiveUpload<T>(
 }
 
 /** How much of a refused body is read and dropped after the response. Reading the rest of 4 GiB costs less than receiving it would. */
-const lingering = { bytes: 4 * 1024 ** 3, milliseconds: 30_000 };
+const maxDrain = { bytes: 4 * 1024 ** 3, milliseconds: 30_000 };
 
 /**
  * Sends a response before the whole body has been read, and closes the connection so that the response still reaches the client. The stock
  * clients send the whole body before they read a response; over TLS they report an early close as a broken connection and never see the 413
  * or 507. So the server closes only its own direction after the response, and drops the incoming bytes for a limited time.
  */
-export function closeAfterResponse(request: IncomingMessage, response: ServerResponse, atMost = lingering): void {
+export function closeAfterResponse(request: IncomingMessage, response: ServerResponse, atMost = maxDrain): void {
   if (isFullyReceived(request) || response.headersSent || !hasBody(request)) return;
   const { socket } = request;
   const close = (): void => void socket.destroy();
@@ -112,7 +112,7 @@ class Form<T> {
     this.#boundary = `\r\n--${boundary}`;
     this.#parser = formParser(boundary, upload.field, (sentence) => this.#refuse(sentence));
     this.#file = new ReceiveBuffer(request);
-    this.#clock = setTimeout(() => this.#stoodStill(), upload.idle);
+    this.#clock = setTimeout(() => this.#handleIdle(), upload.idle);
     // The content and `receive` each report a failure later; until then it must not count as an unhandled rejection.
     this.#form.promise.catch(() => undefined);
   }
@@ -120,7 +120,7 @@ class Form<T> {
   /** Returns the result for the file after the whole form has been received. */
   async receive(): Promise<T> {
     const [request, parser] = [this.#request, this.#parser];
-    const onData = (chunk: Buffer): void => this.#took(chunk);
+    const onData = (chunk: Buffer): void => this.#countChunk(chunk);
     const onEnd = (): void => {
       parser.end();
       // The parser may finish at the closing boundary, before the sender ends the request.
@@ -172,7 +172,7 @@ class Form<T> {
     await this.#form.promise;
   }
 
-  #took(chunk: Buffer): void {
+  #countChunk(chunk: Buffer): void {
     if (this.#settled) return;
     const length = this.#boundary.length + endLength;
     this.#clock.refresh();
@@ -196,7 +196,7 @@ class Form<T> {
     if (across >= 0 || within >= 0) this.#closedAt = this.#arrived + within;
   }
 
-  #stoodStill(): void {
+  #handleIdle(): void {
     // A sender that we have paused, or that has sent everything, is not idle.
     if (this.#file.isFull || this.#request.complete) this.#clock.refresh();
     else this.#refuse(`The upload was idle for ${this.#upload.idle / 1000} seconds and was abandoned.`);

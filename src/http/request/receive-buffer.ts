@@ -9,8 +9,8 @@ import type { Chunks } from '#blobs/blobs.ts';
  * resumed for one chunk at a time.
  */
 const maxBuffered = { bytes: 1024 * 1024, chunks: 256, together: 32 * 1024 * 1024 };
-/** The consumer gets this many bytes at a time; fewer only after `patience` milliseconds. */
-const much = { bytes: maxBuffered.bytes / 2, patience: 10 };
+/** The consumer gets this many bytes at a time; fewer only after `maxWaitMs`. */
+const chunkTarget = { bytes: maxBuffered.bytes / 2, maxWaitMs: 10 };
 
 export class ReceiveBuffer {
   /** Buffered bytes of all senders. */
@@ -38,7 +38,7 @@ export class ReceiveBuffer {
     ReceiveBuffer.#together += chunk.length;
     const { isFull } = this;
     if (isFull) this.#request.pause();
-    if (isFull || this.#length >= much.bytes) this.#wake();
+    if (isFull || this.#length >= chunkTarget.bytes) this.#wake();
   }
 
   /** Marks the end of the content. */
@@ -57,7 +57,8 @@ export class ReceiveBuffer {
   /** The content; only one consumer may read it. */
   async *content(): AsyncGenerator<Chunks, void> {
     for (;;) {
-      if (!this.#ended && this.#failure === undefined && !this.isFull && this.#length < much.bytes) await this.#more();
+      if (!this.#ended && this.#failure === undefined && !this.isFull && this.#length < chunkTarget.bytes)
+        await this.#more();
       if (this.#failure !== undefined) throw this.#failure.error;
       if (this.#chunks.length > 0) yield this.#take();
       else if (this.#ended) return;
@@ -67,7 +68,7 @@ export class ReceiveBuffer {
   /** Resolves when enough bytes are buffered, at the end, or after the timeout. */
   #more(): Promise<void> {
     return new Promise((resolve) => {
-      this.#waiting = { resolve, clock: setTimeout(() => this.#wake(), much.patience) };
+      this.#waiting = { resolve, clock: setTimeout(() => this.#wake(), chunkTarget.maxWaitMs) };
     });
   }
 

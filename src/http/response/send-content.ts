@@ -19,14 +19,14 @@ export async function sendContent(body: Readable, response: ServerResponse): Pro
 
 /** Each chunk is in use until the connection has taken it; the next one is read during that time, but not a third. */
 async function sendPieces(body: SentContent, response: ServerResponse): Promise<void> {
-  let goneAway = (): void => undefined;
-  const onClose = (): void => goneAway();
+  let rejectPending = (): void => undefined;
+  const onClose = (): void => rejectPending();
   response.on('close', onClose);
   try {
     for await (const piece of body.lend()) {
       await new Promise<void>((resolve, reject) => {
-        goneAway = () => reject(new Error('the client went away'));
-        if (response.destroyed) goneAway();
+        rejectPending = () => reject(new Error('the client went away'));
+        if (response.destroyed) rejectPending();
         response.write(piece, (error) => (error ? reject(error) : resolve()));
       });
     }

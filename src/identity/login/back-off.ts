@@ -26,10 +26,10 @@ export interface LoginAttempt {
 const period = minutes(15);
 const freeForName = 10;
 const freeForAddress = 100;
-const longestWait = minutes(15);
+const maxWaitMs = minutes(15);
 /** How long an address stays familiar after a login. A later login renews the record at most once per day. */
 const familiarFor = days(30);
-const notedAnew = days(1);
+const renewalMs = days(1);
 /** Maximum number of remembered failures, and of familiar addresses; the least recently used are removed first. */
 const remembered = 20_000;
 
@@ -46,7 +46,7 @@ export function createBackOff({ records, now, maxEntries = remembered }: BackOff
   const isFamiliar = (attempt: LoginAttempt): Promise<boolean> =>
     records.failures.isFamiliar(pairKey(attempt), timestamp(now()));
 
-  /** At a familiar address an account has its own count. */
+  /** The key of the failures of an account. Failures at a familiar address are counted apart from those at other addresses. */
   const nameKey = async (attempt: LoginAttempt): Promise<string> =>
     (await isFamiliar(attempt)) ? pairKey(attempt) : keyOf('name', whoIn(attempt));
 
@@ -75,7 +75,7 @@ export function createBackOff({ records, now, maxEntries = remembered }: BackOff
       const byName = await failures.recent(key);
       if (byName === undefined || byName.count < freeForName) return;
       if (changedAt !== undefined && Date.parse(changedAt) > byName.last) await failures.forget(key);
-      else refuseUntil(byName.last + Math.min(seconds(2 ** (byName.count - freeForName)), longestWait));
+      else refuseUntil(byName.last + Math.min(seconds(2 ** (byName.count - freeForName)), maxWaitMs));
     },
 
     async failed(attempt) {
@@ -91,7 +91,7 @@ export function createBackOff({ records, now, maxEntries = remembered }: BackOff
       const pair = pairKey(attempt);
       const until = await records.failures.familiarUntil(pair);
       // Renew the record at most once per day, so that frequent logins do not each cause a write.
-      if (until !== undefined && until > timestamp(after(now(), familiarFor - notedAnew))) return;
+      if (until !== undefined && until > timestamp(after(now(), familiarFor - renewalMs))) return;
       await records.ephemeral(async (tx) => {
         await tx.failures.addFamiliar(pair, timestamp(after(now(), familiarFor)));
         await tx.failures.boundFamiliar(maxEntries);

@@ -14,7 +14,7 @@ import { openLoginDetails, sealLoginDetails } from './login-details.ts';
 import { createLoginProofs, digestOf, loginExpired } from './login-proofs.ts';
 
 export interface InteractionOptions {
-  records: Pick<StoreRecords, 'accounts' | 'loginsUnderWay' | 'ephemeral'>;
+  records: Pick<StoreRecords, 'accounts' | 'pendingLogins' | 'ephemeral'>;
   siteKey: Buffer;
   now: Now;
   /** Maximums to use instead of the defaults. Only tests set them. */
@@ -34,11 +34,11 @@ interface Bounds {
 /** The time limit of a login. */
 const life = minutes(15);
 /** Beyond these maximums new logins are refused; a pending login is never displaced by others. */
-const mostOf: Bounds = { ofClient: 200, bytesOfClient: 4 * 1024 * 1024, all: 20_000, proofs: 5000 };
+const defaultBounds: Bounds = { ofClient: 200, bytesOfClient: 4 * 1024 * 1024, all: 20_000, proofs: 5000 };
 
 export function createInteractions({ records, siteKey, now, bounds = {} }: InteractionOptions): Interactions {
-  const limits = { ...mostOf, ...bounds };
-  const logins = records.loginsUnderWay;
+  const limits = { ...defaultBounds, ...bounds };
+  const logins = records.pendingLogins;
   const proofs = createLoginProofs({ records, siteKey, now, maxProofs: limits.proofs });
   const waiting = createChangeWaiter();
   const at = (): string => timestamp(now());
@@ -60,8 +60,8 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
       // Refuse before any work is done; checked again inside the transaction, because several requests can arrive together.
       await refuseBeyond(limits, logins, login, at());
       await records.ephemeral(async (tx) => {
-        await refuseBeyond(limits, tx.loginsUnderWay, login, at());
-        await tx.loginsUnderWay.begin({ ...login, endsAt: timestamp(after(now(), life)) });
+        await refuseBeyond(limits, tx.pendingLogins, login, at());
+        await tx.pendingLogins.begin({ ...login, endsAt: timestamp(after(now(), life)) });
       });
       return { id, waitId, caveat: undefined, redirect: undefined, ...about, halfway: undefined };
     },
@@ -76,8 +76,8 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
     findFinishedAccount: async (id) => accountOf(records, (await logins.find(digestOf(id), at()))?.accountId),
 
     async halfway(id, account) {
-      const noted = await records.ephemeral((tx) => tx.loginsUnderWay.halfway(digestOf(id), account, at()));
-      if (!noted) throw loginExpired();
+      const isStored = await records.ephemeral((tx) => tx.pendingLogins.halfway(digestOf(id), account, at()));
+      if (!isStored) throw loginExpired();
     },
 
     async finish(id, account, provenBy) {
@@ -87,7 +87,7 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
       const sealed = seal(siteKey, Buffer.from(token), tokenOf(waitId));
       await records.ephemeral(async (tx) => {
         const finished = { accountId: account.id, token: sealed, now: at() };
-        if (!(await tx.loginsUnderWay.finish(digestOf(id), finished))) throw loginExpired();
+        if (!(await tx.pendingLogins.finish(digestOf(id), finished))) throw loginExpired();
         await proofs.keep(tx, token, { accountId: account.id, caveat, provenBy: provenBy ?? null });
       });
       waiting.tell(waitId);
@@ -108,7 +108,7 @@ export function createInteractions({ records, siteKey, now, bounds = {} }: Inter
 }
 
 interface Waiter extends Pick<InteractionOptions, 'siteKey' | 'now'> {
-  logins: StoreRecords['loginsUnderWay'];
+  logins: StoreRecords['pendingLogins'];
   waiting: ReturnType<typeof createChangeWaiter>;
   isClosed: () => boolean;
 }
@@ -136,7 +136,7 @@ const accountOf = async (
 
 async function refuseBeyond(
   limits: Bounds,
-  held: StoreRecords['loginsUnderWay'],
+  held: StoreRecords['pendingLogins'],
   { client, about }: { client: string; about: string },
   at: string,
 ): Promise<void> {

@@ -8,11 +8,11 @@ export type LoginDetails = Pick<Interaction, 'address'> & Partial<Pick<Interacti
 
 interface StoredLoginDetails {
   address: string;
-  caveat?: KeptCaveat | undefined;
+  caveat?: StoredCaveat | undefined;
   redirect?: { to: string; state?: string | undefined } | undefined;
 }
 
-interface KeptCaveat {
+interface StoredCaveat {
   id: string;
   condition: string;
   purpose?: (Omit<LoginPurpose, 'until'> & { until: number }) | undefined;
@@ -26,7 +26,7 @@ interface KeptCaveat {
 }
 
 export function sealLoginDetails(siteKey: Buffer, id: string, { address, caveat, redirect }: LoginDetails): string {
-  const stored: StoredLoginDetails = { address, redirect, caveat: caveat && keptCaveat(caveat) };
+  const stored: StoredLoginDetails = { address, redirect, caveat: caveat && toStoredCaveat(caveat) };
   return seal(siteKey, Buffer.from(JSON.stringify(stored)), sealedFor(id));
 }
 
@@ -40,12 +40,12 @@ export function openLoginDetails(
   ) as StoredLoginDetails;
   return {
     address,
-    caveat: caveat && askedCaveat(caveat),
+    caveat: caveat && fromStoredCaveat(caveat),
     redirect: redirect && { to: redirect.to, state: redirect.state },
   };
 }
 
-const keptCaveat = ({ id, condition, purpose, payload }: AddressedCaveat): KeptCaveat => ({
+const toStoredCaveat = ({ id, condition, purpose, payload }: AddressedCaveat): StoredCaveat => ({
   id: id.toString('base64'),
   condition,
   purpose: purpose && { ...purpose, until: purpose.until.getTime() },
@@ -58,7 +58,7 @@ const keptCaveat = ({ id, condition, purpose, payload }: AddressedCaveat): KeptC
   },
 });
 
-const askedCaveat = ({ id, condition, purpose, payload }: KeptCaveat): AddressedCaveat => ({
+const fromStoredCaveat = ({ id, condition, purpose, payload }: StoredCaveat): AddressedCaveat => ({
   id: Buffer.from(id, 'base64'),
   condition,
   purpose: purpose && { ...purpose, until: new Date(purpose.until) },

@@ -120,7 +120,7 @@ export async function finishedResponse(
   provenBy?: LoginProofKind,
 ): Promise<OperationResponse> {
   const token = await interactions.finish(id, account, provenBy);
-  if (redirect !== undefined) return goBack(redirect, await interactions.codeFor(token));
+  if (redirect !== undefined) return redirectToApplication(redirect, await interactions.codeFor(token));
   // A separate page, so that reloading it does not send the password again.
   return seeOther(`/identity/login?did=${id}`);
 }
@@ -142,19 +142,23 @@ export function loginPage(
   const { base_url: baseUrl } = config.http;
   const content = loginContent({
     did: interaction.id,
-    about: aboutOf(interaction),
+    about: toPageSubject(interaction),
     username: failed?.username?.slice(0, 320),
     problem: failed?.refusal.message,
     config,
   });
   const title = failed === undefined ? 'Log in' : 'Not logged in';
-  return page(title, content, { baseUrl, ...leadingTo(interaction), ...(failed && saying(failed.refusal)) });
+  return page(title, content, {
+    baseUrl,
+    ...toLeadsTo(interaction),
+    ...(failed && toStatusAndHeaders(failed.refusal)),
+  });
 }
 
 function codePage(interaction: Interaction, account: Account, baseUrl: string, refusal?: Refusal): OperationResponse {
   const content = codeContent({ did: interaction.id, username: account.username, problem: refusal?.message });
   const title = refusal === undefined ? 'One-time password' : 'Not logged in';
-  return page(title, content, { baseUrl, ...leadingTo(interaction), ...(refusal && saying(refusal)) });
+  return page(title, content, { baseUrl, ...toLeadsTo(interaction), ...(refusal && toStatusAndHeaders(refusal)) });
 }
 
 export const messagePage = (baseUrl: string, status: number, heading: string, words: string): OperationResponse =>
@@ -174,16 +178,16 @@ export async function withRefusalPage(
   }
 }
 
-const leadingTo = ({ redirect }: Interaction): { leadsTo?: string } =>
+const toLeadsTo = ({ redirect }: Interaction): { leadsTo?: string } =>
   redirect === undefined ? {} : { leadsTo: new URL(redirect.to).origin };
 
-const saying = ({ status, retryAfter }: Refusal): { status: number; headers: Record<string, string> } => ({
+const toStatusAndHeaders = ({ status, retryAfter }: Refusal): { status: number; headers: Record<string, string> } => ({
   status,
   headers: retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
 });
 
 /** Redirects to the application, with GET for every method of the request. */
-function goBack({ to, state }: NonNullable<Interaction['redirect']>, code: string): OperationResponse {
+function redirectToApplication({ to, state }: NonNullable<Interaction['redirect']>, code: string): OperationResponse {
   const url = new URL(to);
   if (state !== undefined) url.searchParams.set('state', state);
   url.searchParams.set('code', code);
@@ -199,7 +203,7 @@ export const seeOther = (location: string): OperationResponse =>
   });
 
 /** Describes the login for the page: the asking application and the requested permissions. */
-function aboutOf({ caveat, address, redirect }: Interaction): LoginPageSubject {
+function toPageSubject({ caveat, address, redirect }: Interaction): LoginPageSubject {
   if (redirect !== undefined) return { kind: 'site', site: new URL(redirect.to).origin };
   const purpose = caveat?.purpose;
   if (purpose === undefined) return { kind: 'unknown', address };

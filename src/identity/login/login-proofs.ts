@@ -26,7 +26,7 @@ export interface LoginProofs {
 }
 
 export interface LoginProofsOptions {
-  records: Pick<StoreRecords, 'loginsUnderWay' | 'ephemeral'>;
+  records: Pick<StoreRecords, 'pendingLogins' | 'ephemeral'>;
   siteKey: Buffer;
   now: Now;
   /** Maximum number of unused tokens and of unused codes; for tests. */
@@ -39,27 +39,27 @@ const codeLife = minutes(1);
 
 export function createLoginProofs({ records, siteKey, now, maxProofs = 5000 }: LoginProofsOptions): LoginProofs {
   const at = (): string => timestamp(now());
-  const ending = (life: number): string => timestamp(after(now(), life));
+  const formatEnd = (life: number): string => timestamp(after(now(), life));
 
   return {
     make: newSecret,
 
     async keep(tx, token, { accountId, caveat, provenBy }) {
-      await tx.loginsUnderWay.addProof({
+      await tx.pendingLogins.addProof({
         digest: digestOf(token),
         accountId,
         caveat: caveat === undefined ? null : caveatDigest(caveat),
         provenBy,
-        endsAt: ending(redeemable),
+        endsAt: formatEnd(redeemable),
       });
-      await tx.loginsUnderWay.boundProofs(maxProofs);
+      await tx.pendingLogins.boundProofs(maxProofs);
     },
 
     async redeem(token, caveat) {
-      const proof = await records.loginsUnderWay.proof(digestOf(token), at());
+      const proof = await records.pendingLogins.proof(digestOf(token), at());
       if (proof === undefined) throw notAProof();
       if (proof.caveat !== null && proof.caveat !== caveatDigest(caveat)) throw notAProof();
-      if (!(await records.ephemeral((tx) => tx.loginsUnderWay.useProof(proof.digest)))) throw notAProof();
+      if (!(await records.ephemeral((tx) => tx.pendingLogins.useProof(proof.digest)))) throw notAProof();
       return { accountId: proof.accountId, provenBy: proof.provenBy };
     },
 
@@ -68,17 +68,17 @@ export function createLoginProofs({ records, siteKey, now, maxProofs = 5000 }: L
       const digest = digestOf(code);
       const sealed = seal(siteKey, Buffer.from(token), sealedFor(digest));
       await records.ephemeral(async (tx) => {
-        await tx.loginsUnderWay.addCode(digest, sealed, ending(codeLife));
-        await tx.loginsUnderWay.boundCodes(maxProofs);
+        await tx.pendingLogins.addCode(digest, sealed, formatEnd(codeLife));
+        await tx.pendingLogins.boundCodes(maxProofs);
       });
       return code;
     },
 
     async tokenFor(code) {
       const digest = digestOf(code);
-      const sealed = await records.loginsUnderWay.code(digest, at());
+      const sealed = await records.pendingLogins.code(digest, at());
       if (sealed === undefined) throw loginExpired();
-      if (!(await records.ephemeral((tx) => tx.loginsUnderWay.useCode(digest)))) throw loginExpired();
+      if (!(await records.ephemeral((tx) => tx.pendingLogins.useCode(digest)))) throw loginExpired();
       return unseal(siteKey, sealed, sealedFor(digest)).toString();
     },
   };

@@ -87,7 +87,7 @@ const noOneTimePasswords = (): Refusal =>
 const mustHaveOne = ({ id }: Account): Refusal =>
   new Refusal(
     'twofactor-required',
-    `This store requires a one-time password for administrators, but your account does not use them. Set them up with 'larder account totp ${id}' on the host gives it some.`,
+    `This store requires a one-time password for administrators, but your account does not use them. Set them up with 'larder account totp ${id}' on the host.`,
   );
 
 /** Paper can be copied unnoticed, so a recovery code only logs its owner in and is no proof for further actions. */

@@ -84,7 +84,7 @@ export function createOpenidProvider({ settings, now }: OpenidProviderOptions): 
       throw unavailable;
     }
   };
-  /** The same for work that a cached document cannot do, so that its success ends a failure. */
+  /** Like `attempt`, for work that sends a request to the provider: its success clears a recorded failure. */
   const attemptOnline = async <Result>(work: (connection: ProviderConnection) => Promise<Result>): Promise<Result> => {
     const result = await attempt(work);
     failure = undefined;

@@ -2,7 +2,7 @@
 import { html, type Html } from '#http/pages/html.ts';
 import { problemText } from './parts.ts';
 
-export interface SetUpWords {
+export interface SetUpPage {
   /** The key of the link. */
   key: string;
   username: string;
@@ -13,7 +13,7 @@ export interface SetUpWords {
   hasTokens: boolean;
 }
 
-export const setUpContent = ({ key, username, shortest, problem, hasTokens }: SetUpWords): Html =>
+export const setUpContent = ({ key, username, shortest, problem, hasTokens }: SetUpPage): Html =>
   html`<h1>Choose a password</h1>
     <p>
       For the account <strong>${username}</strong>. At least ${shortest} characters; 15 or more are better, such as four

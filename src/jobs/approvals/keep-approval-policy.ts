@@ -37,11 +37,11 @@ export function createApprovalPolicyKeeper({
   health,
 }: ApprovalPolicyKeepingOptions): ApprovalPolicyKeeper {
   let refused: string | undefined;
-  let takingUp: Promise<void> = Promise.resolve();
+  let applying: Promise<void> = Promise.resolve();
   const isInForce = async (policy: ApprovalPolicy): Promise<boolean> =>
     isDeepStrictEqual(policy, await records.approvalPolicy.inForce());
 
-  async function takeUpNow(): Promise<void> {
+  async function applyPolicy(): Promise<void> {
     const configured = readPolicy(config().approvals);
     refused = undefined;
     if (await isInForce(configured)) return;
@@ -49,19 +49,19 @@ export function createApprovalPolicyKeeper({
   }
 
   const takeUp = (): Promise<void> => {
-    const taking = takeUpNow();
-    takingUp = taking.catch(() => undefined);
+    const taking = applyPolicy();
+    applying = taking.catch(() => undefined);
     return taking;
   };
 
   health.watch('approvals-not-in-force', async () => {
     // A reload does not wait for the policy to take effect, so wait for it here.
-    await takingUp;
+    await applying;
     if (refused === undefined || (await isInForce(readPolicy(config().approvals)))) return undefined;
     return { because: refused };
   });
   health.watch('approvals-unmet', async () => {
-    await takingUp;
+    await applying;
     const configured = readPolicy(config().approvals);
     // Since the policy took effect, approvers may have been disabled, or have lost the role or their keys.
     const unmet = (await isInForce(configured)) ? await describeUnmetPolicy(records, configured) : undefined;

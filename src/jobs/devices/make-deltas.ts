@@ -204,10 +204,10 @@ async function proven(
   limit: number,
   { blobs, maker, newId }: DeltaJobOptions,
 ): Promise<{ sha3_384: string; size: number } | undefined> {
-  const lent = <Result>(work: (older: string, newer: string) => Promise<Result>): Promise<Result> =>
+  const withBothFiles = <Result>(work: (older: string, newer: string) => Promise<Result>): Promise<Result> =>
     withFile(blobs, older.sha3_384, (source) => withFile(blobs, newer.sha3_384, (target) => work(source, target)));
   try {
-    return await lent(async (source, target) => {
+    return await withBothFiles(async (source, target) => {
       const pieces = noLarger(maker.make(source, target), limit);
       const made = await blobs.receive(pieces, { id: newId.uuid(), limit, expected: limit, ownsChunks: true });
       const is = await withFile(blobs, made.sha3_384, (delta) => maker.rebuild(source, delta, newer.size));

@@ -21,7 +21,7 @@ interface ReadCharmsOptions {
   log: Logger;
 }
 
-type Unread = Awaited<ReturnType<StoreRecords['revisions']['toReadForJuju']>>[number];
+type UnreadCharm = Awaited<ReturnType<StoreRecords['revisions']['toReadForJuju']>>[number];
 
 const pageSize = 100;
 
@@ -33,7 +33,8 @@ export const readCharms = (options: ReadCharmsOptions): BackgroundJob => ({
   async run() {
     const { records, log } = options;
     let read = 0;
-    const page = (after?: Unread) => records.revisions.toReadForJuju(after ?? { packageId: '', revision: 0 }, pageSize);
+    const page = (after?: UnreadCharm) =>
+      records.revisions.toReadForJuju(after ?? { packageId: '', revision: 0 }, pageSize);
     await forEachPageItem(page, pageSize, async (charm) => {
       try {
         await readOne(charm, options);
@@ -48,7 +49,7 @@ export const readCharms = (options: ReadCharmsOptions): BackgroundJob => ({
 });
 
 async function readOne(
-  { packageId, revision, sha3_384, name, type }: Unread,
+  { packageId, revision, sha3_384, name, type }: UnreadCharm,
   { records, acts, blobs, reviewer, digests }: ReadCharmsOptions,
 ): Promise<void> {
   if (await records.revisions.isDamaged(packageId, revision)) throw new Error('its record is corrupt');

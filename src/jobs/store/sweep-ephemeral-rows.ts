@@ -1,7 +1,7 @@
 // Job that removes expired ephemeral rows: failed attempts, pending logins, leases. These never appear in the audit log.
 import { minutes, timestamp, type Now } from '#domain/clock.ts';
 import { firstMomentSeen } from '#records/fleets/seen-devices.ts';
-import { firstMomentRolledOut } from '#records/releases/rollouts.ts';
+import { rolloutRetentionStart } from '#records/releases/rollouts.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { firstCountedMoment } from '#records/store/counters.ts';
 import type { BackgroundJob } from '../runner.ts';
@@ -23,7 +23,7 @@ export const sweepEphemeralRows = (
         deviceNonces,
         failures,
         leases,
-        loginsUnderWay,
+        pendingLogins,
         openidLogins,
         certificateSessions,
         counters,
@@ -37,13 +37,13 @@ export const sweepEphemeralRows = (
         await deviceNonces.sweep(at),
         await failures.sweep(at),
         await leases.sweep(at),
-        await loginsUnderWay.sweep(at),
+        await pendingLogins.sweep(at),
         await openidLogins.sweep(at),
         await certificateSessions.sweep(at),
         await counters.sweep(firstCountedMoment(moment)),
         await packageDays.sweep(moment),
         await registryUploads.sweep(at),
-        await rollouts.sweep(firstMomentRolledOut(moment)),
+        await rollouts.sweep(rolloutRetentionStart(moment)),
         await seenDevices.sweep(firstMomentSeen(moment)),
         await transfers.sweep(at),
       ];

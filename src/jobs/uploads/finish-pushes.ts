@@ -33,7 +33,7 @@ interface PushFinishingOptions {
   quota: () => Quota;
 }
 
-type Due = Awaited<ReturnType<StoreRecords['afterReview']['due']>>[number];
+type DueFollowUp = Awaited<ReturnType<StoreRecords['afterReview']['due']>>[number];
 
 interface FollowUpAttempt {
   subject: PublishedPackage;
@@ -52,7 +52,7 @@ export function createPushFinisher(services: PushFinishingOptions): PushFinisher
   const due = records.afterReview.due;
   const all = () =>
     forEachPageItem(
-      (after?: Due) => due(after?.id ?? '', pageSize),
+      (after?: DueFollowUp) => due(after?.id ?? '', pageSize),
       pageSize,
       (upload) => finish(upload, options),
     );
@@ -77,7 +77,7 @@ export function createPushFinisher(services: PushFinishingOptions): PushFinisher
 }
 
 /** Performs the follow-ups of one revision: pushes its components, then, when these are reviewed, releases it to channels. */
-async function finish({ id, packageId, revision }: Due, options: Tracked): Promise<void> {
+async function finish({ id, packageId, revision }: DueFollowUp, options: Tracked): Promise<void> {
   const { records, acts, reviewSoon, quota } = options;
   const subject = await records.packages.byId(packageId);
   if (subject === undefined) return; // The package was unregistered and its uploads were deleted.

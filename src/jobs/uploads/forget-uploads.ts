@@ -13,12 +13,12 @@ const removalRemembered = days(7);
 
 /** Hours that uploads stay while disk space is low. */
 const hoursOnFullDisk = 24;
-const littleOfDisk = 1 / 10;
+const lowDiskShare = 1 / 10;
 
 /** Returns the hours after which an unclaimed upload is deleted: the configured value, or less while the disk is nearly full. */
-async function hoursNow(blobs: Pick<Blobs, 'free' | 'capacity'>, configured: number): Promise<number> {
+async function computeUnclaimedHours(blobs: Pick<Blobs, 'free' | 'capacity'>, configured: number): Promise<number> {
   if (configured <= hoursOnFullDisk) return configured;
-  const isShort = (await blobs.free()) < (await blobs.capacity()) * littleOfDisk;
+  const isShort = (await blobs.free()) < (await blobs.capacity()) * lowDiskShare;
   return isShort ? hoursOnFullDisk : configured;
 }
 
@@ -38,7 +38,7 @@ export const forgetUploads = (
 
   async run() {
     const moment = now();
-    const life = await hoursNow(blobs, unclaimedHours());
+    const life = await computeUnclaimedHours(blobs, unclaimedHours());
     // The expiry of an upload is computed with the configured hours. If disk space is low, uploads expire earlier by the difference.
     const at = timestamp(after(moment, hours(unclaimedHours() - life)));
     const before = timestamp(after(moment, -hours(life)));

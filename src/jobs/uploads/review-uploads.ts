@@ -44,9 +44,9 @@ export interface ReviewQueueOptions {
   /** Milliseconds until a retry after an upload could not be read. */
   retry?: number;
   /** Milliseconds between checks for uploads that another process left unreviewed. */
-  lookAgain?: number;
+  recheckMs?: number;
   /** Milliseconds until a retry if the database or the blob store on another machine is unavailable. */
-  awhile?: number;
+  unavailableRetryMs?: number;
   /** Called after each review. */
   reviewed?: () => void;
 }
@@ -65,7 +65,7 @@ const settled = new Set(['conflict', 'resource-not-found']);
 
 /** Two independent queues, so that a package does not wait behind a resource of many gigabytes that takes minutes to hash. */
 export function reviewQueue(options: ReviewQueueOptions): ReviewQueue {
-  const lines = [new ReviewLine('revisions', options), new ReviewLine('resources', options)];
+  const lines = [new SingleReviewQueue('revisions', options), new SingleReviewQueue('resources', options)];
   return {
     soon() {
       for (const line of lines) line.soon();
@@ -79,7 +79,7 @@ export function reviewQueue(options: ReviewQueueOptions): ReviewQueue {
   };
 }
 
-class ReviewLine implements ReviewQueue {
+class SingleReviewQueue implements ReviewQueue {
   readonly #of: 'revisions' | 'resources';
   readonly #options: ReviewQueueOptions;
   readonly #unreadable: UnreadableUploads;
@@ -87,17 +87,17 @@ class ReviewLine implements ReviewQueue {
   /** Ids of uploads that other processes were reviewing. They are checked again soon. */
   readonly #elsewhere = new Set<string>();
   readonly #looking: NodeJS.Timeout;
-  readonly #awhile: number;
+  readonly #unavailableRetryMs: number;
   readonly #stopping = Promise.withResolvers<undefined>();
   #running: Promise<void> | undefined;
   #again = false;
   #stopped = false;
 
   constructor(of: 'revisions' | 'resources', options: ReviewQueueOptions) {
-    const { health, retry = minutes(10), lookAgain = seconds(30), awhile = seconds(5) } = options;
+    const { health, retry = minutes(10), recheckMs = seconds(30), unavailableRetryMs = seconds(5) } = options;
     this.#of = of;
     this.#options = options;
-    this.#awhile = awhile;
+    this.#unavailableRetryMs = unavailableRetryMs;
     const again = (): void => {
       this.soon();
     };
@@ -105,7 +105,7 @@ class ReviewLine implements ReviewQueue {
     this.#looking = setInterval(() => {
       this.#elsewhere.clear();
       this.soon();
-    }, lookAgain).unref();
+    }, recheckMs).unref();
   }
 
   soon(): void {
@@ -114,7 +114,7 @@ class ReviewLine implements ReviewQueue {
     this.#running = this.#drain()
       .catch((error: unknown) => {
         this.#options.log.error({ err: error }, 'cannot continue reviewing; the next push tries again');
-        if (isEngineUnavailable(error)) setTimeout(() => this.soon(), this.#awhile).unref();
+        if (isEngineUnavailable(error)) setTimeout(() => this.soon(), this.#unavailableRetryMs).unref();
       })
       .finally(() => {
         this.#running = undefined;
@@ -146,7 +146,7 @@ class ReviewLine implements ReviewQueue {
         return;
       }
       // The lease of a settled upload is kept: a process that read the upload as waiting then finds it leased or settled.
-      const held = await leases.holding(`review ${upload.id}`, () => this.#attempt(upload), isSettled);
+      const held = await leases.withLease(`review ${upload.id}`, () => this.#attempt(upload), isSettled);
       if (held === undefined) this.#elsewhere.add(upload.id);
     }
   }
@@ -250,7 +250,7 @@ class ReviewLine implements ReviewQueue {
   }
 
   /** Waits this many milliseconds, or until stop. */
-  async #while(milliseconds: number): Promise<void> {
+  async #sleep(milliseconds: number): Promise<void> {
     const over = Promise.withResolvers<undefined>();
     const timer = setTimeout(() => over.resolve(undefined), milliseconds);
     await Promise.race([over.promise, this.#stopping.promise]);
@@ -263,14 +263,14 @@ class ReviewLine implements ReviewQueue {
     if (isEngineUnavailable(error)) {
       // An unavailable service says nothing about the upload.
       log.warn({ err: error, upload: upload.id }, 'cannot review an upload now; it waits');
-      await this.#while(this.#awhile);
+      await this.#sleep(this.#unavailableRetryMs);
       return;
     }
     const count = (this.#failures.get(upload.id) ?? 0) + 1;
     log.error({ err: error, upload: upload.id, attempt: count }, 'cannot review an upload');
     this.#failures.set(upload.id, count);
     if (count < attempts) {
-      await this.#while(seconds(count));
+      await this.#sleep(seconds(count));
       return;
     }
     this.#failures.delete(upload.id);

@@ -12,7 +12,7 @@ import { maxFeedBytes } from '#review/feeds/feed-file.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
 import { indexFeed, removeIndex } from '#review/feeds/index-feed.ts';
 
-export interface FeedImportMeans {
+export interface FeedImportContext {
   records: StoreRecords;
   acts: Acts;
   blobs: Pick<Blobs, 'receive' | 'makeLocalCopy'>;
@@ -42,7 +42,10 @@ export interface FeedImportResult {
   isPresent: boolean;
 }
 
-export async function importFeedContent(means: FeedImportMeans, request: FeedImportRequest): Promise<FeedImportResult> {
+export async function importFeedContent(
+  means: FeedImportContext,
+  request: FeedImportRequest,
+): Promise<FeedImportResult> {
   const { records, acts, blobs, newId, now, signal } = means;
   const { content, size, actor, mayBeSmaller, skipsInvalid, acceptsStatements } = request;
   refuseLarge(size);

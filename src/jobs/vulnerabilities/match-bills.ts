@@ -36,7 +36,7 @@ export interface MatchRound {
 export async function matchBills(options: MatchOptions): Promise<MatchRound> {
   const leases = createLeases({ ...options, holder: randomUUID() });
   for (;;) {
-    const held = await leases.holding('matching of bills', () => matchUnmatched(options));
+    const held = await leases.withLease('matching of bills', () => matchUnmatched(options));
     if (held !== undefined) return held.result;
     await setTimeout(retryMs, undefined, { signal: options.signal });
   }

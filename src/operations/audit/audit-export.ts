@@ -5,7 +5,7 @@ import type { StoreRecords } from '#records/index.ts';
 
 type AuditLogRows = Pick<StoreRecords['audit'], 'list'>;
 
-/** A range of entries, without `after` and with `last`. */
+/** A range of entries: those after the number `after`, up to and including `last`. */
 interface AuditExportSpan {
   after: number;
   last: number;

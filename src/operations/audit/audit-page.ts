@@ -38,7 +38,7 @@ export async function readAuditPage(
   const end = Math.min(before, head + 1, to === undefined ? Infinity : await firstSince(audit, to, head));
   const first = from === undefined ? 1 : await firstSince(audit, from, head);
   const after = Math.max(first, end - look) - 1;
-  const rows = await audit.wanted(filter, { after, before: end }, size + 1);
+  const rows = await audit.search(filter, { after, before: end }, size + 1);
   const entries = rows.slice(0, size);
   const last = entries.at(-1);
   if (rows.length > size && last !== undefined) return { entries, next: last.seq };
@@ -56,7 +56,7 @@ export async function readOldestAuditPage(
   const end = to === undefined ? head + 1 : await firstSince(audit, to, head);
   const begin = Math.max(after, (from === undefined ? 1 : await firstSince(audit, from, head)) - 1);
   const before = Math.min(end, begin + look + 1);
-  const rows = await audit.wantedOldest(filter, { after: begin, before }, size + 1);
+  const rows = await audit.searchOldest(filter, { after: begin, before }, size + 1);
   const entries = rows.slice(0, size);
   const last = entries.at(-1);
   if (rows.length > size && last !== undefined) return { entries, next: last.seq };

@@ -16,8 +16,8 @@ export const listExports = operation({
   async handle({ query, records }) {
     const size = pageSize(query);
     const before = numberBefore(query);
-    const moment = (text: string | undefined, otherwise: string): string =>
-      text === undefined ? otherwise : timestamp(new Date(text));
+    const moment = (text: string | undefined, fallback: string): string =>
+      text === undefined ? fallback : timestamp(new Date(text));
     const [from, to] = [moment(query.from, ''), moment(query.to, '~')];
     const rows = await records.exports.list(from, to, before, size + 1);
     const { entries, next } = pageOf(rows, size, (row) => [String(row.seq)]);

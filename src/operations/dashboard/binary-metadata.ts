@@ -50,7 +50,7 @@ const setsIcon = (name: string, method: 'POST' | 'PUT', summary: string): Operat
         package: subject,
         members: ['icon'],
         changes: { icon, links: {} },
-        inWordsOf: method === 'PUT' ? 'upload, forced' : 'upload',
+        metadataOrigin: method === 'PUT' ? 'upload, forced' : 'upload',
       });
       return shown(changed, blobs);
     },

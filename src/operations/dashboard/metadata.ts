@@ -24,8 +24,8 @@ const describes = (name: string, method: 'POST' | 'PUT', summary: string): Opera
       const members = Object.entries(changes)
         .flatMap(([member, value]) => (member === 'links' ? Object.keys(value as object) : [member]))
         .map((member) => (member === 'defaultTrack' ? 'default-track' : member));
-      const inWordsOf = method === 'PUT' ? 'upload, forced' : 'upload';
-      const description = { package: subject, members, changes, inWordsOf } as const;
+      const metadataOrigin = method === 'PUT' ? 'upload, forced' : 'upload';
+      const description = { package: subject, members, changes, metadataOrigin } as const;
       const { package: changed } = await acts.do(updatePackageMetadata, caller(call), description);
       const { title, summary, description: text, license, defaultTrack, links } = changed;
       const [contact = null, website = null] = [links.contact?.[0], links.website?.[0]];

@@ -11,7 +11,7 @@ import { readAnnouncement } from './served-snap.ts';
 /** A revision that a channel held, with the data formats that it reads and writes. */
 export type SnapRevisionWithEpoch = RevisionForDevices & { epoch: Epoch };
 
-export interface History {
+export interface ChannelHistory {
   /** The revisions that one of these slots held for all devices until a moment, newest first. */
   steps(
     packageId: string,
@@ -24,7 +24,7 @@ export interface History {
 }
 
 /** Creates the history of one call; each result is read once. */
-export function createHistory(records: Pick<HandlerRecords, 'pastReleases' | 'revisions'>): History {
+export function createChannelHistory(records: Pick<HandlerRecords, 'pastReleases' | 'revisions'>): ChannelHistory {
   const readings = new Map<string, Promise<readonly unknown[]>>();
   const once = <Found>(key: readonly unknown[], read: () => Promise<readonly Found[]>): Promise<readonly Found[]> => {
     const name = JSON.stringify(key);

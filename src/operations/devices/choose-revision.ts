@@ -21,7 +21,7 @@ import type { VisibleSnap } from '#access/device-snaps.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { RevisionForDevices } from '#records/revisions/revisions.ts';
-import type { History } from './channel-history.ts';
+import type { ChannelHistory } from './channel-history.ts';
 import type { HeldForDevices } from './components.ts';
 import { readAnnouncement } from './served-snap.ts';
 import { visibleReleases, wasReleasedFor } from './visible-revisions.ts';
@@ -93,7 +93,7 @@ export interface SnapUnavailableError {
   releases: { architecture: string; channel: string }[];
 }
 
-type SnapChoiceRecords = Pick<HandlerRecords, 'pastReleases' | 'releases' | 'revisions'> & { history: History };
+type SnapChoiceRecords = Pick<HandlerRecords, 'pastReleases' | 'releases' | 'revisions'> & { history: ChannelHistory };
 
 /** Chooses the revision of one snap that the device may read. Returns synchronously if all records are cached. */
 export const chooseRevision = (

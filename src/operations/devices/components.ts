@@ -54,7 +54,7 @@ export async function findVisibleComponent(
 ): Promise<ResourceRevision | undefined> {
   const revision = await records.resourceRevisions.find(id, name, number);
   if (revision === undefined || unreleased) return revision;
-  if (await records.pastReleases.hasGiven(id, name, number, coversChannel)) return revision;
+  if (await records.pastReleases.hasIncluded(id, name, number, coversChannel)) return revision;
   return coversChannel === undefined && (await isPinnedComponent(id, name, number, records)) ? revision : undefined;
 }
 

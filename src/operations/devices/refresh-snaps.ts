@@ -28,7 +28,7 @@ import {
 import { findComponents } from './components.ts';
 import { findDelta, acceptsDeltas } from './deltas.ts';
 import { fetchAssertions } from './fetch-assertions.ts';
-import { createHistory, type History } from './channel-history.ts';
+import { createChannelHistory, type ChannelHistory } from './channel-history.ts';
 import { isPinnedBy } from './validation-set-pins.ts';
 import { readAnnouncement, fieldsOf, presentDetails, type SnapFieldSelection } from './served-snap.ts';
 import {
@@ -68,7 +68,7 @@ export const refreshSnaps = operation({
     const isShared = principal === undefined;
     const generation = await records.cacheGenerations.channels(); // before any of those records
     const cachedResults = isShared ? refreshResults.in(generation) : undefined;
-    const history = createHistory(records);
+    const history = createChannelHistory(records);
     const waits = isOutsideWindow(request.headers, fleets?.window?.window, asker.now);
     const call = { asker, snaps, waits, records, history, cohortKeys, fields, baseUrl, offers, deltas, cachedResults };
     const options = { maxFormats: body['assertion-max-formats'] ?? {}, assertions, baseUrl };
@@ -77,7 +77,9 @@ export const refreshSnaps = operation({
     for (const [at, action] of body.actions.entries()) {
       const { action: kind, key = '', assertions: requestedAssertions } = action;
       if (kind === 'fetch-assertions')
-        results.push(written({ result: kind, key, ...(await fetchAssertions(requestedAssertions ?? [], options)) }));
+        results.push(
+          serializeResult({ result: kind, key, ...(await fetchAssertions(requestedAssertions ?? [], options)) }),
+        );
       else {
         const result = resultOf(action, items[at], call);
         results.push(result instanceof Promise ? await result : result);
@@ -95,7 +97,7 @@ interface SnapRefreshCall {
   asker: DeviceRequestContext;
   snaps: SnapsForDevice;
   records: HandlerRecords;
-  history: History;
+  history: ChannelHistory;
   cohortKeys: CohortKeys;
   fields: SnapFieldSelection;
   baseUrl: string;
@@ -116,7 +118,7 @@ const isOutsideWindow = (headers: IncomingHttpHeaders, window: RefreshWindow | u
 const heldIn = (context: Iterable<RefreshContext>): ReportedRevision[] =>
   Array.from(context, ({ 'snap-id': packageId, revision }) => ({ packageId, revision }));
 
-const written = (result: RefreshResult): string => JSON.stringify(result);
+const serializeResult = (result: RefreshResult): string => JSON.stringify(result);
 
 const keyOf = (action: RefreshAction): string => action['instance-key'] ?? '';
 
@@ -148,18 +150,18 @@ function resultOf(
 ): MaybePromise<ResultJson> {
   const { cachedResults } = call;
   const channel = cachedResults && channelOfUsualRefresh(action, item);
-  if (channel === undefined) return resultAnew(action, item, call);
+  if (channel === undefined) return buildUncachedResult(action, item, call);
   const cached = cachedResults?.get(resultKey(keyOf(action), { channel, item }, call));
   const epoch = epochOf(item?.epoch ?? action.epoch);
   return cached !== undefined &&
     call.snaps.reaches(cached.snap) &&
     (epoch === undefined || canRead(cached.epoch, epoch))
     ? buildResult({ snap: cached.snap, reach: everyRelease }, cached.chosen, { action, item, cached }, call)
-    : resultAnew(action, item, call, channel);
+    : buildUncachedResult(action, item, call, channel);
 }
 
 /** Builds a result without the cache. `channel` is set for a usual refresh, so the result can be cached. */
-function resultAnew(
+function buildUncachedResult(
   action: RefreshAction,
   item: RefreshContext | undefined,
   call: SnapRefreshCall,
@@ -176,7 +178,7 @@ function resultAnew(
       : call.snaps.findById(id, evenHidden);
   return whenReady(lookup, (visibleSnap): MaybePromise<ResultJson> => {
     const key = { 'instance-key': keyOf(action) };
-    if (visibleSnap === undefined) return written({ result: 'error', ...key, ...unknown(id, action.name) });
+    if (visibleSnap === undefined) return serializeResult({ result: 'error', ...key, ...unknown(id, action.name) });
     const { snap } = visibleSnap;
     const { records, history, cohortKeys, asker } = call;
     const cohortKey = action['cohort-key'] ?? item?.['cohort-key'] ?? '';
@@ -207,7 +209,7 @@ function resultAnew(
         );
       }
       const about = { ...key, 'snap-id': snap.id, name: snap.name };
-      return written({ result: 'error', ...about, error: noneToGive(chosen) });
+      return serializeResult({ result: 'error', ...about, error: presentUnavailable(chosen) });
     });
   });
 }
@@ -289,7 +291,7 @@ function wholeResult(
 ): string {
   const identity = { 'instance-key': keyOf(action), 'snap-id': snap.id, name: snap.name };
   const details = presentDetails(snap, chosen.revision, fields, baseUrl, more);
-  return written({ result: action.action, ...identity, ...whereFound(chosen), snap: details });
+  return serializeResult({ result: action.action, ...identity, ...presentChannels(chosen), snap: details });
 }
 
 function unknown(id: string | undefined, name: string | undefined): Pick<RefreshResult, 'snap-id' | 'name' | 'error'> {
@@ -303,13 +305,17 @@ function unknown(id: string | undefined, name: string | undefined): Pick<Refresh
   };
 }
 
-const noneToGive = ({ code, message, releases }: SnapUnavailableError): NonNullable<RefreshResult['error']> => ({
+const presentUnavailable = ({
+  code,
+  message,
+  releases,
+}: SnapUnavailableError): NonNullable<RefreshResult['error']> => ({
   code,
   message,
   extra: { releases },
 });
 
-const whereFound = ({
+const presentChannels = ({
   effective,
   redirect,
 }: ChosenSnapRevision): Pick<RefreshResult, 'effective-channel' | 'redirect-channel'> => ({

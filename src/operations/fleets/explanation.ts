@@ -20,7 +20,7 @@ import { toFleetSetting } from '#acts/fleets/fleet-text.ts';
 import type { FleetExplanation, TransferFleet } from '#contract/wire.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
-import { createHistory } from '../devices/channel-history.ts';
+import { createChannelHistory } from '../devices/channel-history.ts';
 import { chooseRevision, type DeviceRequestContext } from '../devices/choose-revision.ts';
 
 interface FleetQuestion {
@@ -87,7 +87,7 @@ async function explainChannels(
   const seen = await records.seenDevices.find(brand, model, serial);
   const has = seen?.holds.find(({ packageId }) => packageId === snap.id)?.revision;
   const request = { revision: undefined, isNew: false, has, epoch: undefined, cohort: undefined };
-  const from = { ...records, history: createHistory(records) };
+  const from = { ...records, history: createChannelHistory(records) };
   const sources = await sourcesOf(records, view, snap.id);
   const explained: FleetExplanation['channels'] = [];
   for (const name of [...new Set(names)].sort()) {

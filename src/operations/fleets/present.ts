@@ -7,9 +7,9 @@ import { Refusal } from '#domain/refusal.ts';
 import type { FleetSetting as StoredSetting } from '#domain/fleets/fleet-view.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
 import type { Fleet } from '#records/fleets/fleets.ts';
-import type { SeenDevice as Kept } from '#records/fleets/seen-devices.ts';
+import type { SeenDevice as SeenDeviceRecord } from '#records/fleets/seen-devices.ts';
 
-export const presentSeenDevice = ({ brandId, model, serial, firstAt, lastAt }: Kept): SeenDevice => ({
+export const presentSeenDevice = ({ brandId, model, serial, firstAt, lastAt }: SeenDeviceRecord): SeenDevice => ({
   'brand-id': brandId,
   model,
   serial,

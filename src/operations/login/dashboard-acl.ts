@@ -21,7 +21,7 @@ export const dashboardAcl = operation({
   async handle({ body, authority }) {
     const { channels, packages, description, expires } = body;
     const issueRequest: IssueMacaroonRequest = {
-      permissions: body.permissions.flatMap(inOurWords),
+      permissions: body.permissions.flatMap(toPermissions),
       // In this protocol an empty list means no restriction. In a token it would allow nothing, so it is omitted.
       ...(channels && channels.length > 0 && { channels }),
       ...(packages &&
@@ -54,7 +54,7 @@ const words: Record<string, Permission[]> = {
   store_admin: ['store-manage', 'store-view'],
 };
 
-function inOurWords(word: string): Permission[] {
+function toPermissions(word: string): Permission[] {
   const mapped = isPermission(word) ? [word] : Object.hasOwn(words, word) ? words[word] : undefined;
   if (mapped !== undefined) return mapped;
   throw new Refusal('api-error', `'${word.slice(0, 64)}' is no permission at /permissions`);

@@ -24,12 +24,12 @@ export const listRegisteredNames = operation({
         ? await records.packages.sharedWith(principal.accountId, namespace)
         : [];
     const packages = [...own, ...shared].filter((subject) => reachesPackage(principal, subject));
-    const besides = async <Row extends { packageId: string }>(member: string, rows: PackageRows<Row>) =>
+    const groupIfRequested = async <Row extends { packageId: string }>(member: string, rows: PackageRows<Row>) =>
       members.has(member)
         ? Map.groupBy(await rows.ofAccount(principal.accountId, namespace), ({ packageId }) => packageId)
         : undefined;
-    const tracks = await besides('tracks', records.tracks);
-    const guardrails = await besides('track-guardrails', records.guardrails);
+    const tracks = await groupIfRequested('tracks', records.tracks);
+    const guardrails = await groupIfRequested('track-guardrails', records.guardrails);
     const of = (subject: PublishedPackage) => ({
       tracks: tracks === undefined ? [] : withLatest(tracks.get(subject.id) ?? [], subject),
       guardrails: guardrails?.get(subject.id) ?? [],

@@ -247,7 +247,7 @@ async function append(
     });
     refuseBeyond(size + Number(length ?? 0));
     const chunks = readChunks(request, (more) => {
-      registry.credentials.moves(repository.id);
+      registry.credentials.recordProgress(repository.id);
       if (end !== undefined && now() >= end)
         throw new Refusal('unauthorized', 'The credentials of this upload have expired or were revoked.');
       refuseBeyond((size += more));

@@ -68,7 +68,7 @@ export const registryEvents = operation({
     async function pushOf({ action, target, actor }: RegistryEvents['events'][number]) {
       const sha256 = sha256Of(target?.digest ?? '');
       if (action !== 'push' || sha256 === undefined || !isManifestType(target?.mediaType ?? '')) return undefined;
-      const credential = await registry.credentials.remember(actor?.name ?? '');
+      const credential = await registry.credentials.findEvenExpired(actor?.name ?? '');
       if (credential?.kind !== 'push' || repositoryName(credential) !== target?.repository) return undefined;
       return { credential, sha256 };
     }

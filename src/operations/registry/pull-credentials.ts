@@ -4,7 +4,7 @@ import { storeAdministrator } from '#access/access-rules.ts';
 import { operation } from '#http/operation.ts';
 import type { PullCredential } from '#contract/wire.ts';
 import { after, seconds, timestamp } from '#domain/clock.ts';
-import type { PullCredential as Kept } from '#records/images/image-credentials.ts';
+import type { PullCredential as PullCredentialRecord } from '#records/images/image-credentials.ts';
 import { caller } from '../caller.ts';
 import { pageOf, pageSize, placeOf } from '../page.ts';
 
@@ -53,7 +53,7 @@ export const endPullCredential = operation({
   },
 });
 
-export const presentPullCredential = (credential: Kept): PullCredential => ({
+export const presentPullCredential = (credential: PullCredentialRecord): PullCredential => ({
   id: credential.id,
   namespace: credential.namespace,
   name: credential.name,

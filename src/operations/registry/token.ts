@@ -58,10 +58,10 @@ export const registryToken = operation({
       .filter(({ repository }) => repository === own)
       .map((grant) => ({ ...grant, actions: grant.actions.filter((action) => action === 'pull' || mayPush) }));
     const token = { credential: credential.id, grants };
-    const { text, issuedAt, lasts } = forExternal
+    const { text, issuedAt, lifetimeSeconds } = forExternal
       ? await registry.signedTokens.mint(token, { registry: external, issuer: config.http.base_url })
       : registry.tokens.mint(token);
-    return { token: text, access_token: text, expires_in: lasts, issued_at: timestamp(issuedAt) };
+    return { token: text, access_token: text, expires_in: lifetimeSeconds, issued_at: timestamp(issuedAt) };
   },
 });
 

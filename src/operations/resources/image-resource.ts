@@ -29,7 +29,7 @@ export async function imageResource(
 }
 
 /** The data that deployments need to pull an image. Clients upload it unchanged as the content of the resource. */
-export const imageText = (
+export const formatImageResource = (
   host: string,
   repository: Repository,
   { sha256, username, password }: { sha256: string; username: string; password: string },

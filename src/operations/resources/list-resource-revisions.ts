@@ -1,4 +1,4 @@
-import { declaredResource } from '#acts/resources/resources.ts';
+import { requireDeclaredResource } from '#acts/resources/resources.ts';
 import { onPackage } from '#access/access-rules.ts';
 import { operation } from '#http/operation.ts';
 import { presentResourceRevision } from './present.ts';
@@ -14,7 +14,7 @@ export const listResourceRevisions = operation({
 
   async handle({ package: subject, params, records }) {
     const revisions = await records.resourceRevisions.list(subject.id, params.resource_name);
-    if (revisions.length === 0) await declaredResource(records, subject, params.resource_name);
+    if (revisions.length === 0) await requireDeclaredResource(records, subject, params.resource_name);
     return { revisions: revisions.map(presentResourceRevision) };
   },
 });

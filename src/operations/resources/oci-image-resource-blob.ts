@@ -6,7 +6,7 @@ import { after, days, seconds, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { imageKey, readDigest, sha256Of, type Repository } from '#registry/repository.ts';
 import { caller } from '../caller.ts';
-import { imageResource, imageText, ownHost } from './image-resource.ts';
+import { imageResource, formatImageResource, ownHost } from './image-resource.ts';
 
 /** How long the notification of the external registry can take after a push. */
 const notificationTimeoutMs = seconds(5);
@@ -26,23 +26,23 @@ export const ociImageResourceBlob = operation({
     const { package: subject, params, body, registry } = call;
     const repository = await imageResource(call, subject, params.resource_name);
     const digest = body['image-digest'];
-    const sha256 = sha256Of(digest) ?? (await nameOf(call, repository, digest));
-    const keeper = sha256 === undefined ? undefined : await keeperOf(call, repository, sha256);
+    const sha256 = sha256Of(digest) ?? (await findSha256(call, repository, digest));
+    const keeper = sha256 === undefined ? undefined : await findKeeper(call, repository, sha256);
     if (sha256 === undefined || keeper === undefined) {
       throw new Refusal(
         'resource-not-found',
-        `No image ${digest.slice(0, 100)} was pushed for the resource '${repository.resource}'${hint(call)}.`,
+        `No image ${digest.slice(0, 100)} was pushed for the resource '${repository.resource}'${describeMissingReport(call)}.`,
       );
     }
     const { host, ...news } = keeper;
     // The same image must always give the same text: clients keep it as the content of the resource.
     const login = await registry.credentials.toPull({ package: subject, repository, sha256, ...news }, caller(call));
-    return imageText(host, repository, { sha256, ...login });
+    return formatImageResource(host, repository, { sha256, ...login });
   },
 });
 
 /** The sha256 of an image that was pushed by its sha512. The response uses sha256, which all clients support. */
-async function nameOf({ records }: Services, repository: Repository, digest: string): Promise<string | undefined> {
+async function findSha256({ records }: Services, repository: Repository, digest: string): Promise<string | undefined> {
   const digits = readDigest(digest)?.digits;
   return digits === undefined ? undefined : (await records.images.manifest(repository, digits))?.sha256;
 }
@@ -56,35 +56,35 @@ const toKeeper = (host: string): ResourceImageKeeper => ({ host, shouldKeep: fal
  * Finds the registry that stores an image: the configured external registry, else this store, else an external registry that was configured
  * earlier. Waits for the notification of an image that was pushed just now. Undefined if no registry has it.
  */
-async function keeperOf(
+async function findKeeper(
   call: Services,
   repository: Repository,
   sha256: string,
 ): Promise<ResourceImageKeeper | undefined> {
   const { records, registry, config } = call;
   const { external, notifications } = config.registry;
-  const look = async (): Promise<ResourceImageKeeper | undefined> => {
+  const searchRegistries = async (): Promise<ResourceImageKeeper | undefined> => {
     const keepers = await records.externalImages.keepers(repository, sha256);
     if (external !== undefined && keepers.includes(external)) return toKeeper(external);
     const manifest = await records.images.manifest(repository, sha256);
     if (manifest === undefined) return keepers[0] === undefined ? undefined : toKeeper(keepers[0]);
-    if (await records.images.isDamaged(repository, sha256)) throw damaged(repository);
+    if (await records.images.isDamaged(repository, sha256)) throw corruptRecordRefusal(repository);
     // Keep an older image from the sweep, because the client is about to publish it.
     const mustKeep = manifest.pushedAt < timestamp(after(call.now(), -days(1)));
     return { ...toKeeper(ownHost(call)), shouldKeep: mustKeep };
   };
-  const keeper = await look();
+  const keeper = await searchRegistries();
   if (keeper !== undefined || external === undefined) return keeper;
   if (!notifications) return { ...toKeeper(external), registry: external };
-  return registry.news.wait(imageKey(repository, sha256), look, notificationTimeoutMs);
+  return registry.news.wait(imageKey(repository, sha256), searchRegistries, notificationTimeoutMs);
 }
 
-const damaged = ({ resource }: Repository): Refusal =>
+const corruptRecordRefusal = ({ resource }: Repository): Refusal =>
   new Refusal(
     'conflict',
-    `The store's record of this image of the resource '${resource}' is damaged. ` +
+    `The store's record of this image of the resource '${resource}' is corrupt. ` +
       'An administrator must restore the records from a backup.',
   );
 
-const hint = ({ config: { registry } }: Services): string =>
+const describeMissingReport = ({ config: { registry } }: Services): string =>
   registry.external === undefined ? '' : `, and the external registry ${registry.external} has not reported it`;

@@ -1,4 +1,4 @@
-import { resourceRequest } from '#acts/resources/resources.ts';
+import { createResourceRequest } from '#acts/resources/resources.ts';
 import { pushResource as push, wasPushed } from '#acts/uploads/uploads.ts';
 import { onPackage } from '#access/access-rules.ts';
 import { operation } from '#http/operation.ts';
@@ -23,7 +23,7 @@ export const pushResource = operation({
     const defaultQuota = readDefaultQuota(config.quotas);
     const input = { package: subject, resource: params.resource_name, upload, type, bases, revision, defaultQuota };
     // A retry is checked by the same rules, but changes nothing.
-    if (await wasPushed(records, input)) await resourceRequest(records, input);
+    if (await wasPushed(records, input)) await createResourceRequest(records, input);
     else await acts.do(push, caller(call), input);
     reviewSoon();
     return { 'status-url': statusUrl(subject, upload) };

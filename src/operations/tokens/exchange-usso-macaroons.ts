@@ -14,7 +14,7 @@ const exchange = (about: { name: string; path: string; summary: string }) =>
     refuses: ['exchange-window-expired'],
 
     async handle({ login, body, authority, requestId, address }) {
-      const { token } = await authority.exchange(login, { requestId, address }, described(body));
+      const { token } = await authority.exchange(login, { requestId, address }, readClientDescription(body));
       return { macaroon: token };
     },
   });
@@ -32,5 +32,5 @@ export const exchangeDashboardMacaroons = exchange({
 });
 
 /** The client's description of itself, if it sends a body. */
-const described = (body: { 'client-description'?: string | null } | undefined): string | undefined =>
+const readClientDescription = (body: { 'client-description'?: string | null } | undefined): string | undefined =>
   body?.['client-description'] ?? undefined;

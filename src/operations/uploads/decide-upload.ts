@@ -22,11 +22,11 @@ export const approveUpload = operation({
     reviewSoon();
     signSoon();
     const { namespace, name } = subject;
-    const came =
+    const outcome =
       'rejected' in verdict
         ? { status: 'rejected' as const, revision: null }
         : { status: 'approved' as const, revision: verdict.revision };
-    return { 'upload-id': upload.id, package: `${namespace}/${name}`, resource: upload.resource, ...came };
+    return { 'upload-id': upload.id, package: `${namespace}/${name}`, resource: upload.resource, ...outcome };
   },
 });
 

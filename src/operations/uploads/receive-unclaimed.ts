@@ -13,7 +13,7 @@ export const idleTimeoutMs = minutes(2);
 export interface UnclaimedUploadOptions {
   /** The id of the upload. If an upload with this id exists already, it stays, and the new content is dropped. */
   id: string;
-  /** The sender: an address, or an account at a page. The quota counts the uploads of each. */
+  /** The sender: the address of a client, or the account that uploads a file at a page of the console. Each has a quota. */
   client: string;
   /** The maximum number of bytes. */
   limit: number;
@@ -36,8 +36,8 @@ export async function receiveUnclaimed(
   const begun = now();
   const held = await records.unclaimedUploads.of(client);
   refuseBeyond(quota, held);
-  if (held.uploads > 0) await noteSending(call, client);
-  const { sha3_384, ...taken } = await blobs.receive(whileNoted(content, call, { client, since: begun }), {
+  if (held.uploads > 0) await renewSenderLease(call, client);
+  const { sha3_384, ...taken } = await blobs.receive(withLeaseRenewal(content, call, { client, since: begun }), {
     id: newId.uuid(),
     from: client,
     limit,
@@ -51,12 +51,12 @@ export async function receiveUnclaimed(
     refuseBeyond(quota, await unclaimedUploads.of(client));
     const isNew = (await unclaimedUploads.find(id)) === undefined;
     const evicted =
-      isNew && (await unclaimedUploads.count()) >= maxUnclaimed.inAll
+      isNew && (await unclaimedUploads.count()) >= maxUnclaimed.total
         ? await unclaimedUploads.oldestOfMost()
         : undefined;
     if (evicted !== undefined) await unclaimedUploads.forget(evicted.id);
     if (isNew) await unclaimedUploads.add(upload);
-    await unclaimedUploads.sending(client, untilOf(call));
+    await unclaimedUploads.sending(client, computeLeaseEnd(call));
     const gone = [...(isNew ? [] : [sha3_384]), ...(evicted === undefined ? [] : [evicted.sha3_384])];
     return Promise.all(gone.map(async (content) => ((await neededContents.has(content)) ? [] : [content])));
   });
@@ -89,32 +89,32 @@ export async function forgetUnclaimed(
 const leaseRenewalMs = minutes(10);
 
 /** The time until when the uploads of a sending client are kept. */
-const untilOf = ({ config, now }: Pick<Services, 'config' | 'now'>): string =>
+const computeLeaseEnd = ({ config, now }: Pick<Services, 'config' | 'now'>): string =>
   timestamp(after(now(), hours(config.uploads.unclaimed_hours)));
 
 /** Keeps earlier uploads of a client while it sends the next, because it can push all of them together. */
-const noteSending = (call: Services, client: string): Promise<unknown> =>
-  call.records.ephemeral(({ unclaimedUploads }) => unclaimedUploads.sending(client, untilOf(call)));
+const renewSenderLease = (call: Services, client: string): Promise<unknown> =>
+  call.records.ephemeral(({ unclaimedUploads }) => unclaimedUploads.sending(client, computeLeaseEnd(call)));
 
 /** Passes the content on, and renews the client's lease while it arrives. */
-async function* whileNoted(
+async function* withLeaseRenewal(
   content: AsyncIterable<Chunks>,
   call: Services,
   { client, since }: { client: string; since: Date },
 ): AsyncGenerator<Chunks> {
-  let notedAt = since.getTime();
+  let renewedAt = since.getTime();
   for await (const chunks of content) {
-    if (call.now().getTime() - notedAt >= leaseRenewalMs) {
-      notedAt = call.now().getTime();
+    if (call.now().getTime() - renewedAt >= leaseRenewalMs) {
+      renewedAt = call.now().getTime();
       // The lease only protects earlier uploads, so this upload continues if the renewal fails.
-      await noteSending(call, client).catch(() => undefined);
+      await renewSenderLease(call, client).catch(() => undefined);
     }
     yield chunks;
   }
 }
 
 /** Maximum number of unclaimed uploads: of one client, and of all clients together. */
-const maxUnclaimed = { uploads: 1000, inAll: 10_000 };
+const maxUnclaimed = { uploads: 1000, total: 10_000 };
 
 /** The maximum share of the disk per client; a higher limit in the configuration has no effect. */
 const maxDiskShare = 1 / 10;

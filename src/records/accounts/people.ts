@@ -41,7 +41,7 @@ const personColumns = columns`
 export type PeopleOrder = '-name' | `${'' | '-'}${'email' | 'packages' | 'seen'}`;
 
 /** Any other order than by user name sorts only this many accounts, because it reads them all. */
-const mostSorted = 20_000;
+const maxSortedAccounts = 20_000;
 
 export const people = (db: ReadQueries) => ({
   /**
@@ -69,7 +69,7 @@ export const people = (db: ReadQueries) => ({
     const pattern = likePattern(text.toLowerCase());
     const rows = await db.all<Omit<PersonRecord, keyof HeldRoles>>(sql`
       SELECT ${accountColumns}, ${personColumns}, ${publishedBy} AS packages
-      FROM (SELECT * FROM accounts ORDER BY username LIMIT ${mostSorted}) AS accounts
+      FROM (SELECT * FROM accounts ORDER BY username LIMIT ${maxSortedAccounts}) AS accounts
       WHERE id = ${text} OR username LIKE ${pattern} ESCAPE '\\' OR lower(display_name) LIKE ${pattern} ESCAPE '\\'
         OR lower(email) LIKE ${pattern} ESCAPE '\\'
       ORDER BY

@@ -140,7 +140,7 @@ export const proposalChanges = (db: Queries) => ({
    * Ends as `fallen` the open proposals of the same request with another digest: the objects have changed since. Returns
    * their numbers.
    */
-  fallOthers: async (
+  endOthersAsFallen: async (
     { asked: requestDigest, digest }: Pick<NewProposal, 'asked' | 'digest'>,
     { at, actor }: ProposalEnd,
   ): Promise<number[]> => {
@@ -151,7 +151,7 @@ export const proposalChanges = (db: Queries) => ({
   },
 
   /** Ends all open proposals as `fallen`. */
-  fallAll: ({ at, actor }: ProposalEnd) =>
+  endAllAsFallen: ({ at, actor }: ProposalEnd) =>
     db.run(sql`UPDATE proposals SET state = 'fallen', ended_at = ${at}, ended_by = ${actor} WHERE state = 'open'`),
 
   /** Records an approval. It replaces an earlier approval of the proposal by the same account. */

@@ -55,7 +55,7 @@ export interface Sealing {
 export const sealEvery = { rows: 100, milliseconds: hours(1) };
 
 const nothing = '0'.repeat(64);
-const goesOn = { anew: null, leftSeq: null, leftHash: null, leftMac: null };
+const ordinarySeal = { anew: null, leftSeq: null, leftHash: null, leftMac: null };
 
 const sealColumns = columns`
   number, seq, hash, at, previous, anew, left_seq AS "leftSeq", left_hash AS "leftHash", left_mac AS "leftMac", mac`;
@@ -98,7 +98,7 @@ export const auditSeals = (db: Pick<Queries, 'get' | 'all'>) => ({
 /** Writes a seal file that says that nothing is sealed yet. From then on the file must exist. */
 export function beginSealing({ siteKey, file }: Pick<Sealing, 'siteKey' | 'file'>): void {
   if (file.read() !== undefined) return;
-  const first = { number: 0, seq: 0, hash: nothing, at: '', previous: nothing, ...goesOn };
+  const first = { number: 0, seq: 0, hash: nothing, at: '', previous: nothing, ...ordinarySeal };
   file.write(textOf(sealed(siteKey, first)));
 }
 
@@ -147,11 +147,11 @@ export async function sealHead(
 }
 
 /** Writes a committed seal to the file, unless another process has written a later one. */
-export function keepSeal({ siteKey, file, report }: Sealing, seal: AuditSeal): void {
+export function writeSeal({ siteKey, file, report }: Sealing, seal: AuditSeal): void {
   try {
     const content = readSealFile(file, siteKey);
     if (seal.anew === null && typeof content === 'object' && content.number >= seal.number) return;
-    file.write(textOf(seal, seal.anew === null ? notedBehind(content, seal) : undefined));
+    file.write(textOf(seal, seal.anew === null ? findLaterEnd(content, seal) : undefined));
   } catch (error) {
     report(cannotUse(file, error));
   }
@@ -167,7 +167,7 @@ export async function settle(db: Pick<Queries, 'get' | 'all'>, sealing: Sealing)
   try {
     const content = readSealFile(sealing.file, sealing.siteKey);
     const isLeft = typeof content === 'string' || (await auditSeals(db).isLeft(content));
-    const text = textOf(newest, isLeft ? undefined : notedBehind(content, newest));
+    const text = textOf(newest, isLeft ? undefined : findLaterEnd(content, newest));
     if (sealing.file.read() !== text) sealing.file.write(text);
   } catch (error) {
     sealing.report(cannotUse(sealing.file, error));
@@ -178,7 +178,7 @@ export async function settle(db: Pick<Queries, 'get' | 'all'>, sealing: Sealing)
  * Writes the current end of the log next to the seal in the file. A copy of the database without its write-ahead log lacks the last
  * minutes, and the newest seal may be an hour old. The database is only read. A file that does not fit the log stays unchanged.
  */
-export async function noteEnd(
+export async function writeEnd(
   db: Pick<Queries, 'get' | 'all'>,
   { siteKey, file, report }: Sealing,
   end: (AuditHead & { mac: string | null }) | undefined,
@@ -196,7 +196,7 @@ export async function noteEnd(
 }
 
 /** Returns the end of the log in a file, if it is later than the seal. */
-const notedBehind = (content: SealFileContent, { seq }: AuditSeal): SealedAuditEnd | undefined =>
+const findLaterEnd = (content: SealFileContent, { seq }: AuditSeal): SealedAuditEnd | undefined =>
   typeof content === 'object' && content.last !== undefined && content.last.seq > seq ? content.last : undefined;
 
 /** Returns the seal in the file if it is not in the chain: it shows a row that the log had reached before it was cut or restored. */

@@ -20,7 +20,7 @@ export interface AuditVerdict {
   seals: number;
   head: AuditHead | undefined;
   /** The rows where the log continues from an earlier row than its end, because of an act such as `restore`. */
-  begunAnew: AuditRestart[];
+  restarts: AuditRestart[];
   problems: string[];
 }
 
@@ -51,7 +51,7 @@ type ReadingSeals = Pick<ReturnType<typeof auditSeals>, 'list' | 'knows' | 'isLe
 const batch = 2000;
 const maxProblems = 100;
 /** The longest time without a seal that is not a problem. Larder seals twice as often; the clock may have been set in between. */
-const longest = 2 * sealEvery.milliseconds;
+const maxSealIntervalMs = 2 * sealEvery.milliseconds;
 
 /** Verifies the whole log. Rows appended during the run do no harm, because the end and the seals are read before the rows. */
 export async function verifyAudit(
@@ -85,9 +85,9 @@ export async function verifyAudit(
     }
     must.delete(row.seq);
     const sealedUntil = (end?.seq ?? 0) - (upgraded ? 1 : 0);
-    if (newest && row.seq > newest.seq && row.seq <= sealedUntil) unsealed(row, newest, problems);
+    if (newest && row.seq > newest.seq && row.seq <= sealedUntil) checkSealed(row, newest, problems);
   });
-  if (followed === undefined) return { rows: 0, seals: seals.length, head: undefined, begunAnew: [], problems };
+  if (followed === undefined) return { rows: 0, seals: seals.length, head: undefined, restarts: [], problems };
   const { rows, head } = followed;
   const last = head?.seq ?? 0;
   // Larder writes a row and the end of the log in one transaction: rows behind the present end are from another program.
@@ -101,7 +101,7 @@ export async function verifyAudit(
   }
   if (end === undefined && rows > 0) problems.push('the record of the end of the log is missing');
   if (newest === undefined && rows > 0) problems.push('the log has no seal');
-  return { rows, seals: seals.length, head, begunAnew: seals.flatMap(begunAnew), problems };
+  return { rows, seals: seals.length, head, restarts: seals.flatMap(toRestarts), problems };
 }
 
 /** Returns the seals, oldest first. Verifies the code of each, and its number and link to the seal before. */
@@ -167,14 +167,14 @@ async function follow(
 }
 
 /** Reports a row that larder would have sealed. */
-function unsealed(row: AuditRow, newest: AuditSeal, problems: string[]): void {
+function checkSealed(row: AuditRow, newest: AuditSeal, problems: string[]): void {
   const behind = row.seq - newest.seq;
-  if (behind === sealEvery.rows + 1 || (behind <= sealEvery.rows && timeBetween(newest, row) > longest)) {
+  if (behind === sealEvery.rows + 1 || (behind <= sealEvery.rows && timeBetween(newest, row) > maxSealIntervalMs)) {
     problems.push(`row ${String(row.seq)} and the rows after it have no seal, but should have one`);
   }
 }
 
-const begunAnew = ({ seq, at, anew, leftSeq, leftHash }: AuditSeal): AuditRestart[] =>
+const toRestarts = ({ seq, at, anew, leftSeq, leftHash }: AuditSeal): AuditRestart[] =>
   anew === null
     ? []
     : [{ seq, at, by: anew, left: leftSeq === null ? undefined : { seq: leftSeq, hash: leftHash ?? '' } }];

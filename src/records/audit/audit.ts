@@ -152,7 +152,7 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
   /**
    * Lists the matching rows between two numbers, newest first. It scans the whole span, so keep the span small: 100,000 rows take 13 ms.
    */
-  wanted: ({ actor, actions, object }: AuditFilter, { after, before }: AuditSpan, limit: number) =>
+  search: ({ actor, actions, object }: AuditFilter, { after, before }: AuditSpan, limit: number) =>
     db.all<AuditRow>(sql`
       SELECT ${auditColumns}
       FROM audit
@@ -163,7 +163,7 @@ export const audit = (db: Pick<Queries, 'get' | 'all'>) => ({
       ORDER BY seq DESC LIMIT ${limit}`),
 
   /** Lists the rows that match the filter, oldest first. */
-  wantedOldest: ({ actor, actions, object }: AuditFilter, { after, before }: AuditSpan, limit: number) =>
+  searchOldest: ({ actor, actions, object }: AuditFilter, { after, before }: AuditSpan, limit: number) =>
     db.all<AuditRow>(sql`
       SELECT ${auditColumns}
       FROM audit

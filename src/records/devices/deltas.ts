@@ -99,7 +99,7 @@ const remove = (db: Queries, { packageId, source, target }: Pair) =>
   db.run(sql`
     DELETE FROM passing_deltas WHERE package_id = ${packageId} AND source = ${source} AND target = ${target}`);
 
-export const deltaPassing = (db: Queries) => ({
+export const ephemeralDeltas = (db: Queries) => ({
   ...deltas(db),
 
   /** Stores a tried delta, unless one of its revisions was deleted in the meantime. */

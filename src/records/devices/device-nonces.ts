@@ -1,7 +1,7 @@
 // Nonces that devices used to prove their serials, stored as long as they could be replayed. Ephemeral.
 import { sql, type Queries } from '#engine/database.ts';
 
-export const deviceNoncePassing = (db: Queries) => ({
+export const ephemeralDeviceNonces = (db: Queries) => ({
   /** Records that a device, by its digest, uses a nonce. Returns false if it was used before. */
   use: async (nonce: string, device: string, endsAt: string) =>
     0 <

@@ -81,11 +81,11 @@ type SnapUses = Map<string, Map<number, Pick<PackageUse, 'devices' | 'refreshes'
 /** The snap number for all snaps together. */
 const anySnap = 0;
 
-function countUse(uses: SnapUses, day: string, number: number, kind: 'devices' | 'refreshes'): void {
+function countUse(uses: SnapUses, day: string, snapNumber: number, kind: 'devices' | 'refreshes'): void {
   const ofDay = uses.get(day) ?? new Map<number, Pick<PackageUse, 'devices' | 'refreshes'>>();
-  const counts = ofDay.get(number) ?? { devices: 0, refreshes: 0 };
+  const counts = ofDay.get(snapNumber) ?? { devices: 0, refreshes: 0 };
   counts[kind]++;
-  uses.set(day, ofDay.set(number, counts));
+  uses.set(day, ofDay.set(snapNumber, counts));
 }
 
 async function writeUses(db: Queries, uses: SnapUses): Promise<void> {
@@ -183,7 +183,7 @@ async function updateOffers(
   take: (packageId: string) => unknown,
 ): Promise<string> {
   const has = new Map(holds.map(({ packageId, revision }) => [packageId, revision]));
-  const open = new Map(before.split('\n').flatMap((line) => (line === '' ? [] : [asOpen(line)])));
+  const open = new Map(before.split('\n').flatMap((line) => (line === '' ? [] : [parseOpenOffer(line)])));
   const count = (kind: 'refresh-offered' | 'refresh-took' | 'refresh-held' | 'refresh-failed', key: string) =>
     addCounter(db, kind, key, { count: 1, lastAt: at });
   for (const key of open.keys()) {
@@ -213,7 +213,7 @@ function offerStateOf(before: string | undefined, { isHeld }: Offer, at: string)
 }
 
 /** Parses a line of the device's row: the key of an offer and its state, see `offerStateOf`. */
-function asOpen(line: string): [key: string, since: string] {
+function parseOpenOffer(line: string): [key: string, since: string] {
   const [key = '', since = ''] = line.split('\t');
   return [key, since];
 }

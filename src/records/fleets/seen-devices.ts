@@ -195,7 +195,7 @@ export const seenDevices = (db: Pick<Queries, 'get' | 'all'>) => ({
   },
 });
 
-export const seenDevicePassing = (db: Queries) => ({
+export const ephemeralSeenDevices = (db: Queries) => ({
   /** Deletes devices with their last call before a time. Returns the number of deleted rows. */
   sweep: (before: string) => db.run(sql`DELETE FROM passing_seen_devices WHERE last_at < ${before}`),
 });

@@ -41,7 +41,7 @@ export const registryUploads = (db: ReadQueries) => ({
     )?.count ?? 0,
 });
 
-export const registryUploadPassing = (db: Queries) => ({
+export const ephemeralRegistryUploads = (db: Queries) => ({
   ...registryUploads(db),
 
   begin: ({ id, repository, accountId, endsAt }: Pick<RegistryUpload, 'id' | 'repository' | 'accountId' | 'endsAt'>) =>

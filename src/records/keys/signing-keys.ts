@@ -54,7 +54,7 @@ export const signingKeys = (db: Pick<Queries, 'get' | 'all'>) => ({
       FROM signing_keys WHERE brand_account_id = ${brandAccountId} ORDER BY created_at, name`),
 
   /** Counts the keys that are sealed in this store, and the keys among them with a text that does not begin with `prefix`. */
-  countSealedOtherwise: async (prefix: string) =>
+  countSealedKeys: async (prefix: string) =>
     (await db.get<{ all: number; keys: number }>(sql`
       SELECT count(CASE WHEN sealed NOT LIKE 'larder-managed-key/1 %' THEN 1 END) AS "all",
         count(CASE WHEN sealed NOT LIKE 'larder-managed-key/1 %' AND sealed NOT LIKE ${`${prefix}%`} THEN 1 END)

@@ -21,7 +21,7 @@ export const certificateSessions = (db: ReadQueries) => ({
       WHERE confirmed_at <= ${confirmedBy} ORDER BY confirmed_at LIMIT ${limit}`),
 });
 
-export const certificateSessionPassing = (db: Queries) => ({
+export const ephemeralCertificateSessions = (db: Queries) => ({
   ...certificateSessions(db),
 
   add: ({ sessionId, accountId, certificate, confirmedAt, endsAt }: CertificateSession) =>

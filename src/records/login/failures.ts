@@ -24,7 +24,7 @@ export const failures = (db: ReadQueries) => ({
       ?.endsAt,
 });
 
-export const failurePassing = (db: Queries) => ({
+export const ephemeralFailures = (db: Queries) => ({
   ...failures(db),
 
   /** Sets the failures of a key and makes it the newest. */

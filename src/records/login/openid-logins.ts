@@ -53,7 +53,7 @@ export const openidLogins = (db: ReadQueries) => ({
       WHERE provider_id = ${providerId} ORDER BY session_id`),
 });
 
-export const openidLoginPassing = (db: Queries) => ({
+export const ephemeralOpenidLogins = (db: Queries) => ({
   ...openidLogins(db),
 
   confirm: ({ accountId, refreshToken, confirmedAt, endsAt }: OpenidConfirmation) =>

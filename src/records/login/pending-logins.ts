@@ -37,7 +37,7 @@ const loginColumns = columns`
   id, wait_id AS "waitId", client, about, halfway,
   password_set_at AS "passwordSetAt", account_id AS "accountId", token, ends_at AS "endsAt"`;
 
-export const loginsUnderWay = (db: ReadQueries) => ({
+export const pendingLogins = (db: ReadQueries) => ({
   /** Finds the unexpired login with this id of the browser. */
   find: (id: string, now: string) =>
     db.get<PendingLoginState>(sql`
@@ -75,8 +75,8 @@ export const loginsUnderWay = (db: ReadQueries) => ({
     )),
 });
 
-export const loginPassing = (db: Queries) => ({
-  ...loginsUnderWay(db),
+export const ephemeralLogins = (db: Queries) => ({
+  ...pendingLogins(db),
 
   begin: (login: PendingLogin) =>
     db.run(sql`

@@ -11,7 +11,7 @@ import { revisions } from '../revisions/revisions.ts';
 /** A search reads at most this many snaps with the rarest word of the query, so that it takes a few milliseconds. */
 const maxExaminedSnaps = 1000;
 /** All charms of a large store: juju searches rarely. */
-const mostCharms = 20_000;
+const maxCharms = 20_000;
 const nothing: WordRange = { from: '', to: '' };
 
 export interface CatalogQuery {
@@ -45,7 +45,7 @@ export interface CatalogRecord {
 }
 
 export const catalog = (db: Pick<ReadQueries, 'get' | 'all'>) => {
-  const howMany = async ({ from, to }: WordRange, maxMatches: number): Promise<number> =>
+  const countMatches = async ({ from, to }: WordRange, maxMatches: number): Promise<number> =>
     (await db.get<{ count: number }>(sql`
       SELECT COUNT(*) AS count
       FROM (
@@ -57,12 +57,12 @@ export const catalog = (db: Pick<ReadQueries, 'get' | 'all'>) => {
     words: readonly WordRange[],
     maxMatches: number,
   ): Promise<{ word: WordRange; count: number }[]> => {
-    const counts = await Promise.all(words.map((word) => howMany(word, maxMatches)));
+    const counts = await Promise.all(words.map((word) => countMatches(word, maxMatches)));
     return words.map((word, at) => ({ word, count: counts[at]! })).sort((a, b) => a.count - b.count);
   };
 
   /** Returns the packages that match all words of the query, best match first. Reads the packages with the word `first`. */
-  const saying = async (
+  const findMatching = async (
     { words, places, name, traits }: CharmCatalogQuery,
     first: WordRange,
     { limit, offset }: CatalogPage,
@@ -117,18 +117,18 @@ export const catalog = (db: Pick<ReadQueries, 'get' | 'all'>) => {
     async find(sought: CatalogQuery, limit: number): Promise<string[]> {
       const [rarest] = await rarestFirst(sought.words, maxExaminedSnaps);
       const part = { limit, offset: 0 };
-      if (rarest !== undefined) return saying({ ...sought, traits: [] }, rarest.word, part, maxExaminedSnaps);
+      if (rarest !== undefined) return findMatching({ ...sought, traits: [] }, rarest.word, part, maxExaminedSnaps);
       return atPlaces({ ...sought, traits: [] }, part);
     },
 
     /** Finds the ids of charms and bundles, best match first. */
     async findCharms(sought: CharmCatalogQuery, part: CatalogPage): Promise<string[]> {
       const { words, traits, places } = sought;
-      const [rarest] = await rarestFirst([...words, ...traits.map(exactly)], mostCharms);
+      const [rarest] = await rarestFirst([...words, ...traits.map(exactly)], maxCharms);
       if (rarest !== undefined && (words.length > 0 || rarest.count <= maxExaminedSnaps))
-        return saying(sought, rarest.word, part, mostCharms);
+        return findMatching(sought, rarest.word, part, maxCharms);
       if (places.length > 0) {
-        const at = await Promise.all(places.map((place) => howMany(exactly(place), maxExaminedSnaps)));
+        const at = await Promise.all(places.map((place) => countMatches(exactly(place), maxExaminedSnaps)));
         if (at.reduce((sum, count) => sum + count) <= maxExaminedSnaps) return atPlaces(sought, part);
       }
       // Without words there is no best match, so a very large result is sorted by name.
@@ -157,7 +157,7 @@ export const catalog = (db: Pick<ReadQueries, 'get' | 'all'>) => {
   };
 };
 
-export const catalogPassing = (db: Queries) => ({
+export const ephemeralCatalog = (db: Queries) => ({
   ...catalog(db),
 
   /** The sources of the catalog, read within the transaction that updates it. */

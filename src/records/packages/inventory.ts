@@ -87,7 +87,7 @@ export interface PackagePlace {
 }
 
 /** How many packages a page checks against the filters. Each costs 2 µs, or 10 µs on a server with cold caches. */
-const mostLookedAt = 250;
+const maxScannedPackages = 250;
 
 export const inventory = (db: ReadQueries) => ({
   /**
@@ -106,12 +106,12 @@ export const inventory = (db: ReadQueries) => ({
       const listed = await inOrder(db, range, limit + 1);
       return { packages: listed.slice(0, limit), next: listed[limit] && listed[limit - 1] };
     }
-    const few = await fewHaving(db, picked);
-    const looked = few === undefined ? await lookThrough(db, range, mostLookedAt) : [];
+    const few = await findIfFew(db, picked);
+    const looked = few === undefined ? await scanPackages(db, range, maxScannedPackages) : [];
     const matches = await pick(db, few ?? looked.map(({ id }) => id), { ...range, ...picked }, limit + 1);
     const packages = matches.slice(0, limit);
     if (matches.length > limit) return { packages, next: packages.at(-1) };
-    return { packages, next: looked.length === mostLookedAt ? looked.at(-1) : undefined };
+    return { packages, next: looked.length === maxScannedPackages ? looked.at(-1) : undefined };
   },
 
   /** Returns the figures of one package. */
@@ -171,7 +171,10 @@ export const inventory = (db: ReadQueries) => ({
           OR EXISTS (SELECT 1 FROM collaborators WHERE package_id = packages.id AND account_id = ${accountId}))
       ORDER BY pushed_at, uploads.seq LIMIT ${limit}`),
 
-  /** Lists rejected uploads to these packages that were pushed after `since`, newest first. Examines only the `lastRejected` latest. */
+  /**
+   * Lists rejected uploads, pushed after `since`, to packages that an account publishes or collaborates on, newest first. Examines only the
+   * `lastRejected` latest.
+   */
   async rejectedFor(accountId: string, since: string, limit: number): Promise<RejectedUpload[]> {
     const rows = await db.all<WaitingUpload & { errors: string | null }>(sql`
       SELECT ${waitingColumns}, errors
@@ -235,21 +238,25 @@ type InventoryCriteria = Omit<InventoryFilter, 'namespace' | 'publisher'>;
  * Returns the ids of the packages with a release in the channel, or of the size, if they are few. One query finds them among a hundred
  * thousand packages; without it, a client would page through four hundred pages.
  */
-async function fewHaving(db: ReadQueries, { channel, atLeast }: InventoryCriteria): Promise<string[] | undefined> {
+async function findIfFew(db: ReadQueries, { channel, atLeast }: InventoryCriteria): Promise<string[] | undefined> {
   const having: { id: string }[][] = [];
   if (atLeast !== null) {
-    const large = sql`SELECT package_id AS id FROM package_figures WHERE bytes >= ${atLeast} LIMIT ${mostLookedAt + 1}`;
+    const large = sql`SELECT package_id AS id FROM package_figures WHERE bytes >= ${atLeast} LIMIT ${maxScannedPackages + 1}`;
     having.push(await db.all<{ id: string }>(large));
   }
   if (channel !== null) {
-    const holding = sql`SELECT DISTINCT package_id AS id FROM releases WHERE channel = ${channel} LIMIT ${mostLookedAt + 1}`;
+    const holding = sql`SELECT DISTINCT package_id AS id FROM releases WHERE channel = ${channel} LIMIT ${maxScannedPackages + 1}`;
     having.push(await db.all<{ id: string }>(holding));
   }
-  return having.find(({ length }) => length <= mostLookedAt)?.map(({ id }) => id);
+  return having.find(({ length }) => length <= maxScannedPackages)?.map(({ id }) => id);
 }
 
 /** Lists the next packages without further filters. */
-const lookThrough = (db: ReadQueries, { from: { namespace, name }, last, publisher }: InventoryRange, limit: number) =>
+const scanPackages = (
+  db: ReadQueries,
+  { from: { namespace, name }, last, publisher }: InventoryRange,
+  limit: number,
+) =>
   publisher === null
     ? db.all<ScannedPackage>(sql`
         SELECT id, namespace, name FROM packages

@@ -44,7 +44,7 @@ export const packageDays = (db: ReadQueries) => ({
   },
 });
 
-export const packageDayPassing = (db: Queries) => ({
+export const ephemeralPackageDays = (db: Queries) => ({
   /** Deletes days that are no longer kept. Returns how many rows. */
   sweep: (now: Date) => db.run(sql`DELETE FROM package_days WHERE day < ${firstDayKept(now)}`),
 });

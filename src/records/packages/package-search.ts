@@ -30,11 +30,11 @@ export interface PackageListing extends PackagePlace {
 }
 
 /** How many names one page scans, in about 10 ms. */
-const mostLookedAt = 20_000;
+const maxScannedNames = 20_000;
 /** How many pending uploads are counted per package. */
-const mostWaiting = 10_000;
+const maxCountedUploads = 10_000;
 
-const lookedAt = columns`id, namespace, name, title`;
+const scannedColumns = columns`id, namespace, name, title`;
 
 /** Sort orders of packages; `-` reverses the order. */
 export type PackageOrder = '-kind' | `${'' | '-'}${'name' | 'publisher' | 'waiting' | 'size'}`;
@@ -55,7 +55,7 @@ export const packageSearch = (db: ReadQueries) => ({
     const last = namespace ?? '~';
     const matches = await (of === null
       ? amongAll(db, pattern, { from, last, limit: limit + 1 })
-      : amongOwn(db, of, pattern, { from, last, limit: limit + 1 }));
+      : findAmongOwn(db, of, pattern, { from, last, limit: limit + 1 }));
     const packages = await shown(db, matches.slice(0, limit));
     if (matches.length > limit) return { packages, next: packages.at(-1) };
     return { packages, next: of === null ? await lastLookedAt(db, from, last) : undefined };
@@ -71,15 +71,15 @@ export const packageSearch = (db: ReadQueries) => ({
     const { namespace, of } = filter;
     const matches = await db.all<{ id: string }>(sql`
       SELECT looked.id FROM (
-        SELECT ${lookedAt}, publisher_id, bytes FROM packages
+        SELECT ${scannedColumns}, publisher_id, bytes FROM packages
         WHERE (namespace, name) > (${namespace ?? ''}, '') AND namespace <= ${namespace ?? '~'}
           AND (${of} IS NULL OR publisher_id = ${of}
             OR id IN (SELECT package_id FROM collaborators WHERE account_id = ${of}))
-        ORDER BY namespace, name LIMIT ${mostLookedAt}) AS looked
+        ORDER BY namespace, name LIMIT ${maxScannedNames}) AS looked
       JOIN accounts ON accounts.id = looked.publisher_id
       LEFT JOIN (
         SELECT package_id, count(*) AS uploads
-        FROM (SELECT package_id FROM uploads WHERE status IN ('new', 'scanned') ORDER BY pushed_at, seq LIMIT ${mostWaiting}) AS unsettled
+        FROM (SELECT package_id FROM uploads WHERE status IN ('new', 'scanned') ORDER BY pushed_at, seq LIMIT ${maxCountedUploads}) AS unsettled
         GROUP BY package_id) AS waiting ON waiting.package_id = looked.id
       WHERE name LIKE ${pattern} ESCAPE '\\' OR lower(title) LIKE ${pattern} ESCAPE '\\'
       ORDER BY
@@ -109,9 +109,9 @@ interface PackageSearchRange {
 const amongAll = (db: ReadQueries, pattern: string, { from: { namespace, name }, last, limit }: PackageSearchRange) =>
   db.all<{ id: string }>(sql`
     SELECT id FROM (
-      SELECT ${lookedAt} FROM packages
+      SELECT ${scannedColumns} FROM packages
       WHERE (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
-      ORDER BY namespace, name LIMIT ${mostLookedAt}) AS looked
+      ORDER BY namespace, name LIMIT ${maxScannedNames}) AS looked
     WHERE name LIKE ${pattern} ESCAPE '\\' OR lower(title) LIKE ${pattern} ESCAPE '\\'
     ORDER BY namespace, name LIMIT ${limit}`);
 
@@ -120,9 +120,9 @@ const lastLookedAt = (db: ReadQueries, { namespace, name }: PackagePlace, last: 
   db.get<PackagePlace>(sql`
     SELECT namespace, name FROM packages
     WHERE (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
-    ORDER BY namespace, name LIMIT 1 OFFSET ${mostLookedAt - 1}`);
+    ORDER BY namespace, name LIMIT 1 OFFSET ${maxScannedNames - 1}`);
 
-const amongOwn = (
+const findAmongOwn = (
   db: ReadQueries,
   accountId: string,
   pattern: string,
@@ -130,13 +130,13 @@ const amongOwn = (
 ) =>
   db.all<{ id: string }>(sql`
     SELECT id FROM (
-      SELECT ${lookedAt} FROM packages
+      SELECT ${scannedColumns} FROM packages
       WHERE publisher_id = ${accountId} AND (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
       UNION
-      SELECT ${lookedAt} FROM collaborators CROSS JOIN packages
+      SELECT ${scannedColumns} FROM collaborators CROSS JOIN packages
       WHERE account_id = ${accountId} AND id = package_id
         AND (namespace, name) > (${namespace}, ${name}) AND namespace <= ${last}
-      ORDER BY namespace, name LIMIT ${mostLookedAt}) AS looked
+      ORDER BY namespace, name LIMIT ${maxScannedNames}) AS looked
     WHERE name LIKE ${pattern} ESCAPE '\\' OR lower(title) LIKE ${pattern} ESCAPE '\\'
     ORDER BY namespace, name LIMIT ${limit}`);
 
@@ -151,7 +151,7 @@ async function shown(db: ReadQueries, matches: readonly { id: string }[]): Promi
     WHERE package.id IN ${list(ids)} ORDER BY namespace, name`);
   const waiting = await db.all<{ packageId: string; uploads: number }>(sql`
     SELECT package_id AS "packageId", count(*) AS uploads
-    FROM (SELECT package_id FROM uploads WHERE status IN ('new', 'scanned') ORDER BY pushed_at, seq LIMIT ${mostWaiting}) AS waiting
+    FROM (SELECT package_id FROM uploads WHERE status IN ('new', 'scanned') ORDER BY pushed_at, seq LIMIT ${maxCountedUploads}) AS waiting
     WHERE package_id IN ${list(ids)} GROUP BY package_id`);
   const stable = await db.all<{ packageId: string; version: string }>(sql`
     SELECT releases.package_id AS "packageId", version

@@ -5,7 +5,7 @@ import { columns, list, sql, type Queries } from '#engine/database.ts';
 export type Links = Partial<Record<'contact' | 'docs' | 'donations' | 'issues' | 'source' | 'website', string[]>>;
 
 /** Metadata that follows the uploads until it is edited in the store. */
-export type Followed = 'title' | 'summary' | 'description' | 'license' | 'links' | 'icon';
+export type EditableField = 'title' | 'summary' | 'description' | 'license' | 'links' | 'icon';
 
 export interface Package {
   id: string;
@@ -24,7 +24,7 @@ export interface Package {
   /** The digest and file ending of the icon, `<sha3-384>.png`, `.jpg` or `.svg`. */
   icon: string | null;
   /** Metadata that was edited in the store, and so does not follow the uploads. */
-  edited: Followed[];
+  edited: EditableField[];
   createdAt: string;
 }
 
@@ -63,7 +63,7 @@ const asPackage = (row: PackageRow, namespace: PackageNamespace, publisher: Pack
   defaultTrack: row.defaultTrack,
   links: row.links === null ? {} : (JSON.parse(row.links) as Links),
   icon: row.icon,
-  edited: row.edited === null ? [] : (JSON.parse(row.edited) as Followed[]),
+  edited: row.edited === null ? [] : (JSON.parse(row.edited) as EditableField[]),
   createdAt: row.createdAt,
   publisher,
 });

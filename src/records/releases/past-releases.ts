@@ -97,7 +97,7 @@ export const pastReleases = (db: Pick<Queries, 'get' | 'all'>) => ({
   },
 
   /** Returns whether a release of a package included this revision of a resource. */
-  async hasGiven(
+  async hasIncluded(
     packageId: string,
     name: string,
     revision: number,

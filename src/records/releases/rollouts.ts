@@ -68,9 +68,9 @@ export interface RolloutCount {
 }
 
 /** The results of a rollout are deleted this long after its last check. */
-const remembered = days(90);
+const resultRetentionMs = days(90);
 
-export const firstMomentRolledOut = (now: Date): string => timestamp(after(now, -remembered));
+export const rolloutRetentionStart = (now: Date): string => timestamp(after(now, -resultRetentionMs));
 
 type RolloutRow<Of> = Omit<Of, 'plan' | 'acceptedVulnerabilities'> & { plan: string; accepted: string };
 
@@ -139,7 +139,10 @@ export const rollouts = (db: Pick<Queries, 'get' | 'all'>) => ({
       SELECT rollout, step_at AS "stepAt", checked_at AS "checkedAt", served_ms AS "servedMs", away_ms AS "awayMs"
       FROM passing_rollout_watches WHERE rollout = ${rollout}`),
 
-  /** Counts the devices of a rollout. A device is silent if it last called before `silentBefore`, and accepted if before `acceptedBefore`. */
+  /**
+   * Counts the devices of a rollout by step, state and silence. A device is `silent` if its last call was before `silentBefore`;
+   * its silence is `accepted` if the last call was before `acceptedBefore`.
+   */
   async results(
     { number, judgedFrom }: Pick<Rollout, 'number' | 'judgedFrom'>,
     silentBefore: string,
@@ -195,7 +198,7 @@ export const rolloutChanges = (db: Queries) => ({
       WHERE number = ${r.number}`),
 });
 
-export const rolloutPassing = (db: Queries) => ({
+export const ephemeralRollouts = (db: Queries) => ({
   keepWatch: (w: RolloutWatch) =>
     db.run(sql`
       INSERT INTO passing_rollout_watches (${watchColumns})
@@ -204,7 +207,7 @@ export const rolloutPassing = (db: Queries) => ({
       SET step_at = excluded.step_at, checked_at = excluded.checked_at, served_ms = excluded.served_ms,
         away_ms = excluded.away_ms`),
 
-  /** Deletes the results of rollouts that were last checked before a time, so that have ended. Returns the number of devices. */
+  /** Deletes the results of ended rollouts that were last checked before a time. Returns the number of deleted results. */
   async sweep(before: string): Promise<number> {
     const ended = await db.all<{ rollout: number }>(sql`
       SELECT rollout FROM passing_rollout_watches WHERE checked_at < ${before}`);

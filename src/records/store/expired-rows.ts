@@ -4,7 +4,7 @@ import { sql, type ReadQueries } from '#engine/database.ts';
 import { firstCountedMoment } from './counters.ts';
 import { firstDayKept } from '../packages/package-days.ts';
 import { firstMomentSeen } from '../fleets/seen-devices.ts';
-import { firstMomentRolledOut } from '../releases/rollouts.ts';
+import { rolloutRetentionStart } from '../releases/rollouts.ts';
 
 export const expiredRows = (db: ReadQueries) => ({
   any: async (now: Date) =>
@@ -14,7 +14,7 @@ export const expiredRows = (db: ReadQueries) => ({
         SELECT day AS ends_at FROM package_days WHERE day < ${firstDayKept(now)}
         UNION ALL SELECT last_at FROM notes WHERE kind = 'image-upload' AND last_at < ${firstCountedMoment(now)}
         UNION ALL SELECT last_at FROM passing_seen_devices WHERE last_at < ${firstMomentSeen(now)}
-        UNION ALL SELECT checked_at FROM passing_rollout_watches WHERE checked_at < ${firstMomentRolledOut(now)}
+        UNION ALL SELECT checked_at FROM passing_rollout_watches WHERE checked_at < ${rolloutRetentionStart(now)}
         UNION ALL SELECT ends_at FROM passing_failures WHERE ends_at <= ${timestamp(now)}
         UNION ALL SELECT ends_at FROM passing_familiar_places WHERE ends_at <= ${timestamp(now)}
         UNION ALL SELECT ends_at FROM passing_logins WHERE ends_at <= ${timestamp(now)}

@@ -21,9 +21,9 @@ export const leases = (db: ReadQueries) => ({
 
 /** How many leases one statement takes; unused places have an empty name. */
 const leasesPerStatement = 8;
-const nobodys = { name: '', holder: '' };
+const unusedPlace = { name: '', holder: '' };
 
-export const leasePassing = (db: Queries) => ({
+export const ephemeralLeases = (db: Queries) => ({
   ...leases(db),
 
   /**
@@ -49,7 +49,7 @@ export const leasePassing = (db: Queries) => ({
     for (let at = 0; at < requests.length; at += leasesPerStatement) {
       const [a, b, c, d, e, f, g, h] = Array.from(
         { length: leasesPerStatement },
-        (_, more) => requests[at + more] ?? nobodys,
+        (_, more) => requests[at + more] ?? unusedPlace,
       );
       await db.run(sql`
         INSERT INTO passing_leases (name, holder, ends_at)

@@ -22,7 +22,7 @@ export const shares = (db: ReadQueries) => ({
     (await db.all<{ holder: string }>(sql`SELECT DISTINCT holder FROM passing_shares`)).map(({ holder }) => holder),
 });
 
-export const sharePassing = (db: Queries) => ({
+export const ephemeralShares = (db: Queries) => ({
   ...shares(db),
 
   /** Sets the amount of a share; 0 removes it. */

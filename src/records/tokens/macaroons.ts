@@ -43,7 +43,7 @@ export interface OwnedMacaroon extends IssuedMacaroon {
 export type TokenOrder = `${'' | '-'}${'whose' | 'since' | 'until' | 'used'}`;
 
 /** Maximum number of macaroons that are sorted in an order other than newest first, because all of them are read. */
-const mostSorted = 20_000;
+const maxSortedMacaroons = 20_000;
 
 /** A valid session with its account. */
 export interface Session {
@@ -221,7 +221,7 @@ export const macaroons = (db: Pick<Queries, 'get' | 'all'>) => ({
         SELECT * FROM macaroons
         WHERE account_id = ${accountId} AND (${endsBy} IS NULL OR valid_until <= ${endsBy})
           AND (${Number(includeInactive)} = 1 OR (revoked_at IS NULL AND valid_until > ${now}))
-        ORDER BY valid_since DESC, session_id DESC LIMIT ${mostSorted}) AS macaroons
+        ORDER BY valid_since DESC, session_id DESC LIMIT ${maxSortedMacaroons}) AS macaroons
       JOIN accounts ON accounts.id = account_id
       LEFT JOIN notes AS used ON used.kind = 'token' AND used.key = session_id
       ORDER BY

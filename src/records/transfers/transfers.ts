@@ -248,7 +248,7 @@ export const transferChanges = (db: Queries) => ({
   },
 });
 
-export const transferPassing = (db: Queries) => ({
+export const ephemeralTransfers = (db: Queries) => ({
   /** Records that a content of a pending transfer was received. It is kept until `endsAt`, or until the transfer is settled. */
   arrive: (id: string, sha3_384: string, endsAt: string) =>
     db.run(sql`

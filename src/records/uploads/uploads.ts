@@ -169,7 +169,7 @@ export interface UploadClaim {
   resource?: { name: string; request: ResourceRequest };
 }
 
-/** Adding and deleting unclaimed uploads, for changes with their own entry in the audit log. */
+/** Adds and deletes unclaimed uploads within acts. All other changes of them are ephemeral and have no entry in the audit log. */
 const unclaimed = (db: Queries) => {
   const { add, forget } = unclaimedUploadChanges(db);
   return { add, forget };

@@ -118,7 +118,7 @@ export const feedIndexes = (db: ReadQueries) => ({
     ).map(({ id }) => id),
 });
 
-export const feedIndexPassing = (db: Queries) => ({
+export const ephemeralFeedIndexes = (db: Queries) => ({
   ...feedIndexes(db),
 
   /** Begins an index. Returns its id. */

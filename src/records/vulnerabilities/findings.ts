@@ -180,7 +180,7 @@ function compareComponents(
   };
 }
 
-export const findingPassing = (db: Queries) => {
+export const ephemeralFindings = (db: Queries) => {
   /** The id of the next new component in this transaction. */
   let nextId: number | undefined;
   return {

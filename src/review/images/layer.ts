@@ -25,11 +25,11 @@ const piece = 256 << 10;
 const magicBytes = 6;
 const maxExtensionBytes = 64 << 10;
 
-/** Finds the file `folder/name`; returns at most `longest` bytes, and one more if it is longer. */
+/** Finds the file `folder/name`; returns at most `maxBytes` bytes, and one more if it is longer. */
 export async function findInLayer(
   source: UploadBytes,
   layer: TarFile,
-  { folder, name, longest }: { folder: string; name: string; longest: number },
+  { folder, name, maxBytes }: { folder: string; name: string; maxBytes: number },
   budget: Budget,
 ): Promise<LayerFinding> {
   const path = `${folder}/${name}`;
@@ -38,7 +38,7 @@ export async function findInLayer(
   await visitLayer(source, layer, budget, async ({ type, size, name: entryName }, take) => {
     const called = pathOf(entryName);
     if (called === path && isFile(type)) {
-      finding = await take(Math.min(size, longest + 1));
+      finding = await take(Math.min(size, maxBytes + 1));
       return 'end';
     }
     if (hides.includes(called) && !(called === folder && type === '5')) finding = 'hidden';

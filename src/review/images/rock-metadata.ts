@@ -7,7 +7,7 @@ import { readYaml } from '../yaml.ts';
 
 /** The maximum bytes unpacked of all layers together: rockcraft adds the file last, in a small layer. */
 const maxUnpackedBytes = 32 << 20;
-const file = { folder: '.rock', name: 'metadata.yaml', longest: 64 << 10 };
+const file = { folder: '.rock', name: 'metadata.yaml', maxBytes: 64 << 10 };
 const called = '.rock/metadata.yaml';
 
 export interface RockMetadata {
@@ -38,8 +38,8 @@ export function rockMetadataReader(source: UploadBytes): (layers: readonly Layer
 }
 
 function read(bytes: Uint8Array): RockMetadata {
-  if (bytes.length > file.longest) {
-    throw new Unacceptable(`'${called}' in the rock has more than ${file.longest} bytes: shorten it.`);
+  if (bytes.length > file.maxBytes) {
+    throw new Unacceptable(`'${called}' in the rock has more than ${file.maxBytes} bytes: shorten it.`);
   }
   const document = readYaml(new TextDecoder().decode(bytes), called);
   if (!(document instanceof Map)) return {};

@@ -35,7 +35,7 @@ export function listTar(source: UploadBytes): Map<string, TarFile> {
       if (type === 'x') extended = members;
       continue;
     }
-    const name = cleaned(extended.path ?? header.name);
+    const name = toEntryPath(extended.path ?? header.name);
     extended = {};
     if (type === '5') continue;
     if (type !== '0' && type !== '\0') {
@@ -91,7 +91,7 @@ export function readExtension(bytes: Buffer): { path?: string; size?: number } {
   return members;
 }
 
-function cleaned(name: string): string {
+function toEntryPath(name: string): string {
   const inner = name.replace(/^(?:\.\/)+/, '').replace(/\/$/, '');
   const parts = inner.split('/');
   if (name.startsWith('/') || parts.includes('..')) {

@@ -4,7 +4,7 @@ import {
   verifySpooledAssertions,
   type VerifiedAssertionsByName,
 } from '#acts/assertions/assertions.ts';
-import { farAhead, isFarAhead, waitReasonSubject } from '#acts/transfers/automatic.ts';
+import { farAheadWarning, isFarAhead, waitReasonSubject } from '#acts/transfers/automatic.ts';
 import { planDigestOf, planTransfer } from '#acts/transfers/plan.ts';
 import { requireTrustedSource, type WaitingTransfer } from '#acts/sites/source-trust.ts';
 import type { PlanProblem, TransferPlan, TransferSelection } from '#acts/transfers/plan-types.ts';
@@ -61,7 +61,7 @@ export interface TransferInspection extends VerifiedTransfer {
   isLate: boolean;
   plan: TransferPlan;
   /** Warning if its number is far above the last accepted number of its source. */
-  farAhead: string | undefined;
+  farAheadWarning: string | undefined;
   /** Numbers of earlier transfers that it needs or may need and that were not accepted. */
   lost: number[];
   /** Why it waits for a person although its source is accepted automatically. */
@@ -139,12 +139,12 @@ export async function inspectTransfer(
     transfer.status === 'waiting' && trustedSource !== undefined && isFarAhead(sequence, trustedSource.floor);
   const lost =
     transfer.status === 'waiting' ? await lostBefore(records, statement, plan, trustedSource?.floor ?? 0) : [];
-  const ahead = isAhead ? farAhead(sequence, trustedSource.floor) : undefined;
+  const ahead = isAhead ? farAheadWarning(sequence, trustedSource.floor) : undefined;
   return {
     ...brought,
     isLate,
     plan,
-    farAhead: ahead,
+    farAheadWarning: ahead,
     lost,
     waitReason,
     needed,
@@ -225,7 +225,7 @@ async function believedOf(
     if (!(error instanceof Refusal)) throw error;
   }
   const good = carried.createSibling();
-  for (const { assertion, subject } of apart(statement, carried)) {
+  for (const { assertion, subject } of listSeparateAssertions(statement, carried)) {
     const together = inOrder(assertion, (name) => carried.get(name));
     const reason = await refusalReason(() => verifyAssertions(together, looking));
     if (reason === undefined) for (const some of together) good.add(some);
@@ -235,7 +235,7 @@ async function believedOf(
 }
 
 /** Yields the assertions to verify one by one: those of revisions, and those without a package. */
-function* apart(
+function* listSeparateAssertions(
   { packages }: LazyTransferStatement,
   carried: SpilledAssertions,
 ): Generator<{ assertion: Assertion; subject: string }> {

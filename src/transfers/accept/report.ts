@@ -15,7 +15,7 @@ export function buildPreviewReport({
   statement,
   isLate,
   plan,
-  farAhead,
+  farAheadWarning,
   lost,
   waitReason,
   needed,
@@ -37,7 +37,7 @@ export function buildPreviewReport({
       ...(isLate
         ? ['It has expired: it can be accepted only with the approvals that the policy requires for unsigned folders.']
         : []),
-      ...(farAhead === undefined ? [] : [farAhead]),
+      ...(farAheadWarning === undefined ? [] : [farAheadWarning]),
       ...(lost.length === 0 ? [] : [wayOutOf(lost, source)]),
       ...(waitReason === null ? [] : [`It was not accepted automatically and waits for a person: ${waitReason}`]),
       `Its id is ${transfer.id}.`,

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { createGunzip } from 'node:zlib';
 
 import { block, readHeader } from '#files/tar-header.ts';
-import { writeWhole } from '#files/durable-streams.ts';
+import { createDurableFile } from '#files/durable-streams.ts';
 import { fileSource } from '#review/squashfs/source.ts';
 import { listTar, type TarFile } from '#review/images/tar.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
@@ -48,7 +48,7 @@ export async function unpack({ path, kind, size }: GatheredFile, folder: string)
   const whole = `${folder}.tar`;
   try {
     if (kind === 'tar') return await extract(path, folder);
-    await writeWhole(whole, bounded(path, size), 0o600);
+    await createDurableFile(whole, bounded(path, size), 0o600);
     return await extract(whole, folder);
   } catch (error) {
     if (error instanceof Unacceptable) return error.sentences.join(' ');
@@ -84,7 +84,7 @@ async function extract(path: string, folder: string): Promise<string | undefined
   for (const [name, { start, size }] of files) {
     const target = join(folder, name);
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-    await writeWhole(
+    await createDurableFile(
       target,
       size === 0 ? '' : (createReadStream(path, { start, end: start + size - 1 }) as AsyncIterable<Buffer>),
       0o600,

@@ -58,7 +58,7 @@ class FolderGatherer {
     this.#sorting = sorting;
   }
 
-  /** Inspects all files of a folder or of an unpacked archive. */
+  /** Inspects all files of a folder or of an inspectArchive archive. */
   async folder(path: string, name: string, depth: number): Promise<GatheredFile[]> {
     const files: GatheredFile[] = [];
     await visitFolder(path, name, {
@@ -75,14 +75,14 @@ class FolderGatherer {
     }
     for (const file of this.#open(files)) {
       if (file.kind === 'tar') await this.#archive(file, depth);
-      if (file.kind === 'gzip') await this.#unpacked(file, depth);
+      if (file.kind === 'gzip') await this.#inspectArchive(file, depth);
     }
     return files;
   }
 
   #open = (files: readonly GatheredFile[]): GatheredFile[] => files.filter((file) => !this.#sorting.isSettled(file));
 
-  /** Handles folders that form one unit: image layouts and unpacked transfers. */
+  /** Handles folders that form one unit: image layouts and inspectArchive transfers. */
   async #groups(files: readonly GatheredFile[]): Promise<void> {
     const byFolder = Map.groupBy(files, ({ folder }) => folder);
     for (const [folder, inside] of byFolder) {
@@ -162,11 +162,11 @@ class FolderGatherer {
       }
     } else if (names.has('manifest.json') && names.has('repositories')) {
       this.#sorting.refused(file, dockerArchive);
-    } else await this.#unpacked(file, depth);
+    } else await this.#inspectArchive(file, depth);
   }
 
   /** Inspects the contents of an archive, unless a saved response describes the archive itself. */
-  async #unpacked(file: GatheredFile, depth: number): Promise<void> {
+  async #inspectArchive(file: GatheredFile, depth: number): Promise<void> {
     const { answers, gathering } = this.#sorting;
     if (depth >= maxArchiveDepth) return;
     if (answers.speaksOfSize(file.size)) {

@@ -4,7 +4,7 @@ import { computeDigest } from '#domain/cryptography.ts';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { writeWhole } from '#files/durable-streams.ts';
+import { createDurableFile } from '#files/durable-streams.ts';
 import type { ReportedLibrary } from './saved-responses.ts';
 import { readAt, type GatheredFile } from './folder.ts';
 import type { GatherState } from './gather-state.ts';
@@ -65,7 +65,7 @@ export async function addReportedLibraries(sorting: GatherState): Promise<void> 
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const version = `${String(api)}.${String(patch)}`;
     const file = join(folder, `${id}-${version}`);
-    await writeWhole(file, content, 0o600);
+    await createDurableFile(file, content, 0o600);
     const size = Buffer.byteLength(content);
     const digests = {
       sha256: computeDigest('content sha256', content),

@@ -147,14 +147,14 @@ class HoldingsCollector {
       type,
       publisher: publisherId,
       private: subject.private,
-      ...saidOf(subject),
+      ...transferMetadataOf(subject),
       ...(await this.#iconOf(subject)),
       tracks: (await tracks.list(id))
         .map((track) => track.name)
         .filter((track) => isSelectedTrack(packageSelection, track)),
       revisions: await this.#revisionsOf(subject, carried),
       withdrawn: withdrawn.map(({ revision, because }) => ({ revision, why: because })),
-      ...(await this.#besides(subject, sentReleases)),
+      ...(await this.#resourcesAndImages(subject, sentReleases)),
       libraries: await this.#libraries(subject),
       channels: held
         .filter(({ revision }) => carried.some((carriedRevision) => carriedRevision.revision === revision))
@@ -208,7 +208,7 @@ class HoldingsCollector {
   }
 
   /** Returns the resources of the releases and the images that they name. */
-  async #besides(
+  async #resourcesAndImages(
     subject: PublishedPackage,
     held: readonly Pick<Release, 'resources'>[],
   ): Promise<Pick<TransferPackage, 'resources' | 'images'>> {
@@ -326,7 +326,7 @@ class HoldingsCollector {
   }
 }
 
-const saidOf = ({
+const transferMetadataOf = ({
   title,
   summary,
   description,

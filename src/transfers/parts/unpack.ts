@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 
 import { Refusal } from '#domain/refusal.ts';
 import { isDesktopFile } from '#files/desktop-files.ts';
-import { toAppendOnlyFile, syncFolder, writeWhole } from '#files/durable-streams.ts';
+import { toAppendOnlyFile, syncFolder, createDurableFile } from '#files/durable-streams.ts';
 import { formatChanged, formatNames, type UnpackedTransfer } from './unpacked-folder.ts';
 import { signaturesName, statementName } from './members.ts';
 import { NotATransfer } from '../statement/not-a-transfer.ts';
@@ -25,19 +25,19 @@ interface UnpackOptions {
 
 /** Writes and verifies all files of the parts in an empty folder, and removes them on failure. Returns the paths. */
 export async function unpack(parts: readonly OpenPart[], folder: string, doing: UnpackOptions): Promise<string[]> {
-  const all = allOf(parts);
+  const all = requireAllParts(parts);
   const [{ bytes, statement }] = all;
   const signatures = serializeSignatures(mergeSignatures(all.map(({ signatureList }) => signatureList)));
   const paths = pathsOf(statement);
-  await emptyFolder(folder);
+  await requireEmptyFolder(folder);
   const begun = [...new Set([statementName, ...paths].map(dirname))];
   try {
     for (const name of begun) await mkdir(join(folder, name), { mode: 0o755 });
     await layOut(all, folder, paths, doing);
     doing.signal.throwIfAborted();
-    await writeWhole(join(folder, statementName), bytesOf(bytes), 0o644);
-    await writeWhole(join(folder, signaturesName), bytesOf(signatures), 0o644);
-    await writeWhole(join(folder, sumsName), sumsOf(statement, paths), 0o644);
+    await createDurableFile(join(folder, statementName), bytesOf(bytes), 0o644);
+    await createDurableFile(join(folder, signaturesName), bytesOf(signatures), 0o644);
+    await createDurableFile(join(folder, sumsName), sumsOf(statement, paths), 0o644);
     for (const name of [...begun, '.']) await syncFolder(join(folder, name));
   } catch (error) {
     for (const name of [...begun, sumsName]) await rm(join(folder, name), { recursive: true, force: true });
@@ -47,7 +47,7 @@ export async function unpack(parts: readonly OpenPart[], folder: string, doing: 
 }
 
 /** Returns the parts in order without duplicates. Refuses unless all are present and still packed. */
-function allOf(parts: readonly OpenPart[]): [OpenPart, ...OpenPart[]] {
+function requireAllParts(parts: readonly OpenPart[]): [OpenPart, ...OpenPart[]] {
   const first = oneTransfer(parts);
   if (parts.some(({ takenOut }) => takenOut !== undefined)) {
     throw new Refusal('conflict', `${first.file} is unpacked already.`);
@@ -65,7 +65,7 @@ function allOf(parts: readonly OpenPart[]): [OpenPart, ...OpenPart[]] {
   return [leading, ...others];
 }
 
-async function emptyFolder(folder: string): Promise<void> {
+async function requireEmptyFolder(folder: string): Promise<void> {
   try {
     if ((await readdir(folder)).every((name) => isDesktopFile(join(folder, name)))) return;
   } catch (error) {
@@ -128,14 +128,14 @@ export async function signUnpacked(
     throw new Refusal('conflict', `${folder} is not unpacked. Unpack it with 'larder transfer unpack'.`);
   for (const part of parts) {
     // Reading a piece to its end verifies it.
-    for await (const piece of part.pieces()) await throughout(piece.bytes());
+    for await (const piece of part.pieces()) await readToEnd(piece.bytes());
   }
   const signatures = await addSignature(bytes, signer, signatureList);
   const file = join(folder, signaturesName);
   const fresh = join(folder, `${signaturesName}.new`);
   await asCaller(async () => {
     await rm(fresh, { force: true });
-    await writeWhole(fresh, bytesOf(signatures), 0o644);
+    await createDurableFile(fresh, bytesOf(signatures), 0o644);
     await rename(fresh, file);
     await syncFolder(dirname(file));
   });
@@ -182,7 +182,7 @@ export async function pack(
   }
 }
 
-async function throughout(bytes: AsyncGenerator): Promise<void> {
+async function readToEnd(bytes: AsyncGenerator): Promise<void> {
   while ((await bytes.next()).done !== true);
 }
 

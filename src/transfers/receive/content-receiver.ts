@@ -14,7 +14,7 @@ import { createConcurrencyLimit } from '#domain/concurrency-limit.ts';
 import { readingFailed } from '#files/tar-archive.ts';
 import { makeFolder } from '#files/durable.ts';
 import { listNames } from '#files/read.ts';
-import { syncFolder, writeWhole } from '#files/durable-streams.ts';
+import { syncFolder, createDurableFile } from '#files/durable-streams.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { NotATransfer } from '../statement/not-a-transfer.ts';
 import type { OpenPart, OpenPiece } from '../parts/open-part.ts';
@@ -171,7 +171,7 @@ export class TransferContentReceiver {
     const { blobs, largest, signal } = this.#keeping;
     await blobs
       .copyIn(ranges, { id: randomUUID(), expected: { sha3_384, sha256, size }, limit: largest, wrong, signal })
-      .catch((error: unknown) => saidOf(at.file)(error));
+      .catch((error: unknown) => addFileName(at.file)(error));
     await this.#arrive(sha3_384, size);
   }
 
@@ -212,13 +212,13 @@ export class TransferContentReceiver {
   /** Writes a piece completely and durably. */
   #write(file: string, { piece: { size, sha256 }, at, ranges, bytes, wrong }: OpenPiece): Promise<void> {
     const { digests, signal } = this.#keeping;
-    if (ranges === undefined) return writeWhole(file, until(signal, bytes()), 0o600);
+    if (ranges === undefined) return createDurableFile(file, until(signal, bytes()), 0o600);
     const algorithms = ['sha256'] as const;
-    return writeWhole(
+    return createDurableFile(
       file,
       async ({ fd }) => {
         const copied = await copyRanges(fd, { ranges: ranges(), size, algorithms, signal }, digests).catch(
-          (error: unknown) => (error instanceof TruncatedSource ? undefined : saidOf(at.file)(error)),
+          (error: unknown) => (error instanceof TruncatedSource ? undefined : addFileName(at.file)(error)),
         );
         if (copied?.sha256 !== sha256) throw wrong();
       },
@@ -333,7 +333,7 @@ class PiecesInProgress {
     const isSmall = ranges !== undefined && piece.size < concurrency.bytes / concurrency.any;
     while (this.#pieces >= (isSmall && this.#bytes < concurrency.bytes ? concurrency.small : concurrency.any))
       await this.#next.promise;
-    this.#mustGoWell();
+    this.#throwFailure();
   }
 
   add({ piece: { size } }: OpenPiece, work: () => Promise<void>): void {
@@ -353,7 +353,7 @@ class PiecesInProgress {
 
   async end(): Promise<void> {
     await this.idle();
-    this.#mustGoWell();
+    this.#throwFailure();
   }
 
   /** Resolves when no piece is being received, even after failures. */
@@ -361,7 +361,7 @@ class PiecesInProgress {
     while (this.#pieces > 0) await this.#next.promise;
   }
 
-  #mustGoWell(): void {
+  #throwFailure(): void {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 }
@@ -371,7 +371,7 @@ const isOfSource = (error: unknown): boolean =>
   error instanceof NotATransfer || (error as NodeJS.ErrnoException).syscall === 'read';
 
 /** Adds the file name to a read error. */
-const saidOf =
+const addFileName =
   (file: string) =>
   (error: unknown): never => {
     throw (error as NodeJS.ErrnoException).syscall === 'read' ? readingFailed(file, error) : error;

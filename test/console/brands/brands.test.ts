@@ -58,12 +58,12 @@ t.test('a signing key is made, requested and registered as three steps', async (
   const id = requests.keys.find(({ name }) => name === 'rsa4096-a')?.['public-key-sha3-384'] ?? '';
   const own = `${at}/keys/${id}`;
   const made = await root.open(own);
-  t.match(made.text, /Done: Make the key Request its registration Take the answer in/);
+  t.match(made.text, /Done: Make the key Request its registration Import the answer/);
   t.match(made.text, 'larder key request default --brand my-brand --folder ./to-the-internet');
   const request = await root.send(made, `${own}/request`);
   t.match(request, { status: 200, html: /^type: account-key-request\n/ });
   const requested = await root.open(own);
-  t.match(requested.text, /Done: Make the key Done: Request its registration Take the answer in/);
+  t.match(requested.text, /Done: Make the key Done: Request its registration Import the answer/);
 
   const wrong = await root.send(requested, `${own}/answer`, { assertions: 'type: account-key\n\nx' });
   t.match(wrong, { status: 400, text: /not a well-formed assertion/ });
@@ -74,7 +74,7 @@ t.test('a signing key is made, requested and registered as three steps', async (
   // Browsers send each line end of a field as CR LF.
   const registered = await root.send(requested, `${own}/answer`, { assertions: answer.replaceAll('\n', '\r\n') });
   t.match(registered, { status: 200, text: /The answer is imported\..*devices trust its signatures/ });
-  t.match(registered.text, /Done: Take the answer in/);
+  t.match(registered.text, /Done: Import the answer/);
   t.match((await root.open(at)).text, /has a key that is registered.*default registered/);
   t.match(await root.send(requested, `${own}/answer`, { assertions: answer }), { status: 400, text: /nothing new/ });
   for (const none of ['', '/delete']) t.equal((await root.open(`${at}/keys/none${none}`)).status, 404);

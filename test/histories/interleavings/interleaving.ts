@@ -325,7 +325,7 @@ class World {
       await this.#doors.pass(process, 'work');
       this.#holders.delete(name);
     };
-    const hold = () => process.run(() => process.leases.holding(name, work)).catch(() => undefined);
+    const hold = () => process.run(() => process.leases.withLease(name, work)).catch(() => undefined);
     await this.#doors.duringLease(hold);
   }
 
@@ -333,7 +333,7 @@ class World {
   async #checkLeases(survivor: StoreProcess): Promise<void> {
     this.#doors.waitedMs += leaseLifeMs + 10_000;
     for (const thing of [0, 1]) {
-      const held = await survivor.leases.holding(this.#name(thing), async () => 'held');
+      const held = await survivor.leases.withLease(this.#name(thing), async () => 'held');
       if (held === undefined) this.#violations.push(`the lease ${this.#name(thing)} does not end`);
     }
   }

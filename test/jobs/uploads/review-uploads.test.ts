@@ -42,7 +42,7 @@ async function world(
   review: Reviewer['review'],
   ofFile: () => Promise<{ sha384: string; sha512: string }> = () =>
     Promise.reject(new Error('no resource is pushed here')),
-  lookAgain?: number,
+  recheckMs?: number,
 ): Promise<World> {
   const [firstRecords, otherRecords] = await openRecords(t, 2);
   const clock = { now: new Date(at) };
@@ -79,8 +79,8 @@ async function world(
       log: pino({ base: null }, { write: (line) => void lines.push(line) }),
       health,
       retry: 1,
-      awhile: 1,
-      ...(lookAgain !== undefined && { lookAgain }),
+      unavailableRetryMs: 1,
+      ...(recheckMs !== undefined && { recheckMs }),
     });
   const queue = queueOf(firstRecords, 'here');
   t.teardown(() => queue.stop());
@@ -166,7 +166,7 @@ t.test('the review of a dead process is taken over by another one, when its leas
   const { queue, push, status, clock, known: records } = await world(t, approved, undefined, 5);
   await push('left');
   const dead = createLeases({ records: records, holder: 'dead', now: () => clock.now });
-  await dead.holding(
+  await dead.withLease(
     'review left',
     async () => true,
     (isHeld) => isHeld,

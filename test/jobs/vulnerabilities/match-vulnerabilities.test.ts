@@ -72,7 +72,7 @@ t.test('a process that matches waits for another one that does', async (t) => {
   const { id } = (await ada.post('/v1/snap', { name: 'hello' })).body as { id: string };
   const now = () => store.clock.now;
   const [begun, ended] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
-  const other = createLeases({ records, holder: 'another process', now }).holding('matching of bills', () => {
+  const other = createLeases({ records, holder: 'another process', now }).withLease('matching of bills', () => {
     begun.resolve(undefined);
     return ended.promise;
   });

@@ -119,7 +119,7 @@ t.test('one request is one transaction', async (t) => {
   for (let number = 1; number <= 4; number++) await addRevision(store, other, number);
   const before = footprint(store.directory);
   for (const [entry, message] of [
-    [{ channel: 'edge', revision: 4 }, /^'hello' has no revision 4\. Its newest is 2\.$/],
+    [{ channel: 'edge', revision: 4 }, /^'hello' has no revision 4\. Its newest revision is 2\.$/],
     [{ channel: '2.0/edge', revision: 1 }, /^'hello' has no track '2\.0'/],
     [{ channel: '2.0/edge', revision: null }, /^'hello' has no track '2\.0'/],
     [

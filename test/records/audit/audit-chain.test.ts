@@ -19,7 +19,7 @@ t.setTimeout(3_600_000);
 t.test('an untouched log is good, and the database itself refuses to change it', async (t) => {
   const directory = await writtenLog(t, size);
   const verdict = await verdictOn(directory);
-  t.match(verdict, { rows: size, seals: Math.ceil(size / 100), problems: [], begunAnew: [], head: { seq: size } });
+  t.match(verdict, { rows: size, seals: Math.ceil(size / 100), problems: [], restarts: [], head: { seq: size } });
   const db = new SQLite(join(directory, 'larder.db'));
   t.teardown(() => db.close());
   t.throws(() => db.exec(`UPDATE audit SET actor = 'bob' WHERE seq = 5`), /append-only/);

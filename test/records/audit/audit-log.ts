@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import SQLite from 'better-sqlite3';
 
 import { appendAudit, auditHash, type AuditRow } from '#records/audit/audit.ts';
-import { keepSeal, type AuditHead, type AuditSeal } from '#records/audit/audit-seals.ts';
+import { writeSeal, type AuditHead, type AuditSeal } from '#records/audit/audit-seals.ts';
 import { verifyAudit, type AuditVerdict } from '#records/audit/audit-verdict.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
 import { openRecords } from '#data/records.ts';
@@ -45,7 +45,7 @@ export async function writtenLog(t: Test, rows: number): Promise<string> {
       newest = (await appendAudit(tx, { ...entry, requestId: `r${seq}` }, sealing)) ?? newest;
     }
   });
-  if (newest) keepSeal(sealing, newest);
+  if (newest) writeSeal(sealing, newest);
   await db.close();
   return directory;
 }

@@ -293,7 +293,7 @@ t.test('data of the first release is sealed as a whole when it is upgraded, with
     rows: 301,
     seals: 1,
     problems: [],
-    begunAnew: [{ seq: 301, by: 'upgrade_store', left: undefined }],
+    restarts: [{ seq: 301, by: 'upgrade_store', left: undefined }],
   });
   t.equal(sealing.problem(), undefined);
   t.match(JSON.parse(sealing.file.read() ?? ''), { number: 1, seq: 301 });
@@ -330,7 +330,7 @@ t.test('a new chain names the rows that it leaves behind, and survives a kill at
     { seq: 121, action: 'roll_back_upgrade', details: /"left-behind":\{"seq":201,/ },
   ]);
   await opened.close();
-  const expected = { problems: [], begunAnew: [{ seq: 121, by: 'roll_back_upgrade', left: { seq: 201 } }] };
+  const expected = { problems: [], restarts: [{ seq: 121, by: 'roll_back_upgrade', left: { seq: 201 } }] };
   t.match(await verdictOn(directory), expected);
 
   // Killed before the file was replaced: the chain has its content, and the next process replaces it.

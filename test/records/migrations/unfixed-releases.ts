@@ -85,5 +85,8 @@ export async function checkFixedReleases(t: Test, db: Database): Promise<void> {
     'of a revision that no channel holds any more',
   );
   t.equal(await pastReleases.resourcesOf('charm', 1), undefined);
-  t.same(await Promise.all([4, 2].map((revision) => pastReleases.hasGiven('snap', 'words', revision))), [true, false]);
+  t.same(await Promise.all([4, 2].map((revision) => pastReleases.hasIncluded('snap', 'words', revision))), [
+    true,
+    false,
+  ]);
 }

@@ -204,7 +204,7 @@ const windowTitle = 'The refresh window';
 const identityOf = (part: FleetPart | undefined): string =>
   part === undefined ? '' : toCanonicalText([part.text, part.settings]);
 
-function contrast(title: string, ours: FleetPart | undefined, theirs: FleetPart | undefined): string {
+function describeDifference(title: string, ours: FleetPart | undefined, theirs: FleetPart | undefined): string {
   const unset = title === windowTitle ? 'not set' : 'as in the store';
   return `${title} is ${ours?.text ?? unset} here and ${theirs?.text ?? unset} at its source.`;
 }
@@ -224,7 +224,7 @@ function differences(ours: TransferFleet, theirs: TransferFleet): string[] {
   const sentences = [...new Set([...localParts.keys(), ...sentParts.keys()])]
     .filter((key) => identityOf(localParts.get(key)) !== identityOf(sentParts.get(key)))
     .map((key) =>
-      contrast((localParts.get(key) ?? sentParts.get(key))!.title, localParts.get(key), sentParts.get(key)),
+      describeDifference((localParts.get(key) ?? sentParts.get(key))!.title, localParts.get(key), sentParts.get(key)),
     );
   const onlyHere = missingFrom(theirs.devices, ours.devices).length;
   const onlyThere = missingFrom(ours.devices, theirs.devices).length;
@@ -255,7 +255,7 @@ function mergeFleets(
     isKept.add(key);
     const { title } = (localParts.get(key) ?? sentParts.get(key))!;
     localEdits.push(
-      `${contrast(title, localParts.get(key), sentParts.get(key))} It was edited here and is not changed.`,
+      `${describeDifference(title, localParts.get(key), sentParts.get(key))} It was edited here and is not changed.`,
     );
   }
   const [sent, mine] = [base?.devices ?? [], ours?.devices ?? []];

@@ -2,7 +2,7 @@
 import { createDigest } from '#domain/cryptography.ts';
 import { refuseBadLinks } from '#domain/packages/links.ts';
 import { refusalReason } from '#domain/refusal.ts';
-import type { Followed, Links, PublishedPackage } from '#records/packages/packages.ts';
+import type { EditableField, Links, PublishedPackage } from '#records/packages/packages.ts';
 import { subjectOf } from '../findings.ts';
 import type { PackagePlanning } from '../package-planning.ts';
 import type { TransferMetadata } from '../plan-types.ts';
@@ -19,7 +19,7 @@ export const metadataContent: ContentKind = {
       PublishedPackage[keyof TransferMetadata],
     ][]) {
       const [from, to] = [inWords(existing?.[field] ?? null), inWords(value)];
-      if (existing?.edited.includes(field as Followed) === true) {
+      if (existing?.edited.includes(field as EditableField) === true) {
         if (from !== to) planning.unchanged(names[field], 'It was edited here and is not changed.');
         continue;
       }

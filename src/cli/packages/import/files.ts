@@ -85,7 +85,7 @@ function beginOf(path: string): string {
 
 /** Returns the message of a refusal; throws an internal error again. */
 export function describeRefusal(error: unknown): string {
-  const isSaid = error instanceof Refusal || (error instanceof Failure && error.code !== 'interrupted');
-  if (isSaid) return error.message;
+  const isForAdministrator = error instanceof Refusal || (error instanceof Failure && error.code !== 'interrupted');
+  if (isForAdministrator) return error.message;
   throw error;
 }

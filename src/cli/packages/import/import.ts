@@ -59,7 +59,7 @@ export const packageImport = command({
   run(call) {
     const { positionals, options } = call;
     const { files } = positionals;
-    if (files.length === 0) throw new UsageError('nothing was looked at: name the snaps and their assertions');
+    if (files.length === 0) throw new UsageError('no files given: name the snaps and their assertions');
     const channels = parseChannelArguments(options.release);
     return withStore(call, (store) => importFiles(store, call, { files, channels, isPreview: options.preview }), {
       writesOutside: true,
@@ -82,23 +82,23 @@ async function importFiles(
   const gathered = await store.asCaller(() => sortImportFiles(files));
   const roots = readTrusted(store.config.assertions.trusted);
   return withReviewer(async (reviewer) => {
-    const looking = { ...store, roots, reviewer, pool: gathered.pool, digests: new Set<string>() };
-    const preview = await inspectAll(gathered.snaps, looking, progress);
-    const others = await inspectOthers(preview.seen, looking);
+    const inspection = { ...store, roots, reviewer, pool: gathered.pool, digests: new Set<string>() };
+    const preview = await inspectAll(gathered.snaps, inspection, progress);
+    const others = await inspectOthers(preview.seen, inspection);
     const outcome: PackageImportOutcome = {
       ...preview,
       isPreview,
       passedOver: gathered.passedOver,
-      assertions: others.come,
+      assertions: others.valid,
       refused: [...gathered.refused, ...preview.refused, ...others.refused],
       released: [],
     };
     if (!isPreview) {
       await withBlobs(store, async ({ blobs }) => {
-        const taking = { ...looking, blobs, reviewer, progress };
-        await importAll(outcome, store, taking);
+        const importContext = { ...inspection, blobs, reviewer, progress };
+        await importAll(outcome, store, importContext);
       });
-      const { stored, refused } = await importOthers(others.come, store, looking);
+      const { stored, refused } = await importOthers(others.valid, store, inspection);
       outcome.assertions = stored;
       outcome.refused.push(...refused);
       await releaseAll(outcome, store, channels);
@@ -112,15 +112,15 @@ async function importFiles(
 /** Inspects every snap; returns them sorted by package and revision, so that older revisions are imported first. */
 async function inspectAll(
   snaps: readonly string[],
-  looking: SnapInspectionContext,
+  inspection: SnapInspectionContext,
   progress: ProgressReporter,
 ): Promise<Pick<PackageImportOutcome, 'seen' | 'refused'>> {
   const seen = new Map<string, InspectedSnap>();
   const refused: PackageImportOutcome['refused'] = [];
   for (const [at, file] of snaps.entries()) {
-    progress.at('looking', at, snaps.length);
+    progress.at('inspecting', at, snaps.length);
     try {
-      const inspected = await inspectSnap(file, looking);
+      const inspected = await inspectSnap(file, inspection);
       const key = `${inspected.snap.name}/${String(inspected.snap.revision)}`;
       const twin = seen.get(key);
       if (twin === undefined) seen.set(key, inspected);
@@ -143,13 +143,13 @@ async function inspectAll(
 async function importAll(
   outcome: PackageImportOutcome,
   store: OpenStore,
-  taking: Parameters<typeof importSnap>[2],
+  importContext: Parameters<typeof importSnap>[2],
 ): Promise<void> {
-  const come = outcome.seen.filter(({ isHere }) => !isHere);
-  for (const [at, inspected] of come.entries()) {
-    taking.progress.at('taking in', at, come.length);
+  const missing = outcome.seen.filter(({ isHere }) => !isHere);
+  for (const [at, inspected] of missing.entries()) {
+    importContext.progress.at('importing', at, missing.length);
     try {
-      await importSnap(inspected, store, taking);
+      await importSnap(inspected, store, importContext);
     } catch (error) {
       outcome.refused.push({ file: inspected.file, why: describeRefusal(error) });
       outcome.seen = outcome.seen.filter((other) => other !== inspected);

@@ -36,21 +36,21 @@ export interface InspectedSnap {
 }
 
 /** Inspects one file; refuses it if the file or its assertions cannot be imported. */
-export const inspectSnap = (file: string, looking: SnapInspectionContext): Promise<InspectedSnap> =>
+export const inspectSnap = (file: string, inspection: SnapInspectionContext): Promise<InspectedSnap> =>
   withSentFile(
     file,
     async (sent) => {
       const digests = await digestsOf(sent);
-      looking.digests.add(digests.sha3_384);
-      const facts = await snapFactsOf(sent.handle.fd, looking.reviewer);
+      inspection.digests.add(digests.sha3_384);
+      const facts = await snapFactsOf(sent.handle.fd, inspection.reviewer);
       if (typeof facts === 'string') throw new Failure(facts);
       const provenance = readProvenance(facts.snapYaml) ?? defaultProvenance;
-      const { assertions, believed, revision } = await assertionsOf({ ...digests, provenance }, looking);
+      const { assertions, believed, revision } = await assertionsOf({ ...digests, provenance }, inspection);
       const snap = readForeignSnap(revision, believed.find);
       const { name, version, architectures } = facts;
       const wrong = disagreement(snap, { ...digests, size: sent.size, name, provenance });
       if (wrong !== undefined) throw new Failure(wrong);
-      const place = await findImportedSnap(looking.records, snap);
+      const place = await findImportedSnap(inspection.records, snap);
       const notes = [
         ...(place.subject === undefined ? ['new package'] : []),
         ...(place.newest > snap.revision && place.revision === undefined
@@ -62,7 +62,7 @@ export const inspectSnap = (file: string, looking: SnapInspectionContext): Promi
       const { sha256 } = digests;
       return { file, snap, version, architectures, sha256, assertions, isHere: isAlreadyImported(place, snap), notes };
     },
-    looking.asCaller,
+    inspection.asCaller,
   );
 
 interface SnapFileDigests {

@@ -8,7 +8,7 @@ import type { SnapInspectionContext, InspectedSnap } from './inspect-snap.ts';
 
 export interface OtherImportAssertions {
   /** Ordered: each assertion follows its prerequisites. */
-  come: Assertion[];
+  valid: Assertion[];
   refused: SkippedImportFile[];
 }
 
@@ -31,23 +31,23 @@ export async function inspectOthers(
       refused.push({ file: pool.fileOf(revision), why: ofAnotherFile(revision) });
     }
   }
-  const ofThoseHere = seen.filter(({ isHere }) => isHere).flatMap(({ assertions }) => assertions);
-  const come = new Set<Assertion>();
-  for (const assertion of new Set([...ofThoseHere, ...pool.all.filter((candidate) => !ofSnaps.has(candidate))])) {
+  const ofStoredSnaps = seen.filter(({ isHere }) => isHere).flatMap(({ assertions }) => assertions);
+  const valid = new Set<Assertion>();
+  for (const assertion of new Set([...ofStoredSnaps, ...pool.all.filter((candidate) => !ofSnaps.has(candidate))])) {
     try {
       if (assertion.type === 'account-key-request') throw isRequest();
       const { accepted } = await verifyAssertions(pool.withPrerequisites(assertion), { ...world, now: world.now() });
-      accepted.forEach((each) => come.add(each));
+      accepted.forEach((each) => valid.add(each));
     } catch (error) {
       refused.push({ file: pool.fileOf(assertion), why: describeRefusal(error) });
     }
   }
-  return { come: [...come], refused };
+  return { valid: [...valid], refused };
 }
 
 /** Verifies the assertions again and stores the valid ones; reports the others. */
 export async function importOthers(
-  come: readonly Assertion[],
+  valid: readonly Assertion[],
   { acts, person }: Pick<OpenStore, 'acts' | 'person'>,
   { pool, ...world }: SnapInspectionContext,
 ): Promise<{ stored: Assertion[]; refused: SkippedImportFile[] }> {
@@ -59,8 +59,8 @@ export async function importOthers(
     await acts.do(storeImportedAssertions, person, believed);
     stored.push(...believed.accepted);
   };
-  for (let at = 0; at < come.length; at += batch) {
-    const some = come.slice(at, at + batch);
+  for (let at = 0; at < valid.length; at += batch) {
+    const some = valid.slice(at, at + batch);
     try {
       await keep(some);
     } catch (error) {

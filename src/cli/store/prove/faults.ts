@@ -154,7 +154,7 @@ async function controlRefused({ client, ledgers }: TrialStore, name: string, tal
   const lost = await findLost(ledger, client);
   countControl(
     tally,
-    `a refused change was reported as: ${lost.join('; ')}`,
+    `the check had to report a refused change as lost, and reported: ${lost.join('; ')}`,
     lost.length === 1 && lost[0]!.includes(name),
   );
   ledger.names.delete(name);

@@ -200,7 +200,7 @@ const tampers: Readonly<Record<string, Tamper>> = {
 
 const renumber = (rows: AuditCells[]): AuditCells[] => rows.map((row, at) => ({ ...row, seq: BigInt(at + 1) }));
 
-/** Computes the hashes again, which needs no key. */
+/** Computes the hashes of all rows again, so that the chain is consistent. It needs no key. */
 function chain(rows: AuditCells[]): AuditCells[] {
   let previous = rows[0]!.previous;
   return rows.map((row) => {

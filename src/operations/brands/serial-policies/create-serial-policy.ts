@@ -21,7 +21,7 @@ export const createSerialPolicy = operation({
       brandAccountId: brand.accountId,
       modelName: params.model_name,
       keyId: body['signing-key-sha3-384'],
-      asks: principal,
+      principal,
     });
     return presentSerialPolicy(policy);
   },

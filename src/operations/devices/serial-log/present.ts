@@ -11,8 +11,8 @@ export const presentSerialLogEntry = (
   'model-name': entry.modelName,
   serial: entry.serial,
   'signing-key-sha3-384': entry.signingKeySha3384,
-  ...(isWanted(query['include-serial-assertion']) && { 'serial-assertion': entry.serialAssertion }),
-  ...(isWanted(query['include-serial-request-assertion']) && { 'serial-request-assertion': entry.serialRequest }),
+  ...(isFlagSet(query['include-serial-assertion']) && { 'serial-assertion': entry.serialAssertion }),
+  ...(isFlagSet(query['include-serial-request-assertion']) && { 'serial-request-assertion': entry.serialRequest }),
 });
 
-const isWanted = (member: string | undefined): boolean => member !== undefined && member.toLowerCase() !== 'false';
+const isFlagSet = (member: string | undefined): boolean => member !== undefined && member.toLowerCase() !== 'false';

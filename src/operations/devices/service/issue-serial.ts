@@ -77,7 +77,7 @@ async function formerSerial(
   const before =
     enclosed === undefined
       ? { brand: request.brandId, model: logged?.modelName ?? '', serial: logged?.serial ?? '' }
-      : await believed(enclosed, request, earlier, parts);
+      : await readEnclosedSerial(enclosed, request, earlier, parts);
   if (before.brand === request.brandId && before.model === request.model) return before;
   const isPermitted =
     before.brand === request.brandId &&
@@ -89,8 +89,8 @@ async function formerSerial(
   );
 }
 
-/** The content of an enclosed serial, after its signature is verified and it belongs to this device. */
-async function believed(
+/** Returns the content of an enclosed serial. Refuses a serial of another device, and one without a valid signature. */
+async function readEnclosedSerial(
   serial: Assertion,
   request: SerialRequest,
   earlier: readonly SerialLogEntry[],

@@ -17,6 +17,7 @@ import { bundle, files, otherCommands, packageFiles, release, root, workers } fr
 import { commitOf } from './commit.ts';
 import { dynamicSymbols, withoutDebuggingData } from './elf.ts';
 import { asFunction, scriptOf } from './program.ts';
+import { thirdParties } from './third-party.ts';
 import { digest, ownArchitecture, runtimeFor, type Architecture } from './runtime.ts';
 
 const sizeLimit = 125_000_000;
@@ -78,6 +79,13 @@ function assets(arch: Architecture): Record<string, string> {
     readReleaseKeys(readFileSync(releaseKeys, 'utf8'));
     embedded.set(releaseKeysFile, releaseKeys);
   }
+  // The preview of a newer release compares its bill of materials with this list.
+  const components = join(work, 'components.json');
+  writeFileSync(
+    components,
+    JSON.stringify({ components: thirdParties(arch).map(({ name, version }) => ({ name, version })) }),
+  );
+  embedded.set('built/components.json', components);
   for (const [name, file] of Object.entries(programs(arch))) embedded.set(name, file);
   const list = join(work, 'assets.json');
   writeFileSync(list, JSON.stringify([...embedded.keys()].sort()));

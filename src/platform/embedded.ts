@@ -1,6 +1,6 @@
 // The files that ship with the program: schemas, migrations, pages and worker code. In a checkout they are files below the root of the
 // project; in the executable they are assets.
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getAsset, getRawAsset, isSea } from 'node:sea';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
@@ -10,6 +10,18 @@ const root = join(import.meta.dirname, '../..');
 /** The text of an embedded file; `path` is relative to the root of the project, e.g. `schemas/names.json`. */
 export function embeddedText(path: string): string {
   return isSea() ? getAsset(path, 'utf8') : readFileSync(join(root, path), 'utf8');
+}
+
+/**
+ * The text of a file that a build adds to those of the sources, such as the bill of materials; undefined if there is none. A checkout has
+ * no build: its tests put such files into the folder in LARDER_BUILT.
+ */
+export function builtText(name: string): string | undefined {
+  if (isSea()) return embeddedNames('built').includes(name) ? getAsset(`built/${name}`, 'utf8') : undefined;
+  // eslint-disable-next-line no-restricted-properties -- the environment names the files of a build, as for the build itself
+  const folder = process.env['LARDER_BUILT'];
+  const file = folder === undefined ? undefined : join(folder, name);
+  return file !== undefined && existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
 /** The bytes of an embedded file, such as a font. */

@@ -90,11 +90,27 @@ async function verified(
   copyOf: ReleaseVerification['copyOf'] = () => undefined,
 ): Promise<VerifiedRelease> {
   const trusted = fingerprint === undefined ? builtInKeys() : { fingerprint };
+  const hint =
+    'keys' in trusted && trusted.keys.length === 0
+      ? " Give the fingerprint of the release key with '--fingerprint'."
+      : '';
+  const verification = { trusted, installed: older ? undefined : version, copyOf };
+  return withReleaseErrors(folder, () => verifyRelease(resolve(folder), verification), hint);
+}
+
+/** Runs work on the release in a folder; each of its errors becomes a sentence. */
+export async function withReleaseErrors<Result>(
+  folder: string,
+  work: () => Promise<Result>,
+  hint = '',
+): Promise<Result> {
   try {
-    return await verifyRelease(resolve(folder), { trusted, installed: older ? undefined : version, copyOf });
+    return await work();
   } catch (error) {
     if (error instanceof UntrustedRelease)
-      throw new Failure(`cannot trust the release in ${folder}: ${error.message}`, { code: 'untrusted-release' });
+      throw new Failure(`cannot trust the release in ${folder}: ${error.message}${hint}`, {
+        code: 'untrusted-release',
+      });
     throw toReadFailure(folder, error);
   }
 }

@@ -42,9 +42,7 @@ export interface ReleaseProof {
 /** Reads a manifest that the keys have signed twice, in both forms. Throws `UntrustedRelease` if they are not. */
 export function readProvenManifest(proof: ReleaseProof, keys: LarderReleaseKeys): LarderReleaseManifest {
   if (keys.keys.length === 0)
-    throw new UntrustedRelease(
-      "This larder has no release keys, because it was built without them. Give the fingerprint of the release key with '--fingerprint'.",
-    );
+    throw new UntrustedRelease('This larder has no release keys, because it was built without them.');
   requireSshSignature(proof, keys);
   requireSignatures(proof, keys);
   return readManifest(proof.manifest);

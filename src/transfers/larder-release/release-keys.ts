@@ -1,7 +1,7 @@
 // The keys that sign releases of larder. A build embeds them in place of the empty list of the sources.
 import { findProblems } from '#contract/schema.ts';
 import type { LarderReleaseKeys } from '#contract/wire.ts';
-import { embeddedText } from '#platform/embedded.ts';
+import { builtText, embeddedText } from '#platform/embedded.ts';
 import { parseRotation } from '../site.ts';
 import { UntrustedRelease } from './untrusted-release.ts';
 
@@ -9,7 +9,8 @@ import { UntrustedRelease } from './untrusted-release.ts';
 export const releaseKeysFile = 'src/transfers/larder-release/release-keys.json';
 
 /** Returns the keys that are built into this program. */
-export const builtInKeys = (): LarderReleaseKeys => readReleaseKeys(embeddedText(releaseKeysFile));
+export const builtInKeys = (): LarderReleaseKeys =>
+  readReleaseKeys(builtText('release-keys.json') ?? embeddedText(releaseKeysFile));
 
 /** Reads a file of keys. Throws an error if it is invalid. */
 export function readReleaseKeys(text: string): LarderReleaseKeys {

@@ -21,7 +21,7 @@ import { UntrustedRelease } from './untrusted-release.ts';
 
 /** A folder with more files is not a release. */
 const maxFiles = 200;
-const maxTextBytes = maxSignaturesBytes;
+export const maxProofBytes = maxSignaturesBytes;
 const chunkBytes = 1 << 20;
 
 export interface ReleaseVerification {
@@ -41,9 +41,26 @@ export interface VerifiedRelease {
 
 /** Verifies the release in a folder. Throws `UntrustedRelease` with the reason if anything differs. */
 export async function verifyRelease(folder: string, verification: ReleaseVerification): Promise<VerifiedRelease> {
-  const { installed, copyOf } = verification;
-  const names = await listFiles(folder);
-  const read = (name: string): Promise<string> => readText(folder, name);
+  const { copyOf } = verification;
+  const files = { names: await listFiles(folder), read: (name: string) => readText(folder, name) };
+  const verified = await proveRelease(files, verification);
+  for (const file of verified.manifest.files) await verifyFile(join(folder, file.name), file, copyOf?.(file.name));
+  return verified;
+}
+
+/** The files of a release, in a folder or as contents of the store. */
+export interface ReleaseFiles {
+  /** All names, sorted. */
+  names: readonly string[];
+  /** Reads a small text. Throws `UntrustedRelease` if it is missing or too large. */
+  read: (name: string) => Promise<string>;
+}
+
+/** Verifies the manifest of a release and the names of its files. The caller compares the files with the manifest. */
+export async function proveRelease(
+  { names, read }: ReleaseFiles,
+  { trusted, installed }: Pick<ReleaseVerification, 'trusted' | 'installed'>,
+): Promise<VerifiedRelease> {
   const proof = {
     manifest: await read(manifestFile),
     sshSignature: await read(sshSignatureFile),
@@ -53,14 +70,13 @@ export async function verifyRelease(folder: string, verification: ReleaseVerific
   const rotationFiles = Array.from({ length: rotations }, (_, at) => rotationFile(at + 1));
   const texts: string[] = [];
   for (const name of rotationFiles) texts.push(await read(name));
-  const keys = keysFor(verification.trusted, proof.sshSignature, texts);
+  const keys = keysFor(trusted, proof.sshSignature, texts);
   const manifest = readProvenManifest(proof, keys);
   if (installed !== undefined && compareVersions(manifest.version, installed) < 0)
     throw new UntrustedRelease(
       `It is release ${manifest.version}, older than the installed ${installed}. '--older' accepts an older one.`,
     );
   refuseOtherFiles(names, [manifestFile, sshSignatureFile, signaturesFile, ...rotationFiles], manifest);
-  for (const file of manifest.files) await verifyFile(join(folder, file.name), file, copyOf?.(file.name));
   return { manifest, fingerprints: keys.keys.map(releaseFingerprint) };
 }
 
@@ -122,7 +138,7 @@ async function withFile<Result>(
 
 const readText = (folder: string, name: string): Promise<string> =>
   withFile(join(folder, name), async (handle, size) => {
-    if (size > maxTextBytes) throw new UntrustedRelease(`${name} is too large.`);
+    if (size > maxProofBytes) throw new UntrustedRelease(`${name} is too large.`);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(size), 0, size, 0);
     return buffer.toString('utf8', 0, bytesRead);
   });

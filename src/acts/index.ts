@@ -33,6 +33,7 @@ import { storeKeyRequest, storeImportedAssertions, storeSignedAssertion } from '
 import { storeBills } from './vulnerabilities/bills-of-materials.ts';
 import { acceptFinding, withdrawAcceptedFinding } from './vulnerabilities/accepted-findings.ts';
 import { recordFindings } from './vulnerabilities/record-findings.ts';
+import { removeLarderRelease } from './store/larder-releases.ts';
 import { importFeed, removeFeed } from './vulnerabilities/feeds.ts';
 import { createBrand, deleteBrand, updateBrand } from './brands/brands.ts';
 import { addBuildset, addCommitWorkflow, updateBuild, updateCommitWorkflow } from './builds/builds.ts';
@@ -189,6 +190,7 @@ export const actsByNoun: Readonly<Record<string, readonly Act<never, unknown>[]>
   'Bills of materials': [storeBills],
   Vulnerabilities: [recordFindings, acceptFinding, withdrawAcceptedFinding],
   'Feeds of advisories': [importFeed, removeFeed],
+  'Releases of larder': [removeLarderRelease],
   'Charm libraries': [createLibrary, publishLibrary],
   'Grants to devices': [grantToDevices, revokeFromDevices],
   Exports: [exportAudit],

@@ -92,6 +92,7 @@ import { subscriptionChanges, subscriptions } from './sites/subscriptions.ts';
 import { totpSecretChanges, totpSecrets } from './accounts/totp-secrets.ts';
 import { trackChanges, tracks } from './releases/tracks.ts';
 import { transferSourceChanges, transferSources } from './sites/transfer-sources.ts';
+import { larderReleaseChanges, larderReleases } from './store/larder-releases.ts';
 import { transferChanges, ephemeralTransfers, transfers } from './transfers/transfers.ts';
 import { feedIndexes, ephemeralFeedIndexes } from './vulnerabilities/feed-indexes.ts';
 import { ephemeralFindings, vulnerabilityFindings } from './vulnerabilities/findings.ts';
@@ -133,6 +134,7 @@ const reading = (db: ReadQueries) => ({
   heldRevisions: heldRevisions(db),
   holdings: holdings(db),
   inventory: inventory(db),
+  larderReleases: larderReleases(db),
   invites: invites(db),
   imageCredentials: imageCredentials(db),
   images: images(db),
@@ -237,6 +239,7 @@ const changing = createLazily({
   invites: inviteChanges,
   imageCredentials: imageCredentialChanges,
   images: imageChanges,
+  larderReleases: larderReleaseChanges,
   lastLogins: lastLoginChanges,
   macaroons: macaroonChanges,
   models: modelChanges,

@@ -398,6 +398,23 @@ CREATE TABLE kept_contents (
   size       INTEGER NOT NULL,
   PRIMARY KEY (package_id, sha3_384)
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE larder_release_files (
+  version  TEXT NOT NULL REFERENCES larder_releases (version) ON DELETE CASCADE,
+  name     TEXT NOT NULL CHECK (length(name) <= 128),
+  sha3_384 TEXT NOT NULL CHECK (length(sha3_384) = 96),
+  size     INTEGER NOT NULL,
+  PRIMARY KEY (version, name)
+);
+CREATE TABLE larder_releases (
+  version     TEXT PRIMARY KEY CHECK (length(version) <= 64),
+  commit_id   TEXT CHECK (length(commit_id) <= 64),
+  released    TEXT NOT NULL CHECK (length(released) <= 10),
+  -- The SHA-256 of its signed manifest.
+  manifest    TEXT NOT NULL CHECK (length(manifest) = 64),
+  source      TEXT NOT NULL,
+  accepted_at TEXT NOT NULL,
+  accepted_by TEXT NOT NULL
+);
 CREATE TABLE last_logins (
   account_id      TEXT PRIMARY KEY REFERENCES accounts (id),
   at              TEXT NOT NULL,
@@ -1157,6 +1174,7 @@ CREATE UNIQUE INDEX invites_in_order ON invites (seq);
 CREATE INDEX invites_of_package ON invites (package_id, created_at, seq);
 CREATE UNIQUE INDEX invites_open ON invites (package_id, account_id) WHERE accepted_at IS NULL AND revoked_at IS NULL;
 CREATE INDEX kept_contents_by_content ON kept_contents (sha3_384, package_id);
+CREATE INDEX larder_release_files_by_content ON larder_release_files (sha3_384);
 CREATE INDEX macaroons_by_account ON macaroons (account_id, valid_since);
 CREATE INDEX macaroons_by_end ON macaroons (valid_until, session_id);
 CREATE INDEX macaroons_by_root_key ON macaroons (root_key_id);
@@ -1262,7 +1280,8 @@ CREATE VIEW needed_contents (sha3_384) AS
   UNION ALL SELECT sha3_384 FROM made_texts WHERE sequence > (SELECT coalesce(max(sequence), 0) - 100 FROM made_transfers)
   UNION ALL SELECT sha3_384 FROM passing_transfer_contents
   UNION ALL SELECT sha3_384 FROM passing_deltas WHERE sha3_384 IS NOT NULL
-  UNION ALL SELECT sha3_384 FROM vulnerability_feeds;
+  UNION ALL SELECT sha3_384 FROM vulnerability_feeds
+  UNION ALL SELECT sha3_384 FROM larder_release_files;
 CREATE VIEW package_contents (package_id, sha3_384, size) AS
 SELECT package_id, sha3_384, size FROM revisions WHERE deleted_at IS NULL
 UNION
@@ -1322,6 +1341,7 @@ INSERT INTO migrations (name) VALUES ('0103-fleet-sources');
 INSERT INTO migrations (name) VALUES ('0104-searched-advisories');
 INSERT INTO migrations (name) VALUES ('0105-openid');
 INSERT INTO migrations (name) VALUES ('0106-certificate-logins');
+INSERT INTO migrations (name) VALUES ('0107-larder-releases');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);

@@ -35,6 +35,7 @@ const journeys: [file: string, ...parts: string[]][] = [
   ['cli/packages/package-import.test.ts', 'a snap is imported'],
   ['cli/packages/package-set-id.test.ts'],
   ['cli/vulnerabilities/feeds.test.ts'],
+  ['transfers/accept/larder-releases.test.ts'],
   ['cli/uploads/reviews.test.ts', 'an upload waits', 'a person rejects', 'guardrails'],
   ['faults/serving.test.ts', "'backup-failed'"],
   ['faults/serving.test.ts', "'drill-failed'"],

@@ -1,6 +1,6 @@
 // The guide for transfers, typed unchanged at two sites with one stick between them.
 import { execFile } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -14,6 +14,7 @@ import { examplesIn, examplesOf, missingOutput } from '#test/fixtures/guides.ts'
 import { download, offered, rootsFile } from '#test/fixtures/packages/online-store.ts';
 import { folder, newStore, type NewStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
+import { buildIn, keysOf, makeRelease, newSigner } from '#test/transfers/larder-release/releases.ts';
 
 t.setTimeout(600_000);
 
@@ -74,6 +75,9 @@ t.test('the lines of the guide bring a snap from one site to the other, and back
   mkdirSync(join(stick, 'fetched'));
   await download(join(stick, 'fetched'), offered('hello-on', 13));
   writeFileSync(join(stick, 'fetched', 'info.json'), JSON.stringify(snapInfo(offered('hello-on', 13), 'stable')));
+  const signer = newSigner(bin);
+  buildIn(t, keysOf(signer));
+  renameSync(makeRelease(bin, signer), join(stick, 'larder-1.2.0'));
   const sites: Record<string, Pick<NewStore, 'data'>> = {
     'at the depot': depot,
     'at site-a': receiver,

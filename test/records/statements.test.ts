@@ -13,6 +13,7 @@ import { columnLists, sourceStatements } from '#test/fixtures/records/statements
 
 /** Tables that stay small with any number of packages: reading all of one is cheap. */
 const small = new Set([
+  'larder_releases',
   'vulnerability_feeds',
   'passing_feed_indexes',
   'passing_leases',

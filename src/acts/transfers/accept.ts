@@ -16,10 +16,11 @@ import { parseFindings } from './findings.ts';
 import { acceptAssertions } from './kinds/assertions.ts';
 import { acceptFeeds } from './kinds/feeds.ts';
 import { acceptFleets } from './kinds/fleets.ts';
+import { acceptLarderReleases } from './kinds/larder-releases.ts';
 import type { PackageAcceptance } from './kinds/content-kind.ts';
 import { acceptWholePackage } from './kinds/index.ts';
 import { approvalLines, planDigestOf, planTransfer } from './plan.ts';
-import type { PlanLine, TransferPlan, TransferSelection } from './plan-types.ts';
+import type { LarderReleaseVerdict, PlanLine, TransferPlan, TransferSelection } from './plan-types.ts';
 import { buildReceipt, type ChannelUndo, type Receipt } from './receipt.ts';
 import { releasedSubjects } from './released-subjects.ts';
 import type { LazyTransferStatement } from './statement.ts';
@@ -28,6 +29,8 @@ import { requireWaitingTransfer } from './transfers.ts';
 export interface TransferAcceptance extends WaitingTransfer, TransferSelection {
   /** The verified assertions of the transfer. */
   believed: VerifiedAssertionsByName<AssertionSelection>;
+  /** The verdicts on its releases of larder, with the keys of the program that accepts it. */
+  larderReleases: ReadonlyMap<string, LarderReleaseVerdict>;
   /** Whether to accept without a person, if the source and the policy permit it. */
   isAutomatic?: boolean;
   /**
@@ -90,6 +93,7 @@ export const acceptTransfer = act({
     for (const packagePlan of plan.packages)
       await acceptWholePackage({ tx, doing, plan: packagePlan, finding, findings, undo });
     await acceptFleets(tx, plan, doing);
+    await acceptLarderReleases(tx, plan, doing);
     collectGarbage();
     await tx.transferSources.raiseFloor(statement.source, statement.sequence);
     const receipt = await buildReceipt(tx, { received: before, statement, source, plan, automatic, undo }, doing);

@@ -34,6 +34,8 @@ export type SubjectFindings =
   | { kind: 'image-contents'; bill: BillOfMaterials }
   | { kind: 'library'; text: string }
   | { kind: 'icon' }
+  /** All files of a release of larder have the digests of its manifest. */
+  | { kind: 'larder-release' }
   | ({ kind: 'feed' } & Pick<VulnerabilityFeed, 'format' | 'datedAt' | 'entries' | 'skipped' | 'releases'>);
 
 export type FindingsOfKind<Kind extends SubjectFindings['kind']> = Extract<SubjectFindings, { kind: Kind }>;

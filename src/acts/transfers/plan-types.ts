@@ -17,6 +17,7 @@ import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { Release } from '#records/releases/releases.ts';
 import type { TransferSource } from '#records/sites/transfer-sources.ts';
+import type { LarderRelease, LarderReleaseFile } from '#records/store/larder-releases.ts';
 import type { TransferFinding } from '#records/transfers/transfers.ts';
 import type { VulnerabilityFeed } from '#records/vulnerabilities/feeds.ts';
 import type { VerifiedAssertionsByName } from '../assertions/assertions.ts';
@@ -30,6 +31,7 @@ type Nouns =
   | 'charmLibraries'
   | 'fleets'
   | 'images'
+  | 'larderReleases'
   | 'neededContents'
   | 'packages'
   | 'releases'
@@ -66,7 +68,8 @@ export interface PlanLine {
     | 'close'
     | 'assertion'
     | 'feed'
-    | 'fleet';
+    | 'fleet'
+    | 'larder-release';
   /** The object of the change: a revision, a channel with its slot, or a resource with its revision. */
   what: string;
   from: string | null;
@@ -114,6 +117,25 @@ export interface PackagePlan {
 /** A feed of advisories to accept. */
 export type PlannedFeed = Omit<VulnerabilityFeed, 'importedAt' | 'importedBy'>;
 
+/**
+ * The verdict on a release of larder in a transfer: its signed manifest matches its files, and the keys of this program have signed it; or
+ * the reason why it is not trusted.
+ */
+export type LarderReleaseVerdict =
+  | {
+      /** The SHA-256 of the manifest. */
+      manifest: string;
+      installed: string;
+      isNewer: boolean;
+    }
+  | { refused: string };
+
+/** A release of larder to keep. */
+export interface PlannedLarderRelease {
+  release: Omit<LarderRelease, 'acceptedAt' | 'acceptedBy'>;
+  files: LarderReleaseFile[];
+}
+
 /** A plan. Its long lists are packed while they grow. */
 export interface TransferPlan {
   packages: Sequence<PackagePlan>;
@@ -123,6 +145,7 @@ export interface TransferPlan {
   feeds: PlannedFeed[];
   /** The changes of fleets to make. */
   fleets: FleetChange[];
+  larderReleases: PlannedLarderRelease[];
   lines: PackedList<PlanLine>;
   /** The new content of the channels, as lines for approvers in the form of any other release; and the new feeds. */
   releases: PackedList<ApprovalLine>;
@@ -142,6 +165,8 @@ export interface TransferSelection {
   without: readonly string[];
   /** Channels to release to instead of the channels that the source names. */
   asChannel: readonly ChannelRenaming[];
+  /** Whether releases of larder may be as old as the installed one, or older. */
+  mayBeOlder?: boolean;
 }
 
 export const wholeTransfer: TransferSelection = { only: [], without: [], asChannel: [] };
@@ -160,6 +185,8 @@ export interface TransferPlanRequest extends TransferSelection {
   isUnsigned: boolean;
   /** The verified assertions: `find` finds all; `accepted` has only assertions that are missing or older in this store, prerequisites first. */
   believed: Pick<VerifiedAssertionsByName<AssertionSelection>, 'find' | 'accepted'>;
+  /** The verdicts on its releases of larder, by version. */
+  larderReleases: ReadonlyMap<string, LarderReleaseVerdict>;
   /** RFC 3339. */
   at: string;
   /** Storage for spill files: the long lists of the plan are written to it. If undefined, they stay in memory. */

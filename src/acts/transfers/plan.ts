@@ -11,6 +11,7 @@ import { mapSequence, PackedList } from '#domain/sequence.ts';
 import { planAssertions } from './kinds/assertions.ts';
 import { planFeeds } from './kinds/feeds.ts';
 import { planFleets } from './kinds/fleets.ts';
+import { planLarderReleases } from './kinds/larder-releases.ts';
 import { planWholePackage } from './kinds/index.ts';
 import { PackagePlanning, type PlanningContext } from './package-planning.ts';
 import {
@@ -24,7 +25,7 @@ import {
   type TransferPlanRequest,
   type TransferSelection,
 } from './plan-types.ts';
-import type { LazyTransferStatement } from './statement.ts';
+import { subjectsBesidePackages, type LazyTransferStatement } from './statement.ts';
 
 /** The plan of the package at index `at` of the statement. */
 interface PackagePlanEntry {
@@ -46,6 +47,7 @@ export async function planTransfer(records: PlanRecords, request: TransferPlanRe
     assertions: [],
     feeds: [],
     fleets: [],
+    larderReleases: [],
     lines: new PackedList<PlanLine>(aside),
     releases: new PackedList<ApprovalLine>(aside),
     problems: [],
@@ -84,6 +86,7 @@ export async function planTransfer(records: PlanRecords, request: TransferPlanRe
   await planAssertions(records, inputs, plan);
   await planFeeds(records, inputs, plan);
   await planFleets(records, inputs, plan);
+  await planLarderReleases(records, inputs, plan);
   for (const { what: item, why: reason } of statement['left-out'])
     plan.leftOut.push({ package: item, what: item, why: `The source says: ${reason}` });
   plan.leftOut.push(...(await listMissingBases(records, statement)));
@@ -95,12 +98,10 @@ export async function planTransfer(records: PlanRecords, request: TransferPlanRe
  * Refuses a glob that matches no package: it is probably a typing error, and a package meant to be left out would be
  * accepted. Globs for assertions are exempt, because the assertions may be here already and not in the plan.
  */
-function refuseIdle({ packages, feeds = [], fleets = [] }: LazyTransferStatement, globs: readonly string[]): void {
+function refuseIdle(statement: LazyTransferStatement, globs: readonly string[]): void {
   const idle = new Set(globs.filter((glob) => !matchesGlob(glob.split('/', 1)[0]!, 'assertion')));
   if (idle.size === 0) return;
-  const sentFeeds = feeds.map(({ name }) => ({ namespace: 'feed', name }));
-  const sentFleets = fleets.map(({ name }) => ({ namespace: 'fleet', name }));
-  for (const sent of [...packages, ...sentFeeds, ...sentFleets])
+  for (const sent of [...statement.packages, ...subjectsBesidePackages(statement)])
     for (const glob of idle) if (fitsGlob([glob], sent)) idle.delete(glob);
   const [glob] = idle;
   if (glob === undefined) return;

@@ -8,3 +8,14 @@ export interface LazyTransferStatement extends Omit<TransferStatement, 'packages
   blobs: Sequence<TransferBlob>;
   parts: readonly Sequence<TransferPiece>[];
 }
+
+/** The feeds, fleets and releases of larder of a transfer, as globs name them. */
+export const subjectsBesidePackages = ({
+  feeds = [],
+  fleets = [],
+  'larder-releases': larderReleases = [],
+}: Pick<LazyTransferStatement, 'feeds' | 'fleets' | 'larder-releases'>): { namespace: string; name: string }[] => [
+  ...feeds.map(({ name }) => ({ namespace: 'feed', name })),
+  ...fleets.map(({ name }) => ({ namespace: 'fleet', name })),
+  ...larderReleases.map(({ version }) => ({ namespace: 'larder', name: version })),
+];

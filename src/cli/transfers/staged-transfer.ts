@@ -14,7 +14,7 @@ import {
 } from '#transfers/accept/inspect.ts';
 import { keepHeapSmall } from '#platform/small-heap.ts';
 import { withSpillFile } from '../frame/with-spill-file.ts';
-import { UsageError, type CommandResult } from '../frame/command.ts';
+import { UsageError, type CommandCall, type CommandResult } from '../frame/command.ts';
 import type { OpenStore } from '../frame/store.ts';
 
 export const selectionOptions = {
@@ -27,6 +27,10 @@ export const selectionOptions = {
       'Release to another channel here, such as stable=stable/site-test. Without a track it applies to all tracks.',
     repeated: true,
   },
+  older: {
+    type: 'boolean',
+    summary: 'Accept releases of larder that are not newer than the installed one.',
+  },
 } as const;
 
 /** Reads the options of a selection. */
@@ -34,7 +38,8 @@ export function parseSelection({
   only,
   without,
   'as-channel': renamings,
-}: Record<keyof typeof selectionOptions, readonly string[]>): TransferSelection {
+  older,
+}: CommandCall<typeof selectionOptions>['options']): TransferSelection {
   const wrong = [...only, ...without].find((glob) => !isPackageGlob(glob));
   if (wrong !== undefined) throw new UsageError(`'${wrong}' is not a glob of packages; write it as 'snap/*'`);
   const asChannel = renamings.map((renaming) => {
@@ -42,7 +47,7 @@ export function parseSelection({
     if (read !== undefined) return read;
     throw new UsageError(`'${renaming}' does not name two channels; write it as stable=stable/site-test`);
   });
-  return { only, without, asChannel };
+  return { only, without, asChannel, mayBeOlder: older };
 }
 
 /** Builds the plan of a staged transfer, and passes it to `work`. */

@@ -53,6 +53,7 @@ const predicates: Readonly<Record<string, string>> = {
   hand_over_package: 'handed over {}',
   import_assertions: 'imported assertions',
   import_feed: 'imported a feed of advisories',
+  remove_larder_release: 'removed a kept release of larder',
   import_package: 'imported revision {revision} of {}',
   invite_account: 'made a set-up link for {}',
   invite_collaborators: 'invited collaborators to {}',

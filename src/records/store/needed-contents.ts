@@ -48,6 +48,8 @@ export const neededContents = (db: Pick<Queries, 'get' | 'all'>) => ({
         UNION
         SELECT 'feed ' || source FROM vulnerability_feeds WHERE sha3_384 = ${sha3_384}
         UNION
+        SELECT 'larder/' || version || ' ' || name FROM larder_release_files WHERE sha3_384 = ${sha3_384}
+        UNION
         SELECT 'transfer ' || substr(id, 1, 12) FROM transfers WHERE statement = ${sha3_384} AND status <> 'discarded'
         UNION
         SELECT 'transfer ' || substr(id, 1, 12) FROM made_transfers WHERE statement = ${sha3_384}

@@ -12,6 +12,7 @@ import type { Blobs } from '#blobs/blobs.ts';
 import type { Now } from '#domain/clock.ts';
 import { fitsGlob } from '#domain/packages/package-glob.ts';
 import { wholeTransfer } from '#acts/transfers/plan-types.ts';
+import { subjectsBesidePackages } from '#acts/transfers/statement.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { withSpillFile } from '#files/spill-file.ts';
 import type { StoreRecords } from '#records/index.ts';
@@ -140,12 +141,7 @@ async function exportSignedReceipt(
  */
 function refuseEmpty({ statement }: Pick<VerifiedTransfer, 'statement'>, without: readonly string[]): void {
   if (without.length === 0) return;
-  const { feeds = [], fleets = [] } = statement;
-  const others = [
-    ...feeds.map(({ name }) => ({ namespace: 'feed', name })),
-    ...fleets.map(({ name }) => ({ namespace: 'fleet', name })),
-  ];
-  if (others.some((entry) => !fitsGlob(without, entry))) return;
+  if (subjectsBesidePackages(statement).some((entry) => !fitsGlob(without, entry))) return;
   let count = 0;
   for (const entry of statement.packages) {
     if (!fitsGlob(without, entry)) return;

@@ -7,7 +7,7 @@ import {
 import { farAheadWarning, isFarAhead, waitReasonSubject } from '#acts/transfers/automatic.ts';
 import { planDigestOf, planTransfer } from '#acts/transfers/plan.ts';
 import { requireTrustedSource, type WaitingTransfer } from '#acts/sites/source-trust.ts';
-import type { PlanProblem, TransferPlan, TransferSelection } from '#acts/transfers/plan-types.ts';
+import type { LarderReleaseVerdict, PlanProblem, TransferPlan, TransferSelection } from '#acts/transfers/plan-types.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
 import { isExpired, unsignedSource, type ReceivingSite } from '#acts/transfers/acceptance-conditions.ts';
 import { parseStream, type Assertion } from '#assertions/format/assertion.ts';
@@ -26,6 +26,7 @@ import type { ReceivedTransfer } from '#records/transfers/transfers.ts';
 import { releaseBuffer, collectGarbage } from '#platform/small-heap.ts';
 import { compareVulnerabilities, type TransferVulnerabilities } from './transfer-vulnerabilities.ts';
 import { findMissingAfterAcceptance } from './missing-dependencies.ts';
+import { readCarriedReleases, type CarriedRelease } from '../larder-release/carried-release.ts';
 import { readSignatures, findSigners } from '../statement/signatures.ts';
 import { keyIdOf } from '../statement/site-keys.ts';
 import { readStatement } from '../statement/statement.ts';
@@ -50,6 +51,10 @@ export interface VerifiedTransfer {
   /** Public keys of the source and its scanning stations that have signed it. */
   signers: string[];
   believed: VerifiedAssertionsByName<AssertionSelection>;
+  /** Its releases of larder, verified with the keys of this program. */
+  carriedReleases: CarriedRelease[];
+  /** The verdicts on them, by version. */
+  larderReleases: ReadonlyMap<string, LarderReleaseVerdict>;
   /** Assertions that cannot be verified, with the reason. */
   disbelieved: { what: string; why: string }[];
   /** Spill file for long lists, needed during the inspection. */
@@ -107,7 +112,9 @@ export async function verifyReceived(
   releaseBuffer(bytes);
   const judged = await believedOf(statement, looking);
   collectGarbage();
-  return { transfer, statement, ...signed, ...judged, aside: spool };
+  const carriedReleases = await readCarriedReleases(statement, blobs);
+  const larderReleases = new Map(carriedReleases.map(({ version, verdict }) => [version, verdict]));
+  return { transfer, statement, ...signed, ...judged, carriedReleases, larderReleases, aside: spool };
 }
 
 export async function inspectTransfer(

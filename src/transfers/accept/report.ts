@@ -1,5 +1,5 @@
 // Builds the preview and the receipt of a transfer for people and programs. The callers render them.
-import type { PlanLine, PlanProblem } from '#acts/transfers/plan-types.ts';
+import type { PlanLine, PlanProblem, TransferPlan } from '#acts/transfers/plan-types.ts';
 import type { ReceiptApproval, Receipt } from '#acts/transfers/receipt.ts';
 import type { TransferReport } from '#http/transfer-desk.ts';
 import { labelText } from '#domain/sites/site-label.ts';
@@ -7,6 +7,8 @@ import { fingerprintOfSshKey } from '#domain/approvals/ssh-key.ts';
 import type { TransferInspection } from './inspect.ts';
 import { presentTransferVulnerabilities, reportVulnerabilities } from './transfer-vulnerabilities.ts';
 import { toPublicReceipt } from './receipts.ts';
+import type { CarriedRelease } from '../larder-release/carried-release.ts';
+import type { ReleaseComparison } from '../larder-release/compare-release.ts';
 import { fingerprintOf, fingerprintOfId, shortId } from '../site.ts';
 
 /** Returns the preview for people: the transfer, its changes, and the problems that prevent acceptance. */
@@ -23,6 +25,7 @@ export function buildPreviewReport({
   digest,
   disbelieved,
   signatures,
+  carriedReleases,
 }: TransferInspection): TransferReport {
   const reported = reportVulnerabilities(vulnerabilities);
   const { source, sequence, created, expires, reason } = statement;
@@ -54,6 +57,7 @@ export function buildPreviewReport({
         items: plan.problems.map((problem) => `${aboutProblem(problem)}: ${problem.why}`),
       },
       ...reported.lists,
+      ...plannedReleases(plan, carriedReleases).flatMap(describeRelease),
       { heading: 'Left out:', items: plan.leftOut.map(({ what: subject, why: cause }) => `${subject}: ${cause}`) },
       {
         heading: 'Needed, but neither in the transfer nor here:',
@@ -66,6 +70,41 @@ export function buildPreviewReport({
       { heading: 'Contents that are neither in the transfer nor here, by their SHA3-384:', items: plan.missing },
     ],
   };
+}
+
+/** The releases of larder that the transfer would keep, and their comparison with the installed one. */
+const plannedReleases = (
+  { larderReleases }: Pick<TransferPlan, 'larderReleases'>,
+  carried: readonly CarriedRelease[],
+): PlannedRelease[] =>
+  carried.flatMap(({ comparison, ...release }) =>
+    comparison !== undefined && larderReleases.some((planned) => planned.release.version === release.version)
+      ? [{ ...release, comparison }]
+      : [],
+  );
+
+interface PlannedRelease extends CarriedRelease {
+  comparison: ReleaseComparison;
+}
+
+function describeRelease({ version, installed, comparison }: PlannedRelease): TransferReport['lists'] {
+  const { changelog, components, fixed } = comparison;
+  const unknown = 'Unknown: the installed program or the release has no readable bill of materials.';
+  const or = (items: readonly string[], none: string) => (items.length === 0 ? [none] : items);
+  return [
+    {
+      heading: `Changes of larder from ${installed} to ${version}:`,
+      items: or(changelog, 'Its changelog has no lines between these versions.'),
+    },
+    {
+      heading: `Components that differ between larder ${installed} and ${version}:`,
+      items: components === null ? [unknown] : or(components, 'none'),
+    },
+    {
+      heading: `Vulnerabilities that larder ${version} fixes, as its OpenVEX statements say:`,
+      items: or(fixed, 'none'),
+    },
+  ];
 }
 
 /** Returns advice about earlier transfers that were not accepted. */
@@ -96,6 +135,7 @@ export const presentPreview = ({
   digest,
   disbelieved,
   signatures,
+  carriedReleases,
 }: TransferInspection) => ({
   id: transfer.id,
   status: transfer.status,
@@ -114,6 +154,17 @@ export const presentPreview = ({
   needed: needed.map(({ neededBy: dependents, ...need }) => ({ ...need, 'needed-by': dependents })),
   ...(vulnerabilities.feeds !== undefined && {
     vulnerabilities: presentTransferVulnerabilities(vulnerabilities),
+  }),
+  ...(plan.larderReleases.length > 0 && {
+    'larder-releases': plannedReleases(plan, carriedReleases).map(
+      ({ version, commit = null, released, installed, comparison }) => ({
+        version,
+        commit,
+        released,
+        installed,
+        ...comparison,
+      }),
+    ),
   }),
   'left-out': plan.leftOut,
   disbelieved,

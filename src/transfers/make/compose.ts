@@ -32,7 +32,7 @@ export interface TransferIntent {
 /** The packages of a statement, and all contents in the order of the transfer. */
 export interface TransferContents extends Pick<
   LazyTransferStatement,
-  'accounts' | 'packages' | 'assertions' | 'feeds' | 'fleets'
+  'accounts' | 'packages' | 'assertions' | 'feeds' | 'fleets' | 'larder-releases'
 > {
   contents: ReadonlyMap<string, { content: TransferContent; mediaType: string }>;
   leftOut: LazyTransferStatement['left-out'];
@@ -65,13 +65,15 @@ export const compose = async (
 
 /** Like `compose`, without a signature. */
 export async function composeUnsigned(
-  { accounts, assertions, packages, feeds = [], fleets = [], contents, leftOut }: TransferContents,
+  { accounts, assertions, packages, feeds = [], fleets = [], contents, leftOut, ...more }: TransferContents,
   { sites, base, findPresent, expiresDays, partSize, reason }: TransferIntent,
   { format = 1, source, sequence, at, label, content, refuseLacking, aside }: TransferComposeOptions,
 ): Promise<Omit<Transfer, 'signatures'>> {
   const streams = new Map(assertions.values().map((stream) => [stream['sha3-384'], stream]));
-  const feedContents = new Map(feeds.map(({ content: feed }) => [feed['sha3-384'], feed]));
-  const present = await findPresent([...new Set([...streams.keys(), ...contents.keys(), ...feedContents.keys()])]);
+  const { 'larder-releases': releases = [] } = more;
+  const plain = [...feeds, ...releases.flatMap(({ files }) => files)];
+  const plainContents = new Map(plain.map(({ content: bytes }) => [bytes['sha3-384'], bytes]));
+  const present = await findPresent([...new Set([...streams.keys(), ...contents.keys(), ...plainContents.keys()])]);
   const carried = new PackedList<TransferBlob>(aside);
   const carry = (blob: TransferBlob): void => {
     if (!present.has(blob['sha3-384'])) carried.add(blob);
@@ -79,8 +81,8 @@ export async function composeUnsigned(
   for (const [sha3, stream] of streams)
     carry(blobOf(contents.get(sha3) ?? { content: stream, mediaType: 'application/x.ubuntu.assertion' }));
   for (const [sha3, entry] of contents) if (!streams.has(sha3)) carry(blobOf(entry));
-  for (const [sha3, feed] of feedContents)
-    if (!streams.has(sha3) && !contents.has(sha3)) carry(blobOf({ content: feed, mediaType: anyBytes }));
+  for (const [sha3, bytes] of plainContents)
+    if (!streams.has(sha3) && !contents.has(sha3)) carry(blobOf({ content: bytes, mediaType: anyBytes }));
   await refuseLacking(carried);
   const statement: Omit<LazyTransferStatement, 'parts'> = {
     format,
@@ -95,9 +97,10 @@ export async function composeUnsigned(
     accounts,
     assertions,
     packages,
-    // Older releases refuse these members, so a transfer without feeds or fleets does not have them.
+    // Older releases refuse these members, so a transfer without such content does not have them.
     ...(feeds.length > 0 && { feeds }),
     ...(fleets.length > 0 && { fleets }),
+    ...(releases.length > 0 && { 'larder-releases': releases }),
     blobs: carried,
     'left-out': leftOut,
   };

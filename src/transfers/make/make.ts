@@ -4,7 +4,13 @@ import { makeTransfer, rewriteTransferPart, type TransferExport } from '#acts/tr
 import { readFleetText, toFleetSetting } from '#acts/fleets/fleet-text.ts';
 import type { Acts, Actor } from '#acts/act.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
-import type { TransferBlob, TransferContent, TransferFleet, TransferRequest } from '#contract/wire.ts';
+import type {
+  TransferBlob,
+  TransferContent,
+  TransferFleet,
+  TransferLarderRelease,
+  TransferRequest,
+} from '#contract/wire.ts';
 import type { Blobs } from '#blobs/blobs.ts';
 import { timestamp, type Now } from '#domain/clock.ts';
 import { fitsGlob } from '#domain/packages/package-glob.ts';
@@ -51,6 +57,8 @@ export interface TransferMakeContext {
 export interface TransferMakeRequest extends TransferIntent {
   /** Globs of `namespace/name`. */
   packages: readonly string[];
+  /** Verified releases of larder, with their files among the contents of the store. */
+  larderReleases?: readonly TransferLarderRelease[];
   /** A request; its subscriptions are included in addition to `packages`. */
   request?: TransferRequest | undefined;
   /** Name of the medium, as given by the person who carries it. */
@@ -71,7 +79,7 @@ export async function makeStoreTransfer(
   let unreadable: number;
   do unreadable = await readMentions(records, acts, blobs);
   while ((await records.images.unreadContents(unreadable + 1)).length > unreadable);
-  const { packages, request } = makeRequest;
+  const { packages, request, larderReleases = [] } = makeRequest;
   const texts = new Set<string>();
   const keep = async (text: string): Promise<TransferContent> => {
     const content = await keepText(text, blobs);
@@ -85,7 +93,7 @@ export async function makeStoreTransfer(
     holdingsOf(records, { packages, fixed, at: timestamp(at), ...more }, contents);
   const all = await (request === undefined ? hold({}) : selectRequested(request, records, hold));
   const feeds = await selectFeeds(packages, records);
-  if (all.packages.length + all.assertions.size + feeds.length + fleets.length === 0) {
+  if (all.packages.length + all.assertions.size + feeds.length + fleets.length + larderReleases.length === 0) {
     const selection = request === undefined ? `is called ${packages.join(' or ')}` : 'is in the request';
     throw new Refusal('resource-not-found', `No package here ${selection}.`);
   }
@@ -99,7 +107,7 @@ export async function makeStoreTransfer(
   making.signal.throwIfAborted();
   const content = contentFrom(blobs, making.signal);
   const transfer = await compose(
-    { ...held, assertions, feeds, fleets },
+    { ...held, assertions, feeds, fleets, 'larder-releases': [...larderReleases] },
     { ...makeRequest, base },
     {
       site,

@@ -11,14 +11,17 @@ export function pathsOf({
   packages,
   assertions,
   feeds = [],
+  'larder-releases': releases = [],
   blobs,
-}: Pick<LazyTransferStatement, 'packages' | 'assertions' | 'feeds' | 'blobs'>): string[] {
+}: Pick<LazyTransferStatement, 'packages' | 'assertions' | 'feeds' | 'larder-releases' | 'blobs'>): string[] {
   const pathBySha256 = new Map<string, string>();
   const name = (sha256: string, path: string): void => {
     if (!pathBySha256.has(sha256)) pathBySha256.set(sha256, path);
   };
   for (const [at, { sha256 }] of assertions.entries()) name(sha256, `assertions/${String(at + 1)}.assert`);
   for (const { name: feed, content } of feeds) name(content.sha256, `feeds/${feed}`);
+  for (const { version, files } of releases)
+    for (const file of files) name(file.content.sha256, `larder/${version}/${file.name}`);
   for (const entry of packages) {
     for (const { sha256, title } of filesOf(entry)) name(sha256, `${entry.namespace}/${title}`);
     for (const { manifests, blobs: layers } of entry.images) {

@@ -23,7 +23,9 @@ import { readInBatches } from '#records/vulnerabilities/in-batches.ts';
 import type { Findings } from '#records/uploads/uploads.ts';
 import { heldUntil } from '../receive/content-receiver.ts';
 import { feedSubject } from '#acts/transfers/kinds/feeds.ts';
+import { larderReleaseSubject } from '#acts/transfers/kinds/larder-releases.ts';
 import { reviewFeed } from './feed-reviews.ts';
+import { reviewLarderRelease } from './larder-release-reviews.ts';
 import { missingContent, textSubjects, textsHeld, type TransferReviewResult } from './text-reviews.ts';
 import { readBlob } from '../blob-bytes.ts';
 
@@ -81,6 +83,13 @@ export async function reviewTransfer(
     if (reviewed.has(subject)) continue;
     const result = await reviewFeed(feed, reviewing);
     if (!('refused' in result && result.refused === contentMissing)) await keeper.keep(subject, result);
+  }
+  for (const release of statement['larder-releases'] ?? []) {
+    const subject = larderReleaseSubject(release.version);
+    if (reviewed.has(subject)) continue;
+    const result = await reviewLarderRelease(release, reviewing);
+    if (result !== undefined && !('refused' in result && result.refused === contentMissing))
+      await keeper.keep(subject, result);
   }
   const waiting = statement.packages.values();
   const work = async (): Promise<void> => {

@@ -115,7 +115,7 @@ function refuseProblem(shape: ShapeName, value: unknown): void {
 }
 
 function refuseContradictions(statement: LazyTransferStatement): void {
-  const { created, expires, packages, accounts, feeds = [], fleets = [] } = statement;
+  const { created, expires, packages, accounts, feeds = [], fleets = [], 'larder-releases': releases = [] } = statement;
   if (!(Date.parse(created) < Date.parse(expires))) throw new NotATransfer('It expires before it was created.');
   refuseParts(statement);
   refuseDoubles(accounts.values().map(({ id }) => id));
@@ -125,6 +125,11 @@ function refuseContradictions(statement: LazyTransferStatement): void {
   refuseDoubles(feeds.map(({ name: feedName }) => feedName));
   for (const feed of feeds) content(feed.content);
   refuseDoubles(fleets.map(({ name: fleetName }) => fleetName));
+  refuseDoubles(releases.map(({ version }) => version));
+  for (const { files } of releases) {
+    refuseDoubles(files.map(({ name: fileName }) => fileName));
+    for (const file of files) content(file.content);
+  }
   // Parsing each package from the text takes longer than checking it, so do all checks in one pass.
   for (const entry of packages) {
     id(entry.id);
@@ -208,9 +213,11 @@ export function* contentsOf({
   packages,
   assertions,
   feeds = [],
-}: Pick<LazyTransferStatement, 'packages' | 'assertions' | 'feeds'>): Generator<TransferContent> {
+  'larder-releases': releases = [],
+}: Pick<LazyTransferStatement, 'packages' | 'assertions' | 'feeds' | 'larder-releases'>): Generator<TransferContent> {
   yield* assertions;
   yield* feeds.map(({ content }) => content);
+  yield* releases.flatMap(({ files }) => files.map(({ content }) => content));
   for (const entry of packages) yield* contentsIn(entry);
 }
 

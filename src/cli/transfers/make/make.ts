@@ -4,8 +4,10 @@ import { resolve } from 'node:path';
 import { keepHeapSmall } from '#platform/small-heap.ts';
 import { isPackageGlob } from '#domain/packages/package-glob.ts';
 import type { SpillStorage } from '#domain/sequence.ts';
+import type { TransferLarderRelease } from '#contract/wire.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { readGathered, makePartAgain, type Collector } from '#transfers/make/collector.ts';
+import { isReleaseVersion, readRelease } from '#transfers/make/larder-releases.ts';
 import { makeStoreTransfer, remakePart, type TransferMakeContext } from '#transfers/make/make.ts';
 import type { ParsedRequest } from '#transfers/request/request-file.ts';
 import { ownSite } from '#transfers/site.ts';
@@ -19,6 +21,7 @@ import { siteKeysOf } from '../../keys/find-keys.ts';
 import { findCollector } from '../../sites/collector.ts';
 import { newTransferFile, writeCollectorTransfer, writeGatheredTransfer } from './collector-transfer.ts';
 import { readIncomingRequest, withRequest } from '../../sites/incoming-request.ts';
+import { withReleaseErrors } from '../../store/larder-release.ts';
 import { media, parseMedium } from '../parts.ts';
 import { formatMade, fileAt, toIntent, refuseUnclearWriting, writingOptions } from './writing-options.ts';
 
@@ -37,6 +40,14 @@ const options = {
     summary:
       'Include the subscriptions and missing packages of this request of a site, and leave out contents that it ' +
       'lists as stored there.',
+  },
+  release: {
+    type: 'string',
+    value: 'FOLDER',
+    summary:
+      'Include the release of larder in this folder, or the kept release with this version. It is verified first, as ' +
+      "by 'larder release verify'. Packages are then included only by name.",
+    repeated: true,
   },
   ...writingOptions,
   media,
@@ -72,6 +83,7 @@ export const transferMake = command({
     'larder transfer make ./in.tar --request /media/stick/site-a-request-3.tar',
     "larder transfer make ./in.tar --packages 'snap/*' --for site-a --since-sent",
     'larder transfer make /media/disc --part-size 4400',
+    'larder transfer make /media/stick --release /media/disc/larder-1.2.0',
     'larder transfer make ./in.2of3.tar --again 7 --part 2',
   ],
 
@@ -96,7 +108,7 @@ async function makeFromStore(store: OpenStore, call: MakeCall, aside: SpillStora
   const progress = createProgress(call);
   try {
     return await interruptible((signal) =>
-      withBlobs(store, async ({ blobs }) => {
+      withBlobs(store, async ({ blobs, digests }) => {
         const making: TransferMakeContext = {
           records,
           acts,
@@ -116,9 +128,9 @@ async function makeFromStore(store: OpenStore, call: MakeCall, aside: SpillStora
         }
         const incoming =
           callOptions.request === undefined ? undefined : await readIncomingRequest(callOptions.request, store);
-        const result = await withWriteErrors(file, () =>
-          makeStoreTransfer(toMakeRequest(callOptions, { file, siteRequest: incoming?.request }, store), making),
-        );
+        const larderReleases = await readReleases(callOptions.release, { ...making, digests });
+        const makeRequest = toMakeRequest(callOptions, { file, siteRequest: incoming?.request }, store);
+        const result = await withWriteErrors(file, () => makeStoreTransfer({ ...makeRequest, larderReleases }, making));
         return withRequest(formatMade(result, site.key.publicKey), incoming);
       }),
     );
@@ -127,11 +139,26 @@ async function makeFromStore(store: OpenStore, call: MakeCall, aside: SpillStora
   }
 }
 
+/** Verifies the releases of larder before anything is made. */
+async function readReleases(
+  names: readonly string[],
+  context: Parameters<typeof readRelease>[1],
+): Promise<TransferLarderRelease[]> {
+  const releases = [];
+  for (const name of new Set(names)) {
+    const path = isReleaseVersion(name) ? name : resolve(name);
+    releases.push(await withReleaseErrors(name, () => readRelease(path, context)));
+  }
+  return releases;
+}
+
 /** Makes a transfer of the last gathered files. */
 async function makeFromCollector(collector: Collector, call: MakeCall): Promise<CommandResult> {
   const { options: callOptions } = call;
   if (callOptions.packages.length > 0)
     throw new UsageError('a collector transfers everything that it gathered; leave out --packages');
+  if (callOptions.release.length > 0)
+    throw new UsageError('a collector carries no release of larder; leave out --release');
   const { again: sequence } = callOptions;
   const file = newTransferFile(collector, call.positionals.file, sequence);
   if (sequence !== undefined) {
@@ -145,10 +172,10 @@ async function makeFromCollector(collector: Collector, call: MakeCall): Promise<
   return writeGatheredTransfer(collector, folderContent, { file, siteRequest }, call);
 }
 
-function refuseUnclear({ again, part, packages, request, ...rest }: MakeCall['options']): void {
+function refuseUnclear({ again, part, packages, release, request, ...rest }: MakeCall['options']): void {
   const { for: sites, 'since-sent': since } = rest;
   if (part !== undefined && again === undefined) throw new UsageError('--part needs --again');
-  if (again !== undefined && (packages.length > 0 || sites.length > 0 || since || request !== undefined))
+  if (again !== undefined && (packages.length + release.length + sites.length > 0 || since || request !== undefined))
     throw new UsageError('--again repeats an earlier transfer and can be combined with --part only');
   refuseUnclearWriting({ ...rest, request });
   const wrong = packages.find((glob) => !isPackageGlob(glob));
@@ -167,7 +194,7 @@ function toMakeRequest(
   { records }: OpenStore,
 ): Parameters<typeof makeStoreTransfer>[0] {
   const sentTo = (site: string, contents: readonly string[]) => records.transfers.sentTo(site, contents);
-  const everything = callOptions.packages.length === 0 && siteRequest === undefined;
+  const everything = callOptions.packages.length + callOptions.release.length === 0 && siteRequest === undefined;
   return {
     ...toIntent(callOptions, { sentTo, siteRequest, file }),
     packages: everything ? ['*/*'] : callOptions.packages,

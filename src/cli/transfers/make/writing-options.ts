@@ -118,13 +118,24 @@ export function formatMade({ id, statement, files, bytes: size }: WrittenTransfe
   const figures = figuresOf(statement);
   const [fingerprint = ''] = fingerprintOf([publicKey]);
   const left = figures.contents - figures.carried;
+  const releases = (statement['larder-releases'] ?? []).map(({ version }) => version);
   return {
     text: [
       `Transfer number ${String(statement.sequence)} (${shortId(id)}) is in ${files.map(visible).join(', ')}: ${formatBytes(size)}.`,
       `It holds ${formatCount(figures.packages, 'package')} with ${formatCount(figures.revisions, 'revision')}, valid until ${statement.expires}` +
         `${left > 0 ? `; ${formatCount(left, 'content is', 'contents are')} left out, because the site has ${left === 1 ? 'it' : 'them'}` : ''}.`,
+      ...releases.map((version) => `It holds release ${version} of larder.`),
       `It is signed with the key with the fingerprint ${fingerprint}.`,
     ].join('\n'),
-    json: { id, sequence: statement.sequence, files, expires: statement.expires, fingerprint, ...figures, bytes: size },
+    json: {
+      id,
+      sequence: statement.sequence,
+      files,
+      expires: statement.expires,
+      fingerprint,
+      ...figures,
+      ...(releases.length > 0 && { 'larder-releases': releases }),
+      bytes: size,
+    },
   };
 }

@@ -4,12 +4,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 
 import t from 'tap';
 
+import { groups } from '#cli/index.ts';
 import { snapFixture } from '#test/fixtures/appliance.ts';
 import { boot, inPath, makeSystem, missingForContainer, type Container } from '#test/fixtures/servers/container.ts';
 import { copySources } from '#test/fixtures/sources.ts';
@@ -123,6 +124,14 @@ t.test('it contains the files around the executable that Debian expects', needsD
     t.match(stdout, /larder - keep and serve the packages/);
   }
   t.match(zipped('usr/share/man/man1/larder.1.gz'), /^\.SS go\\-back$/m);
+  const commands = groups.flatMap((group) => group.commands.map(({ name }) => name.split(' ')[0]!));
+  for (const name of commands)
+    t.match(zipped(`usr/share/man/man1/larder-${name}.1.gz`), `.SS ${name}`.replaceAll('-', '\\-'));
+  t.match(zipped('usr/share/man/man5/larder.toml.5.gz'), /^\.TH LARDER\.TOML 5/im);
+  for (const path of ['prometheus/larder.rules.yml', 'grafana/larder.json']) {
+    const source = readFileSync(join(import.meta.dirname, '../../packaging', path));
+    t.ok(file(join('usr/share/larder', basename(path))).equals(source), path);
+  }
   const completion = join(tree, 'usr/share/bash-completion/completions/larder');
   const typed = 'source "$1"; COMP_WORDS=("$2" go); COMP_CWORD=1; _larder; echo "${COMPREPLY[@]}"';
   t.equal(

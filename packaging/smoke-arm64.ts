@@ -1,5 +1,5 @@
 // All journeys with the executable for arm64, which an emulator runs on another machine; part of `.ci/run --release`, because it takes
-// many times as long. Names of journeys as arguments run only these: `npm run smoke:arm64 -- publish-a-snap`.
+// many times as long. Names of journeys as arguments run only these: `npm run smoke:emulated -- publish-a-snap`.
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -10,10 +10,10 @@ import type { NewIds } from '#domain/ids.ts';
 import type { StoreRecords } from '#records/index.ts';
 
 /**
- * The name of this process: its number, its start time (because numbers are reused) and its host. It is unique over
- * time.
+ * The name of a running process, by default of this one: its number, its start time (because numbers are reused) and
+ * its host. It is unique over time.
  */
-export const processName = (): string => `${localProcessName(process.pid)!}@${hostName()}`;
+export const processName = (pid = process.pid): string => `${localProcessName(pid) ?? ''}@${hostName()}`;
 
 /**
  * Prefix of the holder of a lease that stays until it expires. Other leases are released when their process has ended. See

@@ -1,5 +1,5 @@
 // larder prove: every trial once, the signed report, and a run that a signal ends.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import t from 'tap';
 import { newStore } from '#test/cli/process.ts';
 import { larder, words } from '#test/cli/world.ts';
 import { examplesIn, missingOutput } from '#test/fixtures/guides.ts';
+import { SourceCopy } from '#test/histories/defects.ts';
 import { kill } from '#test/fixtures/processes/kill.ts';
 import { larderCommand } from '#test/fixtures/processes/served.ts';
 import { until } from '#test/fixtures/until.ts';
@@ -90,6 +91,87 @@ t.test('a run that a signal ends leaves nothing behind', async (t) => {
     'no server is left',
   );
 });
+
+t.test(
+  'the next run removes the folder, the server and the disk of a killed run, and nothing of a running one',
+  async (t) => {
+    const place = t.testdir({ 'larder-proof-of-ada': {}, 'larder-proof-x': { processes: 'no process\n' } });
+    const [killed, running, next] = ['larder-proof-1', 'proof', 'larder-proof-2'].map((name) => join(place, name)) as [
+      string,
+      string,
+      string,
+    ];
+    const startIn = async (folder: string) => {
+      const run = start(t, place, `prove --folder ${folder} --json`);
+      await until(() => run.err().includes('round 1: kills'), run.ended);
+      return run;
+    };
+    const serversIn = (folder: string): string[] => readdirSync('/proc').filter((pid) => isServerIn(pid, folder));
+    const first = await startIn(killed);
+    first.child.kill('SIGKILL');
+    await first.ended;
+    t.equal(serversIn(killed).length, 1, 'its server goes on');
+    const disk = join(killed, 'round-1/disk');
+    mkdirSync(disk);
+    const isMounted =
+      process.getuid?.() === 0 && spawnSync('mount', ['-t', 'tmpfs', 'larder-prove', disk]).status === 0;
+    if (isMounted) t.teardown(() => spawnSync('umount', ['-l', disk]));
+
+    const second = await startIn(running);
+    t.notOk(existsSync(killed));
+    t.strictSame(serversIn(killed), []);
+    t.notMatch(readFileSync('/proc/self/mounts', 'utf8'), disk);
+    const third = await startIn(next);
+    t.strictSame([serversIn(running).length, serversIn(next).length], [1, 1]);
+    t.ok(existsSync(join(place, 'larder-proof-of-ada')), 'a folder without a list of processes is not of a run');
+    for (const { child, ended } of [second, third]) {
+      child.kill('SIGTERM');
+      t.match(await ended, { code: 143 });
+    }
+    t.strictSame(readdirSync(place).sort(), ['larder-proof-of-ada', 'larder-proof-x']);
+  },
+);
+
+t.test(
+  'a check that cannot fail, and a store that finds no damage, are reported, and the other trials hold',
+  async (t) => {
+    const copy = new SourceCopy(['src', 'schemas', 'config', 'docs', 'bin', 'package.json', 'LICENSE']);
+    t.teardown(() => copy.remove());
+    for (const defect of [
+      {
+        name: 'no lost change is found',
+        file: 'src/cli/store/prove/publisher.ts',
+        text: 'await awaitReviews(ledger, client);\n  const get =',
+        defect: 'return [];\n  const get =',
+      },
+      {
+        name: 'every blob is intact',
+        file: 'src/integrity/verify-blob.ts',
+        text: 'if (digest === sha3_384) return',
+        defect: 'if (digest !== undefined) return',
+      },
+    ])
+      copy.patch(defect);
+    const folder = join(t.testdir(), 'proof');
+    const { isGood, output } = await copy.run(['src/main.ts', 'prove', '--minutes', '0', '--folder', folder]);
+    t.notOk(isGood, output);
+    t.match(output, 'Something did not hold.');
+    const report = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as Report;
+    const failed = report.trials.filter(
+      ({ tried, held, controls, controlsNoticed }) => tried > held || controls > controlsNoticed,
+    );
+    t.strictSame(
+      failed.map(({ name }) => name),
+      ['kills', 'faults', 'flipped-bits', 'full-disk'],
+    );
+    for (const name of ['kills', 'faults']) {
+      const trial = report.trials.find((candidate) => candidate.name === name)!;
+      t.match(trial, { held: trial.tried, controlsNoticed: 0, problems: [/^control failed: /] }, name);
+    }
+    t.match(output, /flipped-bits: bit of a blob: verify does not name the blob [0-9a-f]{96}/);
+    t.match(await larder(`prove --check ${join(folder, 'signed.json')}`), { code: 1, out: /something did not hold/ });
+  },
+);
 
 /** Whether a process serves a store in a folder. */
 function isServerIn(pid: string, folder: string): boolean {

@@ -54,7 +54,9 @@ t.test('every change has its row: actor, act, object, session and request', asyn
   ]) {
     t.ok(actions.includes(action), action);
   }
-  for (const row of chain.filter(({ actor }) => actor === store.ids.ada)) {
+  const ofAda = chain.filter(({ actor }) => actor === store.ids.ada);
+  t.not(ofAda.length, 0);
+  for (const row of ofAda) {
     t.match(row, { sessionId: /^[0-9a-f-]{36}$/, requestId: /^[0-9a-f-]{36}$/, at: '2026-03-01T12:00:00.000Z' });
   }
   t.match(

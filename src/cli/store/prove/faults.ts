@@ -204,5 +204,5 @@ function fill(file: string): void {
 /** Removes the small disk of a round, if there is one. */
 export function unmountDisk(folder: string): void {
   const disk = join(folder, 'disk');
-  if (isRoot() && existsSync(join(disk, 'store'))) runProgram('umount', ['-l', disk]);
+  if (isRoot() && existsSync(disk)) runProgram('umount', ['-l', disk]);
 }

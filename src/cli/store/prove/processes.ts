@@ -40,7 +40,8 @@ const passedVariables = [
 const readyTimeoutMs = 120_000;
 const maxLogLength = 64 * 1024;
 
-export function createTrialServers({ env }: Pick<World, 'env'>): TrialServers {
+/** `started` gets the number of each process. */
+export function createTrialServers({ env }: Pick<World, 'env'>, started: (pid: number) => void): TrialServers {
   const running = new Set<ChildProcess>();
   const passed = Object.fromEntries(
     passedVariables.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])),
@@ -62,6 +63,7 @@ export function createTrialServers({ env }: Pick<World, 'env'>): TrialServers {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     running.add(child);
+    if (child.pid !== undefined) started(child.pid);
     child.once('exit', () => running.delete(child));
     let log = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-maxLogLength)));

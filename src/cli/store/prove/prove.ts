@@ -13,6 +13,7 @@ import { withWriteErrors } from '../../frame/outside-files.ts';
 import { createProgress, type ProgressReporter } from '../../frame/progress.ts';
 import { table } from '../../frame/terminal.ts';
 import { tryFaults, tryFullDisk, unmountDisk } from './faults.ts';
+import { folderPrefix, forgetProcesses, recordProcess, removeLeftovers } from './leftovers.ts';
 import { createTrialServers } from './processes.ts';
 import { checkReport, describeTally, writeReport, type ProofResult } from './report.ts';
 import { tryRestore } from './restored.ts';
@@ -76,9 +77,11 @@ export const prove = command({
     }
     const began = new Date();
     const folder = resolve(options.folder ?? defaultFolder(data, began));
+    removeLeftovers(folder);
     refuseFolder(folder, data);
     await withWriteErrors(folder, () => {
       mkdirSync(folder, { mode: 0o700 });
+      recordProcess(folder, process.pid);
     });
     world.yieldToOthers?.();
     const seed = options.seed ?? randomBytes(4).readUInt32LE();
@@ -97,7 +100,7 @@ export const prove = command({
 });
 
 function defaultFolder(data: string, now: Date): string {
-  const name = `larder-proof-${timestamp(now).slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`;
+  const name = `${folderPrefix}-${timestamp(now).slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`;
   const parent = dirname(data);
   return join(existsSync(join(data, 'larder.toml')) && isWritable(parent) ? parent : tmpdir(), name);
 }
@@ -156,7 +159,9 @@ async function runRounds(
   { folder, world, seed, signal, until }: ProofRun,
   progress: ProgressReporter,
 ): Promise<Pick<ProofResult, 'tallies' | 'figures' | 'rounds'>> {
-  const servers = createTrialServers(world);
+  const servers = createTrialServers(world, (pid) => {
+    recordProcess(folder, pid);
+  });
   const nextNumber = createSeededNumbers(seed);
   const figures = { acknowledged: 0, loadMs: 0, readyMs: [], restoreMs: [] };
   const context: ProofContext = {
@@ -185,6 +190,7 @@ async function runRounds(
     signal.removeEventListener('abort', onAbort);
     progress.end();
   }
+  forgetProcesses(folder);
   return { tallies, figures, rounds };
 }
 

@@ -1,7 +1,7 @@
 // Lists the processes of a run in its folder, and removes the folders, servers and mounts of runs that were killed.
 import { appendFileSync, existsSync, lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isHere, isRunning, processName } from '#shared/processes.ts';
+import { isOnThisHost, isRunning, processName } from '#shared/processes.ts';
 import { unmountDisk } from './faults.ts';
 
 /** The start of the default name of a folder. */
@@ -42,7 +42,7 @@ function readProcesses(folder: string): string[] | undefined {
   }
 }
 
-const hasEnded = (name = ''): boolean => isHere(name) && !isRunning(name);
+const hasEnded = (name = ''): boolean => isOnThisHost(name) && !isRunning(name);
 
 function removeRun(folder: string, processes: readonly string[]): void {
   for (const name of processes.filter(isRunning)) process.kill(Number.parseInt(name, 10), 'SIGKILL');

@@ -153,6 +153,22 @@ export const groups: readonly CommandGroup[] = [
       { name: 'permissions', load: async () => (await import('./accounts/permissions.ts')).permissions },
       { name: 'brand list', load: async () => (await import('./brands/list.ts')).brandList },
       { name: 'brand create', load: async () => (await import('./brands/create.ts')).brandCreate },
+      { name: 'model list', load: async () => (await import('./brands/models.ts')).modelList },
+      { name: 'model create', load: async () => (await import('./brands/models.ts')).modelCreate },
+      { name: 'model change', load: async () => (await import('./brands/models.ts')).modelChange },
+      { name: 'model delete', load: async () => (await import('./brands/models.ts')).modelDelete },
+      {
+        name: 'serial-policy list',
+        load: async () => (await import('./brands/serial-policies.ts')).serialPolicyList,
+      },
+      { name: 'serial-policy add', load: async () => (await import('./brands/serial-policies.ts')).serialPolicyAdd },
+      {
+        name: 'serial-policy delete',
+        load: async () => (await import('./brands/serial-policies.ts')).serialPolicyDelete,
+      },
+      { name: 'remodel list', load: async () => (await import('./brands/remodels.ts')).remodelList },
+      { name: 'remodel permit', load: async () => (await import('./brands/remodels.ts')).remodelPermit },
+      { name: 'remodel remove', load: async () => (await import('./brands/remodels.ts')).remodelRemove },
     ],
   },
   {

@@ -93,7 +93,7 @@ t.test('the lines about a brand make its key, and import the assertions of the o
   const { larder, file, files } = await newBrandStore(t);
   t.equal((await larder('account create --id acme --email a@example.org --username acme --display-name A')).code, 0);
   const returned = file('return.assert', several('brand-account-key', 'brand-account', 'store-account-key'));
-  for (const line of examplesIn('administrator', 'Brands and their keys', 1).flat()) {
+  for (const line of examplesIn('administrator', 'Brands and their keys', 2).flat()) {
     const localArgs = toArguments(line).replace('./', `${files}/`).replace('return.assert', returned);
     t.match(await larder(localArgs), { code: 0 }, line);
   }

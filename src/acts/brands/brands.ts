@@ -3,7 +3,7 @@ import { brandNameProblem } from '#domain/accounts/account.ts';
 import type { Principal } from '#domain/tokens/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Brand } from '#records/brands/brands.ts';
-import type { StoreRecords } from '#records/index.ts';
+import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import { act } from '../act.ts';
 
 export interface NamedBrand {
@@ -74,6 +74,16 @@ export const administers = async (
   { brands }: { brands: Pick<StoreRecords['brands'], 'isAdministrator'> },
 ): Promise<boolean> =>
   principal.storeAdministrator || (await brands.isAdministrator(brandAccountId, principal.accountId));
+
+/**
+ * The account that a record of a brand names as its author: the account that acts, or the brand's own for a command on
+ * the host. The audit log names the person.
+ */
+export const authorOf = async (
+  { accounts }: Pick<ChangeRecords, 'accounts'>,
+  actor: string,
+  brandAccountId: string,
+): Promise<string> => ((await accounts.find(actor)) === undefined ? brandAccountId : actor);
 
 /** The error for a brand that does not exist, or that the caller may not see. */
 export const noBrand = (accountId: string): Refusal =>

@@ -3,6 +3,7 @@ import { isModelName } from '#assertions/format/types.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Model } from '#records/brands/models.ts';
 import { act } from '../act.ts';
+import { authorOf } from './brands.ts';
 
 /** The model that an act is about. */
 export interface ModelOfBrand {
@@ -26,7 +27,8 @@ export const createModel = act<ModelOfBrand & ModelChange, Model>({
         'A model name has only lower-case letters, digits and single inner dashes at /name',
       );
     }
-    const made = { createdAt: at, createdBy: actor, modifiedAt: null, modifiedBy: null };
+    const createdBy = await authorOf(tx, actor, brandAccountId);
+    const made = { createdAt: at, createdBy, modifiedAt: null, modifiedBy: null };
     const model = { brandAccountId, name, series, apiKey, ...made };
     if (!(await tx.models.claim(model))) throw new Refusal('conflict', `The brand has a model '${name}' already.`);
     note({ series });
@@ -44,7 +46,8 @@ export const updateModel = act<ModelOfBrand & { change: Partial<ModelChange> }, 
   async perform(tx, { brandAccountId, name, change }, { at, actor, note }) {
     const model = await tx.models.find(brandAccountId, name);
     if (model === undefined) throw noModel(brandAccountId, name);
-    const changed = { ...model, ...change, modifiedAt: at, modifiedBy: actor };
+    const modifiedBy = await authorOf(tx, actor, brandAccountId);
+    const changed = { ...model, ...change, modifiedAt: at, modifiedBy };
     await tx.models.change(changed);
     // Record the changed members but never the api-key, because other people read the audit log.
     note({

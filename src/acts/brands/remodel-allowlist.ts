@@ -2,6 +2,7 @@
 import { Refusal } from '#domain/refusal.ts';
 import type { Remodel, RemodelEntry } from '#records/brands/remodel-allowlist.ts';
 import { act } from '../act.ts';
+import { authorOf } from './brands.ts';
 import { noModel } from './models.ts';
 
 /** A list of remodels of one brand. Either all of them are changed or none. */
@@ -26,7 +27,8 @@ export const addRemodels = act<Remodels<RemodelWithDescription>, RemodelEntry[]>
     for (const name of new Set(remodels.flatMap(({ fromModel, toModel }) => [fromModel, toModel]))) {
       if ((await tx.models.find(brandAccountId, name)) === undefined) throw noModel(brandAccountId, name);
     }
-    const made = { createdAt: at, createdBy: actor, modifiedAt: null, modifiedBy: null };
+    const createdBy = await authorOf(tx, actor, brandAccountId);
+    const made = { createdAt: at, createdBy, modifiedAt: null, modifiedBy: null };
     const entries = remodels.map((remodel) => ({ ...remodel, ...made }));
     for (const entry of entries) {
       if (!(await tx.remodelAllowlist.claim(brandAccountId, entry))) {
@@ -47,9 +49,10 @@ export const updateRemodels = act<Remodels<RemodelWithDescription>, RemodelEntry
 
   async perform(tx, { brandAccountId, remodels }, { at, actor, note }) {
     refuseTwins(remodels);
+    const author = await authorOf(tx, actor, brandAccountId);
     const changed = [];
     for (const remodel of remodels) {
-      await tx.remodelAllowlist.describe(brandAccountId, { ...remodel, at, actor });
+      await tx.remodelAllowlist.describe(brandAccountId, { ...remodel, at, actor: author });
       const now = await tx.remodelAllowlist.find(brandAccountId, remodel);
       if (now === undefined) throw noRemodel(remodel);
       changed.push(now);

@@ -2,11 +2,10 @@
 import { parseAssertion } from '#assertions/format/assertion.ts';
 import { delegatesSerials } from '#assertions/signing.ts';
 import { series } from '#assertions/format/types.ts';
-import type { Principal } from '#domain/tokens/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { SerialPolicy } from '#records/brands/serial-policies.ts';
 import { act } from '../act.ts';
-import { administers } from './brands.ts';
+import { administers, authorOf } from './brands.ts';
 import { noModel } from './models.ts';
 import { noSigningKey } from '../keys/signing-keys.ts';
 
@@ -18,7 +17,10 @@ interface SerialPolicyTarget {
 const object = ({ brandAccountId, modelName }: SerialPolicyTarget): string =>
   `brand/${brandAccountId}/model/${modelName}`;
 
-export const createSerialPolicy = act<SerialPolicyTarget & { keyId: string; principal: Principal }, SerialPolicy>({
+export const createSerialPolicy = act<
+  SerialPolicyTarget & { keyId: string; principal: Parameters<typeof administers>[0] },
+  SerialPolicy
+>({
   name: 'create_serial_policy',
   summary: 'Set the signing key for the serials of a model.',
   on: 'brand/ACCOUNT-ID/model/NAME',
@@ -42,7 +44,8 @@ export const createSerialPolicy = act<SerialPolicyTarget & { keyId: string; prin
         );
       }
     }
-    const policy = { brandAccountId, modelName, signingKeySha3384: keyId, createdAt: at, createdBy: actor };
+    const createdBy = await authorOf(tx, actor, brandAccountId);
+    const policy = { brandAccountId, modelName, signingKeySha3384: keyId, createdAt: at, createdBy };
     const revision = await tx.serialPolicies.add(policy);
     note({ key: keyId, revision, authority });
     return { ...policy, authority, revision };

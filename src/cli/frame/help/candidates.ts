@@ -48,6 +48,8 @@ const keys: Lookup = async (records) => {
   return signingKeys.map(({ name }) => name);
 };
 
+const modelsOfBrand: Lookup = async ({ models }, { brand = '' }) => (await models.list(brand)).map(({ name }) => name);
+
 const ofPackage =
   (look: (records: StoreRecords, id: string) => Promise<readonly string[]>): Lookup =>
   async (records, { package: packageText = '' }) => {
@@ -70,7 +72,11 @@ const lookups: Readonly<Record<string, Lookup>> = {
   '--publisher': accounts,
   '--brand': brands,
   brand: brands,
+  model: modelsOfBrand,
+  'remodel --from': modelsOfBrand,
+  'remodel --to': modelsOfBrand,
   'key key': keys,
+  'serial-policy key': keys,
   '--key': keys,
   package: packages,
   packages,

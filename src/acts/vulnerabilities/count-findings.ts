@@ -22,23 +22,30 @@ export async function countFindings(
   at: string,
 ): Promise<PackageFindingCounts[]> {
   const counts = new Map<string, PackageFindingCounts>();
-  for (const { namespace, name, findings, acceptance, ...risk } of await packageFindings.countOpen()) {
-    const key = `${namespace}/${name}`;
-    const ofPackage = counts.get(key) ?? { namespace, name, open: noFindings(), exploited: 0, accepted: 0 };
-    counts.set(key, ofPackage);
-    if (acceptance !== undefined && isAccepted(risk, acceptance, at)) ofPackage.accepted += findings;
-    else {
-      ofPackage.open[risk.severity] += findings;
-      if (risk.isExploited) ofPackage.exploited += findings;
-    }
+  for (const { namespace, name, exploited, ...open } of await packageFindings.countOpen())
+    counts.set(`${namespace}/${name}`, { namespace, name, open, exploited, accepted: 0 });
+  for (const { namespace, name, findings, acceptance, ...risk } of await packageFindings.countAccepted()) {
+    const ofPackage = counts.get(`${namespace}/${name}`);
+    // A transfer may have changed the findings between the two queries.
+    if (ofPackage === undefined || !isAccepted(risk, acceptance, at)) continue;
+    ofPackage.accepted += findings;
+    ofPackage.open[risk.severity] -= findings;
+    if (risk.isExploited) ofPackage.exploited -= findings;
   }
-  return [...counts.values()].sort(
-    (first, second) =>
-      second.exploited - first.exploited ||
-      severities.map((severity) => second.open[severity] - first.open[severity]).find((order) => order !== 0) ||
-      (`${first.namespace}/${first.name}` < `${second.namespace}/${second.name}` ? -1 : 1),
-  );
+  return [...counts.values()].sort(compareRisks);
 }
+
+/** Orders packages by the risk of their findings, the highest first, then by name. */
+function compareRisks(first: PackageFindingCounts, second: PackageFindingCounts): number {
+  if (first.exploited !== second.exploited) return second.exploited - first.exploited;
+  for (const severity of severities)
+    if (first.open[severity] !== second.open[severity]) return second.open[severity] - first.open[severity];
+  return first.namespace === second.namespace
+    ? compareTexts(first.name, second.name)
+    : compareTexts(first.namespace, second.namespace);
+}
+
+const compareTexts = (first: string, second: string): number => (first < second ? -1 : 1);
 
 /** The counts of the whole store, from the counts of its packages. */
 export async function countStoreFindings(

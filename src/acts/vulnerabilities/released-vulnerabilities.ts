@@ -22,10 +22,8 @@ async function* releasedNow(
   { at, policy }: { at: string; policy: ApprovalPolicy },
 ): AsyncGenerator<ReleasedSubject> {
   const { packageFindings, packages, releases } = records;
-  const open = (await packageFindings.countOpen()).map(({ namespace, name }) => `${namespace}/${name}`);
-  for (const on of new Set(open)) {
-    if (conditionsFor([policy], on).length === 0) continue;
-    const [namespace = '', name = ''] = on.split('/');
+  for (const { namespace, name } of await packageFindings.countOpen()) {
+    if (conditionsFor([policy], `${namespace}/${name}`).length === 0) continue;
     const subject = await packages.find(namespace, name);
     if (subject === undefined) continue;
     for (const release of await releases.current(subject.id, at)) yield* await storedSubject(records, subject, release);

@@ -20,12 +20,17 @@ export async function done(line: string) {
 export async function receiving(t: Test, configure?: (text: string) => string) {
   const store = await startConsole(t, configure);
   store.clock.advance(Date.now() - store.clock.now.getTime());
+  return { store, ...(await trustCollector(t, store.directory)) };
+}
+
+/** Lets the store of a data directory trust a collector; gathers transfers there. */
+export async function trustCollector(t: Test, directory: string) {
   const desk = `--data ${join(folder(t), 'collector')}`;
   const stick = folder(t);
   const { fingerprints } = await done(`site init desk --collector ${desk}`);
   await done(`site show --export ${stick}/desk.json ${desk}`);
-  await done(`site trust ${stick}/desk.json --fingerprint ${fingerprints[0]} --data ${store.directory}`);
-  await done(`site init here --data ${store.directory}`);
+  await done(`site trust ${stick}/desk.json --fingerprint ${fingerprints[0]} --data ${directory}`);
+  await done(`site init here --data ${directory}`);
   let number = 0;
   /** Gathers a revision of each snap at the collector; returns the file of the transfer and its id. */
   const gather = async (revision: number, names: readonly string[] = ['hello-on']) => {
@@ -46,8 +51,8 @@ export async function receiving(t: Test, configure?: (text: string) => string) {
   };
   const bring = async (revision: number, names?: readonly string[]): Promise<string> => {
     const { file, id } = await gather(revision, names);
-    await done(`transfer receive ${file} --data ${store.directory}`);
+    await done(`transfer receive ${file} --data ${directory}`);
     return id;
   };
-  return { store, bring, gather, gatherLarge };
+  return { bring, gather, gatherLarge };
 }

@@ -5,14 +5,12 @@ import type { Page } from 'playwright-core';
 
 import { consoleOperations } from '#console/index.ts';
 import { minutes } from '#domain/clock.ts';
-import { faultsOf, needsBrowser, openBrowser, tooWide, views } from '#test/fixtures/clients/browser.ts';
+import { faultsOf, needsBrowser, openBrowser, showIn, viewsByWidth } from '#test/fixtures/clients/browser.ts';
 import { pathOf } from '#test/fixtures/contract/requests.ts';
 import { furnishConsole } from './furnish.ts';
 import { startConsole } from './world.ts';
 
-const long = process.env['LARDER_LONG'] === '1';
-
-t.setTimeout(long ? 1_200_000 : 600_000);
+t.setTimeout(1_200_000);
 
 const screens = consoleOperations.filter(({ method, name }) => method === 'GET' && name !== 'console_asset');
 
@@ -23,24 +21,25 @@ t.test('every screen is readable in every size and mode, and contains no foreign
   const [name = '', value = ''] = cookie.split(/=(.*)/s);
   const browser = await openBrowser(t);
   const wrong: string[] = [];
-  for (const { name: view, width, height, colorScheme } of long ? views : [views[0], views[3]]) {
-    // The policy of our pages keeps axe's script out too.
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme, bypassCSP: true });
-    await context.addCookies([{ name, value, url: store.url }]);
-    const page = await context.newPage();
-    page.on('console', (message) => wrong.push(`${view}: ${message.text()}`));
-    for (const [at, op] of screens.entries()) {
+  // The policy of our pages keeps axe's script out too.
+  const context = await browser.newContext({ bypassCSP: true });
+  await context.addCookies([{ name, value, url: store.url }]);
+  const page = await context.newPage();
+  page.on('console', (message) => wrong.push(`${page.url()}: ${message.text()}`));
+  for (const sameWidth of viewsByWidth) {
+    await showIn(page, sameWidth[0]!);
+    for (const op of screens) {
       const address = pathOf(op, subject);
       const reply = await page.goto(store.url + address);
       if ((reply?.status() ?? 500) >= 500) wrong.push(`${address} says ${String(reply?.status())}`);
-      // Every day each screen is looked at closely in one of the two views.
-      const closely = long || (width === 360) === (at % 2 === 0);
-      for (const fault of await (closely ? faultsOf(page) : tooWide(page))) wrong.push(`${view}: ${address}: ${fault}`);
+      for (const view of sameWidth) {
+        await showIn(page, view);
+        for (const fault of await faultsOf(page)) wrong.push(`${view.name}: ${address}: ${fault}`);
+      }
       if ((await page.locator('.markup').count()) > 0) wrong.push(`${address} lets what somebody stored be markup`);
       for (const link of await linksOf(page))
         if (!/^(?:\/|#|https?:)/.test(link)) wrong.push(`${address} links to ${link}`);
     }
-    await context.close();
   }
   // The message of the browser about a missing page is no fault of the page.
   t.strictSame(

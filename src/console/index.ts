@@ -23,6 +23,7 @@ import {
   consoleSites,
   consoleSource,
 } from './sites/sources.ts';
+import { consoleRotateSource } from './sites/rotations.ts';
 import { consoleSubscribe, consoleSubscriptions, consoleUnsubscribe } from './sites/subscriptions.ts';
 import { consoleTrustSite, consoleTrustSiteForm } from './sites/trust-site.ts';
 import { consoleFront } from './store/front-page.ts';
@@ -284,6 +285,7 @@ export const consoleSection: OperationSection = {
     consoleSites,
     consoleSource,
     consoleChangeSource,
+    consoleRotateSource,
     consoleAskDistrustSource,
     consoleDistrustSource,
     consoleTrustSiteForm,

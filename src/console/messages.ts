@@ -40,6 +40,7 @@ const sentences = {
   unsubscribed: 'The subscription is removed. Received revisions stay.',
   'source-trusted': 'The site is trusted. Its signed transfers can be accepted now.',
   'source-changed': 'The settings of the trust are changed.',
+  'source-rotated': 'The new keys are trusted. Transfers signed with the old keys are refused.',
   'source-distrusted': 'The site is no longer trusted. Its transfers are refused.',
   'token-ended': 'The token is revoked.',
   'tokens-ended': 'All tokens of the account are revoked.',

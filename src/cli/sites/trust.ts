@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { distrustSource, noteCopiedKey, provesCopy, rotateSource, trustSource } from '#acts/sites/sites.ts';
-import { refuseCopiedKey } from '#acts/sites/source-trust.ts';
+import { followRotation } from '#transfers/follow-rotation.ts';
+import { distrustSource, trustSource } from '#acts/sites/sites.ts';
 import type { SiteIdentity } from '#contract/wire.ts';
 import { isPackageGlob } from '#domain/packages/package-glob.ts';
 import { areFingerprintsOf, fingerprintOf, parseIdentity, parseRotation } from '#transfers/site.ts';
@@ -111,21 +111,12 @@ export const siteTrust = command({
 
 /** Replaces the keys of a source by new keys that the old ones have signed. */
 const applyRotation = (
-  { rotation: statement, signedBy }: NonNullable<ReturnType<typeof parseRotation>>,
+  signed: NonNullable<ReturnType<typeof parseRotation>>,
   { data, world }: Parameters<typeof withStore>[0],
 ): Promise<CommandResult> =>
   withStore({ data, world }, async (store) => {
-    const { acts, records, person } = store;
-    const { site: name, keys, threshold, rotation } = statement;
-    const source = await records.transferSources.find(name);
-    const knownKeys =
-      source === undefined ? [] : [...source.keys, ...source.keysBefore.flatMap((former) => former.keys)];
-    const rotated = { name, keys, threshold, rotation, signers: signedBy(knownKeys) };
-    if (source !== undefined && provesCopy(source, rotated)) {
-      await acts.do(noteCopiedKey, person, rotated);
-      refuseCopiedKey({ name, keyCopiedAt: 'now' });
-    }
-    await acts.do(rotateSource, person, rotated);
+    const { site: name, keys, threshold, rotation } = signed.rotation;
+    await followRotation(store, store.person, signed);
     const waiting = await listStagedTransfers(name, store);
     return {
       text: [

@@ -10,6 +10,22 @@ export const formOf = (browsing: BrowserEvidence['browsing'], address: string, c
     ${content}
   </form>`;
 
+/** A form that uploads one small file, without a script. */
+export const fileForm = (
+  browsing: BrowserEvidence['browsing'],
+  address: string,
+  { label, accept, hint, button }: { label: string; accept: string; hint: HtmlContent; button: string },
+): Html =>
+  html`<form method="post" action="${address}" enctype="multipart/form-data" hx-boost="false">
+    <input type="hidden" name="form-token" value="${browsing.formToken(address)}" />
+    <div class="field">
+      <label for="file">${label}</label>
+      <input id="file" name="file" type="file" accept="${accept}" required aria-describedby="file-hint" />
+      <p class="hint" id="file-hint">${hint}</p>
+    </div>
+    <button>${button}</button>
+  </form>`;
+
 /**
  * A search form: its fields are in the address, and it changes nothing. The result is loaded into `target` while the reader types, and
  * keeps the requested order.

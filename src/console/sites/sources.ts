@@ -20,9 +20,8 @@ import { badge, notice } from '../parts/notice.ts';
 import { facts, table } from '../parts/table.ts';
 import { count, time } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
-
-const path = '/console/sites';
-const sourceAddress = (name: string): string => `${path}/${encodeURIComponent(name)}`;
+import { sitesAddress as path, sourceAddress } from './address.ts';
+import { rotationForm } from './rotations.ts';
 
 /** The maximum number of sources to show. `larder site show` shows all. */
 const maxShown = 200;
@@ -125,6 +124,7 @@ export const consoleSource = screen({
           ? nothing
           : html`<h2>Change the trust</h2>
               ${formOf(browsing, sourceAddress(source.name), html`${trustFields(source)} ${credentialFields(browsing, proof)} <button>Change</button>`)}
+              ${rotationForm(browsing, source.name)}
               <h2>End the trust</h2>
               <p><a class="button grave" href="${sourceAddress(source.name)}/distrust">Stop trusting the source</a></p>`
       }`,

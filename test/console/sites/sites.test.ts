@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { folder } from '#test/cli/process.ts';
+import { folder, newStore } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
 import { password } from '#test/identity/world.ts';
 import { startConsole, textOf, type Page } from '#test/console/world.ts';
@@ -21,6 +21,20 @@ async function siteFile(t: Test, name: string): Promise<{ file: string; fingerpr
   await larder(`site show --export ${join(directory, 'site.json')} ${site}`);
   const { fingerprints } = JSON.parse(made.out) as { fingerprints: string[] };
   return { file: readFileSync(join(directory, 'site.json'), 'utf8'), fingerprint: fingerprints[0] ?? '' };
+}
+
+/** A site that `store` trusts. Returns its file, and a function that rotates its key. */
+async function rotatingSite(t: Test, name: string, store: { directory: string }) {
+  const site = await newStore(t);
+  const at = folder(t);
+  const { fingerprints } = (await site.json(`site init ${name}`)) as { fingerprints: string[] };
+  await site.json(`site show --export ${at}/site.json`);
+  await larder(`site trust ${at}/site.json --fingerprint ${fingerprints[0]!} --data ${store.directory}`);
+  const rotate = async (): Promise<string> => {
+    await site.json(`site rotate ${at}/rotated.json --yes`);
+    return readFileSync(join(at, 'rotated.json'), 'utf8');
+  };
+  return { file: readFileSync(join(at, 'site.json'), 'utf8'), rotate };
 }
 
 const fieldOf = ({ html }: Page, name: string): string =>
@@ -94,6 +108,41 @@ t.test('an administrator trusts a site by the fingerprints of its file, changes 
   t.match((await root.send(ask, `${own}/distrust`)).text, 'The site is no longer trusted.');
   t.equal(await source(), undefined);
   t.equal((await root.open(own)).status, 404);
+});
+
+t.test('an administrator uploads the rotation of a source, and only the keys in it are trusted', async (t) => {
+  const store = await startConsole(t);
+  const depot = await rotatingSite(t, 'depot-north', store);
+  const other = await rotatingSite(t, 'depot-south', store);
+  const own = '/console/sites/depot-north';
+  const root = await store.visit('root');
+  const token = new RegExp(`action="${own}/rotation".*?value="([^"]+)"`, 's').exec((await root.open(own)).html)?.[1];
+  const upload = async (content: string, cookie = root.cookie) => {
+    const body = new FormData();
+    body.append('form-token', token ?? '');
+    body.append('file', new Blob([content]), 'rotated.json');
+    const headers = { cookie, 'sec-fetch-site': 'same-origin' };
+    const reply = await fetch(`${store.url}${own}/rotation`, { method: 'POST', redirect: 'manual', headers, body });
+    return { status: reply.status, text: textOf(await reply.text()), location: reply.headers.get('location') };
+  };
+  const keys = async () => (await store.beside.records.transferSources.find('depot-north'))?.keys;
+  const before = await keys();
+  const rotation = await depot.rotate();
+  const forged = rotation.replace(/"sig": ?"..../, '"sig":"AAAA');
+  t.match(await upload(depot.file), { status: 400, text: /This is not a file of 'larder site rotate'/ });
+  t.match(await upload(await other.rotate()), { status: 400, text: /is a rotation of 'depot-south'/ });
+  t.match(await upload(forged), { status: 409, text: /signed by 0 of the trusted keys/ });
+  t.match(await upload('x'.repeat(70_000)), { status: 413 });
+  t.match(await upload(rotation, (await store.visit('ada')).cookie), { status: 403 });
+  t.strictSame(await keys(), before, 'no refused file changed the keys');
+  const { location } = await upload(rotation);
+  t.match((await root.open(location ?? '')).text, 'The new keys are trusted.');
+  t.notSame(await keys(), before);
+  const rotated = await keys();
+  t.match(await upload(rotation), { status: 303 }, 'the same file again');
+  t.strictSame(await keys(), rotated, 'changes nothing');
+  const rows = await store.beside.records.audit.list(0, 10_000);
+  t.ok(rows.some(({ action, actor }) => action === 'rotate_source' && actor === store.ids.root));
 });
 
 t.test('auditors see the sites and the subscriptions without forms, and publishers see neither', async (t) => {

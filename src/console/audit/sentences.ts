@@ -20,6 +20,7 @@ const predicates: Readonly<Record<string, string>> = {
   accept_package: 'took over {}',
   accept_transfer: 'accepted {}',
   add_approver_key: 'added an approver key to {}',
+  add_remodel_allowlist: 'permitted remodels in {}',
   add_guardrail: 'added a guardrail to {}',
   approve_proposal: 'approved {}',
   approve_upload: 'approved an upload to {}',
@@ -39,6 +40,7 @@ const predicates: Readonly<Record<string, string>> = {
   create_tracks: 'created the track {tracks} of {}',
   delete_fleet: 'deleted {}',
   delete_revisions: 'deleted revisions of {}',
+  delete_remodel_allowlist: 'removed remodels from {}',
   delete_signing_key: 'deleted {}',
   delete_track: 'deleted the track {track} of {}',
   disable_account: 'disabled {}',
@@ -86,6 +88,7 @@ const predicates: Readonly<Record<string, string>> = {
   revoke_token: 'revoked a token',
   roll_back_rollout: 'rolled back {} {revision} in {channel}',
   rotate_root_key: 'rotated the keys of tokens',
+  rotate_source: 'trusted the new keys of {}',
   seal_master_key: 'sealed the master key',
   set_account_password: 'set the password of {}',
   set_account_totp: 'changed the one-time passwords of {}',
@@ -167,6 +170,15 @@ interface ObjectContext {
   administers: boolean;
 }
 
+/** A brand, or a part of one, in words: `brand/ACCOUNT/model/pump` is the model pump of the brand. */
+function ofBrand(object: string, name: string): Html {
+  const [, , kind = '', ...rest] = object.split('/');
+  const part = shorten(rest.join('/'), 30);
+  const words =
+    { model: 'model', 'signing-key': 'signing key', 'remodel-allowlist': 'remodel allowlist' }[kind] ?? kind;
+  return kind === '' ? html`brand ${name}` : html`the ${words}${part === '' ? '' : ` ${part}`} of brand ${name}`;
+}
+
 /** The object as a link to its page, if it has one that the reader may see. */
 function objectOf(object: string, { nameOf, isPackage, administers }: ObjectContext): Html {
   const [kind = '', id = ''] = object.split('/');
@@ -179,7 +191,7 @@ function objectOf(object: string, { nameOf, isPackage, administers }: ObjectCont
     case 'fleet':
       return html`fleet ${id}`;
     case 'brand':
-      return html`brand ${nameOf(id)}${shorten(object.slice(`${kind}/${id}`.length), 30)}`;
+      return ofBrand(object, nameOf(id));
     case 'transfer':
       return html`<a href="/console/carry/transfers/${part}">a transfer</a>`;
     case 'proposal':

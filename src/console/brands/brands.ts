@@ -111,6 +111,7 @@ export const consoleBrand = screen({
         ${keyTable(keys)} ${newKeyForm(browsing, brand.accountId)}
         <h2>Models</h2>
         ${modelTable(models)} ${newModelForm(browsing, brand.accountId)}
+        ${hostCommand(`larder model create ${brand.accountId} NAME`)}
         <h2>Remodelling</h2>
         <p>
           <a href="${brandAddress(brand.accountId, 'remodels')}">The remodel allowlist</a> says which devices may become

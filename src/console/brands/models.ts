@@ -3,6 +3,7 @@ import { createModel, deleteModel, noModel, updateModel } from '#acts/brands/mod
 import { createSerialPolicy, deleteSerialPolicy } from '#acts/brands/serial-policies.ts';
 import { brandAdministrator } from '#access/access-rules.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { shellWord } from '#domain/shell-word.ts';
 import { html, type HtmlContent, type Html } from '#http/pages/html.ts';
 import type { Browsing } from '#macaroons/authority.ts';
 import { caller } from '#operations/caller.ts';
@@ -12,6 +13,7 @@ import type { ListedSigningKey } from '#records/keys/signing-keys.ts';
 import { withMessage } from '../messages.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
 import { choice, field, formOf } from '../parts/form.ts';
+import { hostCommand } from '../parts/host-command.ts';
 import { badge } from '../parts/notice.ts';
 import { facts, table } from '../parts/table.ts';
 import { count, identifier, time } from '../parts/values.ts';
@@ -98,12 +100,18 @@ export const consoleModel = screen({
         <h2>Serial policies</h2>
         ${policyTable(model, policies, { keys, who })}
         ${formOf(browsing, modelAddress(model, 'serial-policies'), policyFields(keys))}
+        ${hostCommand(`larder serial-policy add ${argumentsOf(model)} KEY`)}
         <h2>Key that devices send</h2>
         ${formOf(browsing, modelAddress(model, 'api-key'), html`${apiKeyField} <button class="second">Set the key</button>`)}
+        ${hostCommand(`larder model change ${argumentsOf(model)} --api-key-stdin`)}
         <p><a href="${modelAddress(model, 'delete')}">Delete the model</a></p>`,
     };
   },
 });
+
+/** The model in a command on the host. */
+const argumentsOf = ({ brandAccountId, name }: Pick<Model, 'brandAccountId' | 'name'>): string =>
+  `${shellWord(brandAccountId)} ${shellWord(name)}`;
 
 const hasApiKey = ({ apiKey }: Model): boolean => apiKey !== null && apiKey !== '';
 
@@ -183,6 +191,7 @@ export const consoleAskDeleteSerialPolicy = screen({
       title: 'Delete the serial policy?',
       lead: `If policy ${params.revision} is in force, the newest of the others applies to new devices of ${model.name}. Without any, they get no serial. Devices keep the serials that they have.`,
       content: html`${formOf(browsing, address, html`<button class="grave">Delete the policy</button>`)}
+        ${hostCommand(`larder serial-policy delete ${argumentsOf(model)} ${shellWord(params.revision)}`)}
         <p><a href="${modelAddress(model)}">Cancel</a></p>`,
     };
   },
@@ -230,6 +239,7 @@ export const consoleAskDeleteModel = screen({
       title: `Delete the model ${model.name}?`,
       lead: 'The model must have no serial policies and no entries in the remodel allowlist. Its devices get no new serials.',
       content: html`${formOf(browsing, modelAddress(model, 'delete'), html`<button class="grave">Delete the model</button>`)}
+        ${hostCommand(`larder model delete ${argumentsOf(model)}`)}
         <p><a href="${modelAddress(model)}">Cancel</a></p>`,
     };
   },

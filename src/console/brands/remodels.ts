@@ -2,6 +2,7 @@
 import { addRemodels, deleteRemodels } from '#acts/brands/remodel-allowlist.ts';
 import { brandAdministrator } from '#access/access-rules.ts';
 import type { ConsoleRemodelQuery } from '#contract/wire.ts';
+import { shellWord } from '#domain/shell-word.ts';
 import { html, type Html } from '#http/pages/html.ts';
 import type { Browsing } from '#macaroons/authority.ts';
 import { caller } from '#operations/caller.ts';
@@ -13,6 +14,7 @@ import { withMessage } from '../messages.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, field, formOf } from '../parts/form.ts';
+import { hostCommand } from '../parts/host-command.ts';
 import { nextPage, pageSize, table } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
@@ -51,7 +53,8 @@ export const consoleRemodels = screen({
       content: html`${remodelTable(entries, { address, who })}
         ${nextPage(next === null ? undefined : withQuery(address, { cursor: next }))}
         <h2>Permit a remodel</h2>
-        ${addForm(browsing, address, await records.models.list(brand.accountId))}`,
+        ${addForm(browsing, address, await records.models.list(brand.accountId))}
+        ${hostCommand(`larder remodel permit ${shellWord(brand.accountId)} --from MODEL --to MODEL`)}`,
     };
   },
 });
@@ -102,6 +105,13 @@ const membersOf = ({ fromModel, fromSerial, toModel }: Remodel) => ({
   'to-model': toModel,
 });
 
+/** The remodel in the options of the command on the host. */
+const optionsOf = ({ fromModel, fromSerial, toModel }: Remodel): string[] => [
+  ...['--from', fromModel],
+  ...(fromSerial === null ? [] : ['--serial', fromSerial]),
+  ...['--to', toModel],
+];
+
 const readRemodel = (body: ConsoleRemodelQuery): Remodel => ({
   fromModel: (body['from-model'] ?? '').trim(),
   fromSerial: (body['from-serial'] ?? '').trim() || null,
@@ -146,6 +156,7 @@ export const consoleAskRemoveRemodel = screen({
           html`${Object.entries(membersOf(remodel)).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
             <button class="grave">Remove</button>`,
         )}
+        ${hostCommand(`larder remodel remove ${[brand.accountId, ...optionsOf(remodel)].map(shellWord).join(' ')}`)}
         <p><a href="${address}">Cancel</a></p>`,
     };
   },

@@ -125,7 +125,7 @@ export const consoleAskRevokeFromDevices = screen({
     const name = `${subject.namespace}/${subject.name}`;
     const options = Object.entries(membersOf(devices)).filter(([, value]) => value !== '');
     return {
-      title: `Revoke ${name}?`,
+      title: `Revoke the grant of ${name}?`,
       lead: `From their next call on, ${describeDevices(devices)} no longer finds the snap. A download in progress continues, and installed snaps stay installed.`,
       content: html`${formOf(
           browsing,

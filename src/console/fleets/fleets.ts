@@ -17,6 +17,7 @@ import { pageOf, placeOf } from '#operations/page.ts';
 import type { Fleet } from '#records/fleets/fleets.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import { withMessage } from '../messages.ts';
+import { hostCommand } from '../parts/host-command.ts';
 import { addressOf as packageAt } from '../packages/address.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, field, formOf } from '../parts/form.ts';
@@ -52,9 +53,9 @@ export const consoleFleets = screen({
           { heading: 'Refresh window', cell: ({ refreshWindow }) => refreshWindow ?? 'At any time' },
         ],
         rows: entries,
-        empty: html`There are no fleets. Create one on the host:
-          <code>larder fleet create pumps --model acme/pump</code>`,
+        empty: 'There are no fleets.',
       })}
+      ${hostCommand('larder fleet create pumps --model acme/pump', 'Create a fleet on the host:')}
       ${nextPage(next === null ? undefined : withQuery('/console/fleets', { cursor: next }))}`,
     };
   },

@@ -15,6 +15,7 @@ import { field, formOf } from '../parts/form.ts';
 import { facts, table } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
 import { withMessage } from '../messages.ts';
+import { hostCommand } from '../parts/host-command.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOf } from '../packages/address.ts';
 
@@ -76,10 +77,8 @@ function newTrack(
 ): Html {
   if (patterns.length === 0) {
     const line = `larder guardrail add ${subject.namespace}/${subject.name} '[0-9]+(\\.[0-9]+)?'`;
-    return html`<p class="empty">
-      No track can be created yet. An administrator of the store must allow names first, for example with
-      <code>${line}</code>.
-    </p>`;
+    return html`<p>No track can be created yet. An administrator of the store must allow names first.</p>
+      ${hostCommand(line, 'For example, on the host:')}`;
   }
   return formOf(
     browsing,

@@ -10,7 +10,7 @@ import type { Release } from '#records/releases/releases.ts';
 import type { Revision } from '#records/revisions/revisions.ts';
 import { notice } from '../parts/notice.ts';
 import { facts, table } from '../parts/table.ts';
-import { count, size, time } from '../parts/values.ts';
+import { count, identifier, size, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 import { addressOf } from '../packages/address.ts';
 import { readActorNames, type ConsoleActorNames } from '../packages/actor-names.ts';
@@ -83,8 +83,8 @@ const renderFacts = (revision: Revision, names: ConsoleActorNames): Html =>
     ['Made for', describeTargets(revision)],
     ['Size', revision.size < 1024 ? size(revision.size) : `${size(revision.size)} (${count(revision.size)} bytes)`],
     ['Pushed', html`${time(revision.createdAt)} by ${names(revision.createdBy)}`],
-    ['SHA3-384', html`<code>${revision.sha3_384}</code>`],
-    ['SHA-256', html`<code>${revision.sha256}</code>`],
+    ['SHA3-384', identifier(revision.sha3_384)],
+    ['SHA-256', identifier(revision.sha256)],
   ]);
 
 /** Links to the changes that are possible. */

@@ -12,7 +12,7 @@ import { formOf, longField } from '../parts/form.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
 import { notice } from '../parts/notice.ts';
 import { facts, table } from '../parts/table.ts';
-import { distance, exactTime, size } from '../parts/values.ts';
+import { distance, exactTime, identifier, size } from '../parts/values.ts';
 import { withMessage } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOfUpload, nameOf, uploadBadge } from './upload-parts.ts';
@@ -46,9 +46,9 @@ export const consoleUpload = screen({
           html`${exactTime(upload.pushedAt)}, ${distance(upload.pushedAt, now())}, by ${who(upload.pushedBy)}`,
         ],
         ['Size', size(upload.size)],
-        ['SHA3-384', html`<code>${upload.sha3_384}</code>`],
-        ['SHA-256', html`<code>${upload.sha256}</code>`],
-        ['Upload', html`<code>${upload.id}</code>`],
+        ['SHA3-384', identifier(upload.sha3_384)],
+        ['SHA-256', identifier(upload.sha256)],
+        ['Upload', identifier(upload.id)],
       ])}
       ${renderFollowUps(followUps)} ${upload.findings === null ? nothing : inside(upload.findings)}
       ${mayJudge ? renderDecisionForms(browsing, upload.id) : nothing}`,

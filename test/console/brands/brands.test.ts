@@ -157,7 +157,11 @@ t.test('the remodel allowlist gains and loses entries', async (t) => {
 
   const ask = await root.open(`${at}/remove?from-model=pump&from-serial=p-1&to-model=pump-2`);
   t.match(ask.text, 'from pump with the serial p-1 to pump-2');
+  t.match(ask.text, `larder remodel remove ${brand} --from`, 'with the command that does the same');
   t.match((await root.send(ask, `${at}/remove`)).text, 'The remodel is no longer permitted.');
+  const log = (await root.open('/console/audit')).text;
+  t.match(log, /created the model pump of brand/, 'the log names models and allowlists in words');
+  t.match(log, /permitted remodels in the remodel allowlist of brand/);
   t.equal((await root.send(ask, `${at}/remove`)).status, 404);
   const left = await store.beside.records.remodelAllowlist.list(
     brand,

@@ -699,6 +699,10 @@ async function transferDoors({
       what: 'an older number of a source',
       go: typed('site reset-floor depot --to 0 --yes'),
     },
-    { is: 'transfers/follow-rotation.ts rotate_source', what: 'other keys of a source', go: typed(`site trust ${rotated}`) },
+    {
+      is: 'transfers/follow-rotation.ts rotate_source',
+      what: 'other keys of a source',
+      go: typed(`site trust ${rotated}`),
+    },
   ];
 }

@@ -16,7 +16,10 @@ t.test('a model is created, gets the key of its serials, and is deleted', async 
   t.match(await run('model list'), { out: /my-brand +pump-2 +no +none: no serials/ });
 
   t.match(await run('serial-policy list my-brand pump-2'), { code: 0, out: /has no serial policy/ });
-  t.match(await run('serial-policy add my-brand pump-2 nothing'), { code: 1, err: /There is no signing key 'nothing'/ });
+  t.match(await run('serial-policy add my-brand pump-2 nothing'), {
+    code: 1,
+    err: /There is no signing key 'nothing'/,
+  });
   t.match(await json('serial-policy add my-brand pump-2 default'), { revision: 1, 'signing-key-sha3-384': key });
   await json('serial-policy add my-brand pump-2 second');
   t.match(await json('serial-policy list my-brand pump-2'), { policies: [{ revision: 2 }, { revision: 1 }] });

@@ -109,7 +109,7 @@ t.test('an image with a corrupt record is not published', async (t) => {
   damage(store, 'image_manifests', 'pushed_at');
   t.match(await ada.post(path, { 'image-digest': image }), {
     status: 409,
-    body: { 'error-list': [{ code: 'conflict', message: /'image' is damaged\. An administrator must restore/ }] },
+    body: { 'error-list': [{ code: 'conflict', message: /'image' is corrupt\. An administrator must restore/ }] },
   });
   t.match(await problems(store), [/^Row 1 of image_manifests is not as it was written/]);
 });

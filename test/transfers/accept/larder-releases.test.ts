@@ -15,6 +15,7 @@ import { folder } from '#test/cli/process.ts';
 import { askingSite, configure } from '#test/fixtures/accounts/approvers.ts';
 import { rowsOf, unapproved } from '#test/fixtures/records/approved-rows.ts';
 import { buildIn, forced, keysOf, makeRelease, newSigner, rotateReleaseKeys } from '../larder-release/releases.ts';
+import { contentOf } from '../statement/example.ts';
 import { offered, twoSites, type SiteUnderTest } from '../sites.ts';
 
 t.setTimeout(600_000);
@@ -332,6 +333,28 @@ t.test('a source that verifies nothing brings no release that its publisher did 
   }
   t.match(await site.json('release list'), { releases: [] });
   t.not(((await swept(site.data)) as { swept: number }).swept, 0);
+});
+
+t.test('a file that the store has already does not pass as a file of a release', async (t) => {
+  trusting(t);
+  const { here: site } = await twoSites(t);
+  const name = 'larder-1.2.0-amd64';
+  const held = readFileSync(join(release, name)).toString().replace('the bytes', 'THE BYTES');
+  const first = makeRelease(place, signer, { version: '1.1.9', texts: { 'larder-1.1.9-amd64': held } });
+  const accepted = await forced(fresh('stick'), first);
+  await site.done(accepted.trust);
+  await site.done(`transfer receive ${accepted.file}`);
+  await site.done(`transfer accept ${accepted.id} --yes`);
+
+  const substitute = ({ files }: TransferLarderRelease): void => {
+    files.find((file) => file.name === name)!.content['sha3-384'] = contentOf(Buffer.from(held))['sha3-384'];
+  };
+  const { id, file } = await forced(fresh('stick'), release, substitute, { absent: name, sequence: 2 });
+  await site.done(`transfer receive ${file}`);
+  t.match(await site.json(`transfer preview ${id}`), {
+    problems: [{ package: 'larder/1.2.0', why: `${name} is not the file that was signed.` }],
+    lines: [],
+  });
 });
 
 t.test('each row of a kept release has a line that people approve, in the console too', async (t) => {

@@ -62,11 +62,12 @@ export function buildIn(t: Parameters<typeof folder>[0], keys: LarderReleaseKeys
   t.teardown(() => delete process.env['LARDER_BUILT']);
 }
 
-/** A transfer of a release by a source that verifies nothing, and the command that trusts the source. */
+/** A transfer of a release, without the bytes of the file `absent`, by a source that verifies nothing, and the command that trusts the source. */
 export async function forced(
   stick: string,
   release: string,
   change: (sent: TransferLarderRelease) => void = () => undefined,
+  { absent, ...more }: { absent?: string; sequence?: number } = {},
 ): Promise<{ id: string; file: string; trust: string }> {
   const names = readdirSync(release).sort();
   const contents = new Map(names.map((name) => [name, readFileSync(join(release, name))]));
@@ -74,8 +75,15 @@ export async function forced(
   const { version, commit, released } = JSON.parse(contents.get('manifest.json')!.toString()) as LarderReleaseManifest;
   const sent: TransferLarderRelease = { version, ...(commit !== undefined && { commit }), released, files };
   change(sent);
-  const more = { accounts: [], packages: [], 'larder-releases': [sent] };
-  const transfer = example([...contents.values()], { ...more, ...goodNow() });
+
+  if (absent !== undefined) contents.delete(absent);
+  const transfer = example([...contents.values()], {
+    accounts: [],
+    packages: [],
+    'larder-releases': [sent],
+    ...goodNow(),
+    ...more,
+  });
   mkdirSync(stick);
   const [file = ''] = await written(transfer, stick);
   const { publicKey } = seedOf(1);

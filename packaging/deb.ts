@@ -84,8 +84,8 @@ function layOut(parties: readonly ThirdParty[]): void {
   for (const example of [...files('config'), ...files('packaging/grafana')]) {
     place(`usr/share/doc/larder/examples/${example.replace(/^.*\//, '')}`, join(root, example));
   }
-  for (const watching of [...files('packaging/grafana'), ...files('packaging/prometheus')]) {
-    place(`usr/share/larder/${watching.replace(/^.*\//, '')}`, join(root, watching));
+  for (const shared of ['apparmor', 'grafana', 'prometheus'].flatMap((name) => files(`packaging/${name}`))) {
+    place(`usr/share/larder/${shared.replace(/^.*\//, '')}`, join(root, shared));
   }
 }
 

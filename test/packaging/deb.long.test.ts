@@ -128,7 +128,7 @@ t.test('it contains the files around the executable that Debian expects', needsD
   for (const name of commands)
     t.match(zipped(`usr/share/man/man1/larder-${name}.1.gz`), `.SS ${name}`.replaceAll('-', '\\-'));
   t.match(zipped('usr/share/man/man5/larder.toml.5.gz'), /^\.TH LARDER\.TOML 5/im);
-  for (const path of ['prometheus/larder.rules.yml', 'grafana/larder.json']) {
+  for (const path of ['apparmor/larder.apparmor', 'grafana/larder.json', 'prometheus/larder.rules.yml']) {
     const source = readFileSync(join(import.meta.dirname, '../../packaging', path));
     t.ok(file(join('usr/share/larder', basename(path))).equals(source), path);
   }

@@ -1,5 +1,6 @@
 // A corrupt database is reported everywhere: by the server, its health, and `larder verify`.
 import t from 'tap';
+import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -77,6 +78,24 @@ t.test('a row and a content are named by package and revision, and by who pushed
   t.match(await larder(`doctor --data ${store.directory}`), {
     out: /WRONG Blobs: Files of this store are corrupt and out of service: .*; in detail: snap\/tiny-app revision 1 \(pushed by ada\)/,
   });
+});
+
+t.test('a database for which no descriptors are left is not called damaged', async (t) => {
+  const { data } = await newStore(t);
+  const script = `
+    const { openSync } = await import('node:fs');
+    const { inspectFile } = await import('#engine/sqlite/check.ts');
+    const file = process.argv[1];
+    console.log(JSON.stringify(inspectFile(file)));
+    try { for (;;) openSync('/dev/null'); } catch (error) { console.log(error.code); }
+    try { console.log(JSON.stringify(inspectFile(file))); } catch (error) { console.log(error.code); }
+  `;
+  const limited = ['-c', 'ulimit -n 64 && exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', script];
+  const out = execFileSync('/bin/sh', [...limited, join(data, 'larder.db')], {
+    encoding: 'utf8',
+    cwd: join(import.meta.dirname, '../..'),
+  });
+  t.strictSame(out.split('\n'), ['{"pages":[],"rows":[]}', 'EMFILE', 'SQLITE_CANTOPEN', '']);
 });
 
 t.test('a database that another process holds is not called damaged', async (t) => {

@@ -1,4 +1,5 @@
 // Checks a database file without the rest of the store, and copies it while it is in use.
+import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
 
 import SQLite from 'better-sqlite3';
@@ -55,9 +56,11 @@ export function inspectFile(file: string, options: SqliteFileOptions = {}): Data
       if (rowProblems.length >= maxProblems) break;
     }
   } catch (error) {
-    // A page that cannot be read is a finding, not a failure. A lock that another process holds, or memory that is missing, is no damage.
+    // A page that cannot be read is a finding, not a failure. A lock that another process holds, or a shortage of memory or of
+    // descriptors, is no damage.
     if (!(error instanceof SQLite.SqliteError) || /^SQLITE_(?:BUSY|LOCKED|PROTOCOL|NOMEM)/.test(error.code))
       throw error;
+    if (error.code.startsWith('SQLITE_CANTOPEN') && isReadable(file)) throw error;
     const plain = unreadable(error, file);
     // If corrupt pages are already named, this general message adds nothing.
     if (pages.length === 0 || plain !== unreadablePages) pages.push(plain);
@@ -65,6 +68,15 @@ export function inspectFile(file: string, options: SqliteFileOptions = {}): Data
     db?.close();
   }
   return { pages, rows: rowProblems };
+}
+
+function isReadable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the package and the revision that a row belongs to, in words; empty if it belongs to none or cannot be read. */

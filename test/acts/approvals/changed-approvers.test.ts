@@ -295,9 +295,13 @@ t.test('every act on an account either suspends its approvals, or states why not
 });
 
 t.test('an approval counts from an account that was left in peace for 72 hours', async (t) => {
-  const { restore, approve } = await guarded(t);
+  const world = await guarded(t);
+  const { store, restore, approve } = world;
   await restore();
   t.strictSame(await approve(), { fell: false });
+  await restore();
+  await changing['a role is given'].doing(world, { actor: store.ids.root }, store.ids.bob);
+  await t.rejects(approve(), { code: 'forbidden', message: /Your approvals count from/ });
 });
 
 for (const [name, { doing, onlyByOthers, notForOneself }] of Object.entries(changing)) {

@@ -1,3 +1,4 @@
+-- Not beside older releases: they cannot clean up while the view of the needed contents is replaced.
 -- Releases of larder that were accepted with transfers, and their files, which are needed.
 -- The same for PostgreSQL: its numbers are BIGINT, and its texts are ordered by their bytes.
 CREATE TABLE larder_releases (

@@ -1,3 +1,4 @@
+-- Not beside older releases: they cannot clean up while the view of the needed contents is replaced.
 -- Releases of larder that were accepted with transfers, and their files, which are needed.
 CREATE TABLE larder_releases (
   version     TEXT PRIMARY KEY CHECK (length(version) <= 64),

@@ -300,7 +300,7 @@ t.test('an approval counts from an account that was left in peace for 72 hours',
   await restore();
   t.strictSame(await approve(), { fell: false });
   await restore();
-  await changing['a role is given'].doing(world, { actor: store.ids.root }, store.ids.bob);
+  await changing['a role is given']!.doing(world, { actor: store.ids.root }, store.ids.bob);
   await t.rejects(approve(), { code: 'forbidden', message: /Your approvals count from/ });
 });
 

@@ -210,15 +210,9 @@ t.test('a newer revision replaces an older one, and never the other way', async 
   const [accepted] = acceptUpload(joined(newer), adaKnown);
   t.equal(accepted?.revision, 2);
   const storedAssertions = [storeKey, adasAccount, newer];
-  t.match(
-    refused(joined(adasKey), { ...adaKnown, storedAssertions: storedAssertions }),
-    /revision is 0, but revision 2 is already here/,
-  );
+  t.match(refused(joined(adasKey), { ...adaKnown, storedAssertions }), /revision is 0, but revision 2 is already here/);
   const twin = await accountKey('ada', 'ada', 'default', { revision: '2' });
-  t.match(
-    refused(joined(twin), { ...adaKnown, storedAssertions: storedAssertions }),
-    /revision is 2, but revision 2 is already here/,
-  );
+  t.match(refused(joined(twin), { ...adaKnown, storedAssertions }), /revision is 2, but revision 2 is already here/);
   t.match(
     refused(stream([adasKey, newer]), { ...adaKnown, storedAssertions: [storeKey, adasAccount] }),
     /there twice, with different texts/,
@@ -266,7 +260,7 @@ t.test('a key that is not valid now vouches for nothing now', (t) => {
 t.test('an account-key must be for a key of this store, its brand and its name', async (t) => {
   const storedAssertions = [storeKey, adasAccount, await account('bob')];
   const upload = async (...of: Parameters<typeof accountKey>) =>
-    refused(joined(await accountKey(...of)), { ...adaKnown, storedAssertions: storedAssertions });
+    refused(joined(await accountKey(...of)), { ...adaKnown, storedAssertions });
   t.match(await upload('device', 'ada', 'device'), /not a signing key of this store/);
   t.match(await upload('ada', 'bob', 'default'), /belongs to 'ada' here, not to 'bob'/);
   t.match(await upload('ada', 'ada', 'other'), /has the name 'default' here/);

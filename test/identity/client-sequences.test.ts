@@ -301,11 +301,7 @@ t.test('the requests of the older tools are checked in their words', async (t) =
     [{ permissions: [], packages: [{ series: '16' }] }, /at \/packages\/0/],
   ] as const) {
     const reply = await ask(body);
-    t.match(
-      reply,
-      { status: 400, body: { error_list: [{ code: 'api-error', message: message }] } },
-      JSON.stringify(body),
-    );
+    t.match(reply, { status: 400, body: { error_list: [{ code: 'api-error', message }] } }, JSON.stringify(body));
     t.notOk('error-list' in reply.body);
   }
   for (const body of [

@@ -312,10 +312,10 @@ for (const [name, { doing, onlyByOthers, notForOneself }] of Object.entries(chan
     for (const actor of [store.ids.root, 'cli:root', bob]) {
       await restore();
       if (actor === bob && notForOneself === true) {
-        await t.rejects(doing(world, { actor: actor }, bob), { code: 'forbidden' });
+        await t.rejects(doing(world, { actor }, bob), { code: 'forbidden' });
         continue;
       }
-      await doing(world, { actor: actor }, bob);
+      await doing(world, { actor }, bob);
       if (actor === bob && onlyByOthers === true) {
         t.strictSame(await approve(), { fell: false }, 'its own token counts as nothing new');
         continue;

@@ -170,7 +170,7 @@ t.test('a store that was half made is made by the next attempt, with the key of 
   });
   mkdirSync(directory, { mode: 0o700 });
   const actor = { actor: 'cli:ada' };
-  await t.rejects(makeStore(directory, { configuration, email: 'ada@site', credential: 'x', actor: actor }), /none/);
+  await t.rejects(makeStore(directory, { configuration, email: 'ada@site', credential: 'x', actor }), /none/);
   const key = readFileSync(join(directory, 'site.key'), 'utf8');
   const store = commandsOn(directory);
   const again = `init --postgres ${at(database)} --postgres-password-file ${file}`;

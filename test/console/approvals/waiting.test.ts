@@ -191,7 +191,7 @@ t.test('the list continues after fifty, and stays short', async (t) => {
         address: '127.0.0.1',
         receivedAt: at,
       });
-      await tx.uploads.claim(id, { packageId: packageId, pushedBy: store.ids.ada, pushedAt: at });
+      await tx.uploads.claim(id, { packageId, pushedBy: store.ids.ada, pushedAt: at });
       await tx.uploads.scan(id, { kind: 'resource', sha384: '', sha512: '' });
     }
   });

@@ -19,7 +19,7 @@ import { cpuWatch } from '#test/fixtures/cpu.ts';
 const letter = fc.constantFrom(...Array.from('abzABZ019'));
 const joined = (joints: string, maxLength: number) =>
   fc
-    .array(fc.tuple(fc.constantFrom('', ...Array.from(joints)), letter), { minLength: 1, maxLength: maxLength })
+    .array(fc.tuple(fc.constantFrom('', ...Array.from(joints)), letter), { minLength: 1, maxLength })
     .map((parts) => parts.map(([joint, character], at) => (at === 0 ? character : joint + character)).join(''));
 const isRisk = (text: string): boolean => (risks as readonly string[]).includes(text);
 const trackName = joined('._-', 14).filter((text) => !isRisk(text));

@@ -11,9 +11,9 @@ async function world(t: Test, maxEntries?: number) {
   const clock = { now: new Date('2026-03-01T12:00:00Z') };
   const [firstRecords, otherRecords] = await openRecords(t, 2);
   const now = () => clock.now;
-  const backOff = createBackOff({ records: firstRecords, now, ...(maxEntries && { maxEntries: maxEntries }) });
+  const backOff = createBackOff({ records: firstRecords, now, ...(maxEntries && { maxEntries }) });
   /** The same, as another process of the store has it. */
-  const elsewhere = createBackOff({ records: otherRecords, now, ...(maxEntries && { maxEntries: maxEntries }) });
+  const elsewhere = createBackOff({ records: otherRecords, now, ...(maxEntries && { maxEntries }) });
   /** Seconds to wait, 0 when the attempt may be made. */
   const wait = async (name: string, address: string, changedAt?: string, instance = backOff): Promise<number> => {
     try {

@@ -165,7 +165,7 @@ t.test('two processes never review one upload at the same time, and review all o
 t.test('the review of a dead process is taken over by another one, when its lease has ended', async (t) => {
   const { queue, push, status, clock, known: records } = await world(t, approved, undefined, 5);
   await push('left');
-  const dead = createLeases({ records: records, holder: 'dead', now: () => clock.now });
+  const dead = createLeases({ records, holder: 'dead', now: () => clock.now });
   await dead.withLease(
     'review left',
     async () => true,

@@ -121,7 +121,7 @@ t.test('old revisions are deleted by a rule', async (t) => {
   });
 
   await t.test('a withdrawn revision does not count among the newest', async (t) => {
-    await ada.post(`${path}/12/withdraw`, { reason: reason });
+    await ada.post(`${path}/12/withdraw`, { reason });
     t.same(numbers((await ask({ keep: 2 })).body.revisions), [6, 7]);
     await ada.post(`${path}/12/restore`);
   });
@@ -181,7 +181,7 @@ t.test('old revisions are deleted by a rule', async (t) => {
   });
 
   await t.test('deleted twice at once: one request does it, the other is told; the numbers stay', async (t) => {
-    const request = { keep: 2, revisions: [6, 7, 10], reason: reason };
+    const request = { keep: 2, revisions: [6, 7, 10], reason };
     const both = await Promise.all([ask(request), ask(request)]);
     t.same(both.map(({ status }) => status).sort(), [200, 409]);
     t.match(both.find(({ status }) => status === 200)?.body, { deleted: true, bytes: 3000, more: false });
@@ -197,11 +197,11 @@ t.test('old revisions are deleted by a rule', async (t) => {
       revision: 7,
       status: 'rejected',
       channels: [],
-      deleted: { reason: reason, who: store.ids.ada },
+      deleted: { reason, who: store.ids.ada },
     });
     const whole = (await root.get('/internal/v1/packages/snap/hello')).body;
     t.match(whole, { revisions: 9, bytes: 9001 });
-    t.match(whole['newest-revisions'][2], { revision: 10, deleted: { reason: reason } });
+    t.match(whole['newest-revisions'][2], { revision: 10, deleted: { reason } });
     t.match(whole['newest-revisions'][3], { revision: 9, deleted: null });
     t.same(numbers((await ask({ keep: 2 })).body.revisions), []);
     const { larder } = commandsOn(store.directory);
@@ -223,7 +223,7 @@ t.test('old revisions are deleted by a rule', async (t) => {
       body: { 'error-list': [{ message: /^Revision 7 of 'hello' is deleted\. .*: Nobody has these/ }] },
     });
     for (const operation of ['withdraw', 'restore']) {
-      t.match(await ada.post(`${path}/7/${operation}`, operation === 'withdraw' ? { reason: reason } : undefined), {
+      t.match(await ada.post(`${path}/7/${operation}`, operation === 'withdraw' ? { reason } : undefined), {
         status: 404,
         body: { 'error-list': [{ message: /is deleted\. Push the same file/ }] },
       });

@@ -72,7 +72,7 @@ const calls: Record<string, (store: TestAppliance, id: string, who: Header) => P
       { type: 'snap-revision', 'primary-key': [digest] },
       { type: 'validation-set', 'sequence-key': ['16', 'acme', 'pumps'] },
     ];
-    const actions = [{ action: 'fetch-assertions', key: 'one', assertions: assertions }];
+    const actions = [{ action: 'fetch-assertions', key: 'one', assertions }];
     const { body } = await store.anyone.post('/v2/snaps/refresh', { context: [], actions }, who);
     const [{ 'assertion-stream-urls': urls, 'error-list': errors }] = body.results as [
       { 'assertion-stream-urls': string[]; 'error-list': unknown[] },

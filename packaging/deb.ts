@@ -84,7 +84,9 @@ function layOut(parties: readonly ThirdParty[]): void {
   for (const example of [...files('config'), ...files('packaging/grafana')]) {
     place(`usr/share/doc/larder/examples/${example.replace(/^.*\//, '')}`, join(root, example));
   }
-  for (const shared of ['apparmor', 'grafana', 'prometheus'].flatMap((name) => files(`packaging/${name}`))) {
+  for (const shared of ['apparmor', 'cloud-init', 'grafana', 'prometheus'].flatMap((name) =>
+    files(`packaging/${name}`),
+  )) {
     place(`usr/share/larder/${shared.replace(/^.*\//, '')}`, join(root, shared));
   }
 }

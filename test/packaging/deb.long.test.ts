@@ -16,6 +16,7 @@ import { boot, inPath, makeSystem, missingForContainer, type Container } from '#
 import { copySources } from '#test/fixtures/sources.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
+import { cloudInitSetsUpTwice } from './cloud-init.ts';
 import { aLostHostComesBack } from './lost-host.ts';
 import { stick } from './stick.ts';
 import { aStoppedServiceShows } from './stopped-service.ts';
@@ -128,7 +129,12 @@ t.test('it contains the files around the executable that Debian expects', needsD
   for (const name of commands)
     t.match(zipped(`usr/share/man/man1/larder-${name}.1.gz`), `.SS ${name}`.replaceAll('-', '\\-'));
   t.match(zipped('usr/share/man/man5/larder.toml.5.gz'), /^\.TH LARDER\.TOML 5/im);
-  for (const path of ['apparmor/larder.apparmor', 'grafana/larder.json', 'prometheus/larder.rules.yml']) {
+  for (const path of [
+    'cloud-init/user-data',
+    'apparmor/larder.apparmor',
+    'grafana/larder.json',
+    'prometheus/larder.rules.yml',
+  ]) {
     const source = readFileSync(join(import.meta.dirname, '../../packaging', path));
     t.ok(file(join('usr/share/larder', basename(path))).equals(source), path);
   }
@@ -268,6 +274,12 @@ t.test('it is installed, runs, is upgraded, goes back, and leaves the store behi
   await answers(`${url}/readyz`);
   t.match(await release(), { status: 200, revision: 1 });
 });
+
+t.test(
+  'cloud-init installs it from a stick and serves a store, and a second run changes nothing',
+  needsContainer,
+  (t) => cloudInitSetsUpTwice(t, base, deb),
+);
 
 function digest(file: string): string {
   return createHash('sha256').update(readFileSync(file)).digest('hex');

@@ -26,6 +26,7 @@ t.test('the name of every act is a verb and its object', (t) => {
   t.strictSame(
     names.filter((name) => !grammar.test(name)),
     [],
+    'take a verb of the list above, and name the object after it',
   );
   const unused = verbs.split(' ').filter((verb) => !names.some((name) => name.startsWith(`${verb}_`)));
   t.strictSame(unused, [], 'a verb that no act needs');
@@ -45,7 +46,7 @@ const beforeApprovals = 'key delete';
 
 t.test('an act that can wait keeps its name, because approvers have signed it', (t) => {
   const gated = everyAct.filter(({ gate }) => 'kinds' in gate);
-  t.equal(gated.length, 20);
+  t.equal(gated.length, 20, 'raise the number for a new act that can wait');
   for (const { name } of gated)
     t.strictSame(wordsOfAct(name), name === 'delete_signing_key' ? [name, beforeApprovals] : [name]);
   t.end();
@@ -58,7 +59,11 @@ t.test('every word that was ever written is known', (t) => {
     .split(/[\n,]|: /)
     .map((word) => word.trim())
     .filter((word) => word !== '' && !knownWords.has(word));
-  t.strictSame(lost, [], 'add the former name of the act to src/acts/audit-words.ts');
+  t.strictSame(
+    lost,
+    [],
+    'add the former name of the act to src/acts/audit-words.ts; if only your branch had it, restore the file',
+  );
   const lines = names.map((name) =>
     [name, wordsOfAct(name).slice(1).join(', ')].filter((part) => part !== '').join(': '),
   );

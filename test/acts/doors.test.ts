@@ -35,12 +35,18 @@ const source = join(import.meta.dirname, '../../src');
 const gated = everyAct.filter((act) => 'kinds' in act.gate);
 
 t.test('every gated act explains the rows that it changes', async (t) => {
-  t.strictSame(Object.keys(explained), gated.map(({ name }) => name).sort());
+  const names = gated.map(({ name }) => name).sort();
+  t.strictSame(
+    Object.keys(explained),
+    names,
+    'add it to test/fixtures/records/approved-rows.ts, in alphabetical order',
+  );
 });
 
 t.test('every act is held by a kind of the policy, or states why none holds it', async (t) => {
   for (const { name, gate } of everyAct) {
-    if ('never' in gate) t.match(gate.never, /^\S+( \S+){2,}[^.]$/, `${name}: ${gate.never}`);
+    if ('never' in gate)
+      t.match(gate.never, /^\S+( \S+){2,}[^.]$/, `${name}: three words or more, without a full stop`);
     else t.ok(gate.kinds.every((kind) => approvalKinds.includes(kind)) && gate.kinds.length > 0, name);
   }
   const held = new Set<string>(gated.flatMap(({ gate }) => ('kinds' in gate ? gate.kinds : [])));
@@ -128,7 +134,11 @@ t.test('each act that may be held is held on all of its paths, and done on the s
   );
   changeConfig(join(store.directory, 'larder.toml'), { 'assertions.trusted': [rootsFile(folder(t))] });
   const doors = await doorsOf(t, store, { run, codeOf });
-  t.strictSame([...new Set(doors.map(({ is }) => is))].sort(), doorsInSource(), 'and there is no other');
+  t.strictSame(
+    [...new Set(doors.map(({ is }) => is))].sort(),
+    doorsInSource(),
+    'each door in src has a case here, and no other',
+  );
   const newest = async (): Promise<number> =>
     (await store.beside.records.proposals.list({ before: 1e9, openAt: undefined }, 1))[0]?.number ?? 0;
   for (const { what: name, go } of doors) {

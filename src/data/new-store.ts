@@ -1,6 +1,6 @@
 // Makes a new store in an empty directory: the keys, the records with their administrator, the certificates, and the configuration last.
 // Without the configuration the directory is not a store.
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Actor } from '#acts/act.ts';
@@ -8,7 +8,7 @@ import { init, type FirstApprover } from '#acts/store/appliance.ts';
 import { siteKeyCheckName } from '#acts/keys/site-key.ts';
 import { randomIds } from '#domain/ids.ts';
 import { describeDatabase, openDatabase, type DatabasePlace, type PostgresPlace } from '#engine/place.ts';
-import { createFile, renameFile } from '#files/durable.ts';
+import { createFile, renameFile, targetOfTemporary } from '#files/durable.ts';
 import { readIfPresent } from '#files/read.ts';
 import { ForeignSiteKey, keyCheckOf, refuseForeignKey } from '#macaroons/site-key.ts';
 import { records } from '#records/index.ts';
@@ -25,7 +25,7 @@ import { toTlsKeeperOptions } from './store.ts';
 export const unfinished = 'larder.toml.init';
 
 /** The files that an unfinished store may have. */
-export const unfinishedStoreFiles: readonly string[] = [
+const unfinishedStoreFiles: readonly string[] = [
   'site.key',
   'master.key',
   'larder.db',
@@ -37,6 +37,10 @@ export const unfinishedStoreFiles: readonly string[] = [
   'tls',
   unfinished,
 ];
+
+/** Whether a file is of an unfinished store, perhaps a temporary file of a killed attempt. */
+export const isOfUnfinishedStore = (name: string): boolean =>
+  unfinishedStoreFiles.includes(targetOfTemporary(name) ?? name);
 
 export interface NewStore {
   /** The text of larder.toml. */
@@ -90,11 +94,10 @@ export async function makeStore(
  * file: the records on the server are kept, and can be opened only with this site key.
  */
 function listLeftoverFiles(directory: string, place: DatabasePlace): readonly string[] {
-  if ('file' in place) return unfinishedStoreFiles;
+  const names = readdirSync(directory).filter(isOfUnfinishedStore);
+  if ('file' in place) return names;
   const intactKeys = new Set(keys.filter((key) => isWhole(join(directory, key))));
-  return unfinishedStoreFiles.filter(
-    (name) => !intactKeys.has(name) && !(name === 'audit.seal' && intactKeys.has('site.key')),
-  );
+  return names.filter((name) => !intactKeys.has(name) && !(name === 'audit.seal' && intactKeys.has('site.key')));
 }
 
 const keys: readonly string[] = ['site.key', 'master.key'];

@@ -120,3 +120,6 @@ export function createPeriodicSync(file: string, disk: Disk = onDisk): PeriodicS
     },
   };
 }
+
+/** The name of the file that a temporary file of this module becomes; undefined for other names. A kill leaves temporary files behind. */
+export const targetOfTemporary = (name: string): string | undefined => /^\.(.+)\.[0-9a-f]{12}$/.exec(name)?.[1];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { unfinishedStoreFiles, makeStore, unfinished } from '#data/new-store.ts';
+import { isOfUnfinishedStore, makeStore, unfinished } from '#data/new-store.ts';
 import { initialConfig, readConfig } from '#configuration/config.ts';
 
 const newStore = (configuration: string) => ({
@@ -29,7 +29,7 @@ t.test('an unfinished store counts as no store, and gives way to the next attemp
   t.notOk(left.includes('larder.toml'), 'the configuration comes last');
   t.ok(left.includes(unfinished) && left.includes('larder.db'), 'the rest was made');
   t.same(
-    left.filter((name) => !unfinishedStoreFiles.includes(name)),
+    left.filter((name) => !isOfUnfinishedStore(name)),
     [],
     'and is known as what an attempt leaves',
   );

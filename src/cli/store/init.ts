@@ -15,7 +15,7 @@ import { DataDirectoryInUse, lockDirectory } from '#data/lock.ts';
 import { recordsPlace } from '#data/records-place.ts';
 import { describeDatabase, type DatabasePlace } from '#engine/place.ts';
 import {
-  unfinishedStoreFiles,
+  isOfUnfinishedStore,
   makeStore,
   refuseExistingStore,
   StoreExistsError,
@@ -32,7 +32,7 @@ import {
   type FirstSettings,
 } from '#configuration/config.ts';
 import { isBaseUrl } from '#configuration/check.ts';
-import { makeFolder } from '#files/durable.ts';
+import { makeFolder, targetOfTemporary } from '#files/durable.ts';
 import { findReserveFault } from '#data/disk-size.ts';
 import { describeFault, textOf } from '#platform/faults.ts';
 import { command, dataInUse, Failure, UsageError, type CommandResult, type World } from '../frame/command.ts';
@@ -380,13 +380,12 @@ function refuseStore(data: string): void {
 function refuseContents(data: string): void {
   refuseStore(data);
   const names = readdirSync(data);
-  const allowedNames = [
-    'store.lock',
-    'store.lock-journal',
-    'lost+found',
-    ...(names.includes(unfinished) ? unfinishedStoreFiles : []),
-  ];
-  const strange = names.filter((name) => !allowedNames.includes(name)).sort();
+  const isUnfinished = names.includes(unfinished);
+  const isAllowed = (name: string): boolean =>
+    ['store.lock', 'store.lock-journal', 'lost+found'].includes(name) ||
+    targetOfTemporary(name) === unfinished ||
+    (isUnfinished && isOfUnfinishedStore(name));
+  const strange = names.filter((name) => !isAllowed(name)).sort();
   if (strange.length === 0) return;
   if (strange.includes('larder.db') || strange.includes('site.key')) {
     throw new Failure(

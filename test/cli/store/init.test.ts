@@ -210,6 +210,22 @@ largeTest('after an init that was interrupted, wherever it was, another one make
   }
 });
 
+t.test('temporary files of an init that was killed do not stop the next one', async (t) => {
+  const data = folder(t);
+  writeFileSync(join(data, '.larder.toml.init.0123456789ab'), '');
+  t.match(await larder(`init --data ${data}`), { code: 0, err: '' });
+  renameSync(join(data, 'larder.toml'), join(data, 'larder.toml.init'));
+  writeFileSync(join(data, '.audit.seal.0123456789ab'), '');
+  t.match(await larder(`init --data ${data}`), { code: 0, err: '' });
+  t.strictSame(
+    readdirSync(data).filter((name) => name.startsWith('.')),
+    [],
+  );
+  writeFileSync(join(data, '.larder.toml.init.0123456789ab'), '');
+  rmSync(join(data, 'larder.toml'));
+  t.match(await larder(`init --data ${data}`), { code: 1, err: /holds parts of a store but no larder\.toml/ });
+});
+
 largeTest('an init that is killed leaves nothing that stops the next one', async (t) => {
   for (const seen of ['larder.toml.init', 'larder.db', 'audit.seal']) {
     const data = join(folder(t), 'data');

@@ -11,12 +11,15 @@ export const removeLarderRelease = act({
 
   async perform(tx, { version }: { version: string }, { note }): Promise<void> {
     const stored = await tx.larderReleases.find(version);
-    if (stored === undefined)
-      throw new Refusal(
-        'resource-not-found',
-        `Release ${version} of larder is not kept here. 'larder release list' lists the releases.`,
-      );
+    if (stored === undefined) throw noLarderRelease(version);
     await tx.larderReleases.remove(version);
     note({ released: stored.released, manifest: stored.manifest, source: stored.source });
   },
 });
+
+/** The error for a release that is not kept. `hint` continues its last sentence. */
+export const noLarderRelease = (version: string, hint = ''): Refusal =>
+  new Refusal(
+    'resource-not-found',
+    `Release ${version} of larder is not kept here. 'larder release list' lists the releases${hint}.`,
+  );

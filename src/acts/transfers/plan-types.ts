@@ -177,6 +177,22 @@ export const isSelected = (
   subject: Parameters<typeof fitsGlob>[1],
 ): boolean => (only.length === 0 || fitsGlob(only, subject)) && !fitsGlob(without, subject);
 
+/** Why a part of a transfer is not in its plan. A problem prevents the acceptance of the transfer. */
+export interface PlanExclusion {
+  reason: string;
+  isProblem: boolean;
+}
+
+/** Returns why a part may not come in, by the trust in its source and the selection; undefined if it may. */
+export function findExclusion(
+  { source, statement, ...selection }: Pick<TransferPlanRequest, 'source' | 'statement' | 'only' | 'without'>,
+  subject: Parameters<typeof fitsGlob>[1],
+): PlanExclusion | undefined {
+  if (!fitsGlob(source.packages, subject))
+    return { reason: `'${statement.source}' may bring ${source.packages.join(', ')}.`, isProblem: true };
+  return isSelected(selection, subject) ? undefined : { reason: 'The administrator left it out.', isProblem: false };
+}
+
 export interface TransferPlanRequest extends TransferSelection {
   id: string;
   statement: LazyTransferStatement;

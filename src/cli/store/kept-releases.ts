@@ -2,7 +2,7 @@
 import { chmod, mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-import { removeLarderRelease } from '#acts/store/larder-releases.ts';
+import { noLarderRelease, removeLarderRelease } from '#acts/store/larder-releases.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { version as installed } from '#platform/version.ts';
@@ -78,7 +78,7 @@ async function save(
   const { asCaller, records } = store;
   const place = resolve(folder);
   const files = await records.larderReleases.files(version);
-  if (files.length === 0) throw notKept(version);
+  if (files.length === 0) throw noLarderRelease(version);
   await asCaller(() => mkdir(place)).catch((error: unknown) => {
     throw toWriteFailure(folder, error);
   });
@@ -109,12 +109,6 @@ async function save(
     json: { version, folder: place, files: files.length },
   };
 }
-
-const notKept = (version: string): Refusal =>
-  new Refusal(
-    'resource-not-found',
-    `Release ${visible(version)} of larder is not kept here. 'larder release list' lists the releases.`,
-  );
 
 export const releaseRemove = command({
   name: 'release remove',

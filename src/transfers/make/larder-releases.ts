@@ -3,12 +3,12 @@ import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { noLarderRelease } from '#acts/store/larder-releases.ts';
 import { toChunks, withFile, type Blobs } from '#blobs/blobs.ts';
 import type { DigestPool } from '#blobs/digests.ts';
 import { findProblems } from '#contract/schema.ts';
 import type { LarderReleaseManifest, TransferContent, TransferLarderRelease } from '#contract/wire.ts';
 import { randomUUID } from '#domain/cryptography.ts';
-import { Refusal } from '#domain/refusal.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { proveCarried, refuseLargeTexts } from '../larder-release/carried-release.ts';
 import { maxProofBytes, verifyRelease } from '../larder-release/verify-release.ts';
@@ -66,11 +66,7 @@ async function readKept(
   { records, blobs, digests }: LarderReleaseContext,
 ): Promise<TransferLarderRelease> {
   const stored = await records.larderReleases.find(version);
-  if (stored === undefined)
-    throw new Refusal(
-      'resource-not-found',
-      `Release ${version} of larder is not kept here. 'larder release list' lists the releases; './${version}' names a folder.`,
-    );
+  if (stored === undefined) throw noLarderRelease(version, `; './${version}' names a folder`);
   const files: TransferLarderRelease['files'] = [];
   for (const { name, sha3_384, size } of await records.larderReleases.files(version)) {
     const { sha256 } = await withFile(blobs, sha3_384, (file) => digests.ofFile(file, ['sha256']));

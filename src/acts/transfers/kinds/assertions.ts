@@ -1,14 +1,12 @@
 // Assertions in transfers: the prerequisites of revisions are accepted with them, assertions without a package on their own.
-import type { Assertion } from '#assertions/format/assertion.ts';
 import { prerequisitesOf } from '#assertions/prerequisites.ts';
 import { nameOf } from '#assertions/format/types.ts';
 import { NameIndex } from '#domain/name-index.ts';
-import { fitsGlob } from '#domain/packages/package-glob.ts';
 import type { ChangeRecords } from '#records/index.ts';
 import type { ActContext } from '../../act.ts';
 import { storeVerifiedAssertions, type VerifiedAssertions } from '../../assertions/assertions.ts';
 import {
-  isSelected,
+  findExclusion,
   type PlanProblem,
   type PlanRecords,
   type TransferPlan,
@@ -84,7 +82,8 @@ function selectAssertions(inputs: TransferPlanInputs, plan: TransferPlan, packag
     const isOfPackage = typeof id === 'string' && carried.has(id);
     // The assertions of a package that is left out are left out too.
     const isOut = isOfPackage && !packages.has(id);
-    const reason = isOfPackage ? undefined : whyNot(inputs, assertion);
+    const called = { namespace: 'assertion', name: assertion.type };
+    const reason = isOfPackage ? undefined : findExclusion(inputs, called)?.reason;
     if (coming[number] === 0 && !isOut) {
       if (reason === undefined) coming[number] = alone;
       else leftOut.push({ package: `assertion/${assertion.type}`, what: nameOf(assertion), why: reason });
@@ -93,10 +92,4 @@ function selectAssertions(inputs: TransferPlanInputs, plan: TransferPlan, packag
   }
   plan.leftOut.push(...leftOut.reverse());
   return coming;
-}
-
-function whyNot({ source, statement, ...selection }: TransferPlanInputs, { type }: Assertion): string | undefined {
-  const called = { namespace: 'assertion', name: type };
-  if (!fitsGlob(source.packages, called)) return `'${statement.source}' may bring ${source.packages.join(', ')}.`;
-  return isSelected(selection, called) ? undefined : 'The administrator left it out.';
 }

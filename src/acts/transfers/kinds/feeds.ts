@@ -1,13 +1,13 @@
 // Feeds of advisories in transfers.
 import type { TransferFeed } from '#contract/wire.ts';
-import { fitsGlob } from '#domain/packages/package-glob.ts';
 import type { ChangeRecords } from '#records/index.ts';
 import type { VulnerabilityFeed } from '#records/vulnerabilities/feeds.ts';
 import type { ActContext } from '../../act.ts';
 import { describeFeed, smallerBecause } from '../../vulnerabilities/feeds.ts';
 import { contentMissing, parseFindings, subjectOf } from '../findings.ts';
 import {
-  isSelected,
+  findExclusion,
+  type PlanExclusion,
   type PlannedFeed,
   type PlanRecords,
   type TransferPlan,
@@ -55,12 +55,11 @@ async function planFeed(
   records: PlanRecords,
   inputs: TransferPlanInputs,
   { name, content }: TransferFeed,
-): Promise<{ planned: PlannedFeed; present: VulnerabilityFeed | undefined } | { reason: string; isProblem: boolean }> {
+): Promise<{ planned: PlannedFeed; present: VulnerabilityFeed | undefined } | PlanExclusion> {
   const called = { namespace: 'feed', name };
-  const { source, statement, arrived } = inputs;
-  if (!fitsGlob(source.packages, called))
-    return { reason: `'${statement.source}' may bring ${source.packages.join(', ')}.`, isProblem: true };
-  if (!isSelected(inputs, called)) return { reason: 'The administrator left it out.', isProblem: false };
+  const { arrived } = inputs;
+  const exclusion = findExclusion(inputs, called);
+  if (exclusion !== undefined) return exclusion;
   const { sha256, 'sha3-384': sha3_384, size } = content;
   const present = await records.vulnerabilityFeeds.find(name);
   if (present?.sha3_384 === sha3_384) return { reason: 'It is here already.', isProblem: false };

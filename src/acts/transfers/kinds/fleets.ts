@@ -4,7 +4,6 @@ import { toCanonicalText } from '#domain/canonical-json.ts';
 import { selectorText, toSelector } from '#domain/fleets/fleet.ts';
 import { settingText, type FleetOfDevice, type FleetSetting } from '#domain/fleets/fleet-view.ts';
 import { parseRefreshWindow } from '#domain/fleets/refresh-window.ts';
-import { fitsGlob } from '#domain/packages/package-glob.ts';
 import { formatCount } from '#domain/quantities.ts';
 import { renameChannel } from '#domain/transfers/channel-renaming.ts';
 import type { Fleet } from '#records/fleets/fleets.ts';
@@ -13,7 +12,7 @@ import type { ActContext } from '../../act.ts';
 import { findContradiction } from '../../fleets/contradictions.ts';
 import { applyFleetChange, describeFleetChange, settingItem, type FleetChange } from '../../fleets/fleet-change.ts';
 import { readFleetText, toFleetSetting } from '../../fleets/fleet-text.ts';
-import { isSelected, type PlanRecords, type TransferPlan, type TransferPlanInputs } from '../plan-types.ts';
+import { findExclusion, type PlanRecords, type TransferPlan, type TransferPlanInputs } from '../plan-types.ts';
 import { describeFleetProblem, findFleetSnaps, type FleetSnaps } from './fleet-problems.ts';
 
 /** A fleet as it will be. */
@@ -109,9 +108,8 @@ async function planFleet(planning: FleetPlanning, theirs: TransferFleet): Promis
   const { source, statement, at } = inputs;
   const { name, kind, window } = theirs;
   const subject = { namespace: 'fleet', name };
-  if (!fitsGlob(source.packages, subject))
-    return problem(`'${statement.source}' may bring ${source.packages.join(', ')}.`);
-  if (!isSelected(inputs, subject)) return leftOut('The administrator left it out.');
+  const exclusion = findExclusion(inputs, subject);
+  if (exclusion !== undefined) return { reasons: [exclusion.reason], isProblem: exclusion.isProblem };
   if (!source.mayRelease) return leftOut('Its source may not change channels, and fleets do.');
   const present = await records.fleets.find(name);
   if (present !== undefined && present.source !== null && present.source !== statement.source)

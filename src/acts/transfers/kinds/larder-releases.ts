@@ -1,12 +1,12 @@
 // Releases of larder in transfers. An accepted one is kept until a person removes it; nothing installs it.
 import type { TransferLarderRelease } from '#contract/wire.ts';
-import { fitsGlob } from '#domain/packages/package-glob.ts';
 import type { ChangeRecords } from '#records/index.ts';
 import type { ActContext } from '../../act.ts';
 import { contentMissing, parseFindings, subjectOf } from '../findings.ts';
 import {
-  isSelected,
+  findExclusion,
   type LarderReleaseVerdict,
+  type PlanExclusion,
   type PlannedLarderRelease,
   type PlanRecords,
   type TransferPlan,
@@ -26,9 +26,9 @@ export async function planLarderReleases(
     const called = `larder/${sent.version}`;
     const result = await planRelease(records, inputs, sent);
     if ('reason' in result) {
-      const { reason, isProblem } = result;
+      const { reason, isProblem, missing = [] } = result;
       (isProblem ? plan.problems : plan.leftOut).push({ package: called, what: called, why: reason });
-      if (reason === contentMissing) plan.missing.push(...(await missingOf(records, inputs, sent)));
+      plan.missing.push(...missing);
       continue;
     }
     const { planned, verdict } = result;
@@ -53,15 +53,14 @@ async function planRelease(
   records: PlanRecords,
   inputs: TransferPlanInputs,
   sent: TransferLarderRelease,
-): Promise<{ planned: PlannedLarderRelease; verdict: TrustedVerdict } | { reason: string; isProblem: boolean }> {
+): Promise<{ planned: PlannedLarderRelease; verdict: TrustedVerdict } | (PlanExclusion & { missing?: string[] })> {
   const { version, commit: commitId = null, released } = sent;
   const called = { namespace: 'larder', name: version };
-  const { source, statement } = inputs;
   const problem = (reason: string) => ({ reason, isProblem: true });
-  if (!fitsGlob(source.packages, called))
-    return problem(`'${statement.source}' may bring ${source.packages.join(', ')}.`);
-  if (!isSelected(inputs, called)) return { reason: 'The administrator left it out.', isProblem: false };
-  if ((await missingOf(records, inputs, sent)).length > 0) return problem(contentMissing);
+  const exclusion = findExclusion(inputs, called);
+  if (exclusion !== undefined) return exclusion;
+  const missing = await missingOf(records, inputs, sent);
+  if (missing.length > 0) return { ...problem(contentMissing), missing };
   const verdict = inputs.larderReleases.get(version);
   if (verdict === undefined) return problem('It was not verified.');
   if ('refused' in verdict) return problem(verdict.refused);
@@ -78,7 +77,7 @@ async function planRelease(
   if (parseFindings('larder-release', finding) === undefined)
     return problem(finding?.refused ?? 'It has not been reviewed yet. Receive the transfer again.');
   const files = sent.files.map(({ name, content }) => ({ name, sha3_384: content['sha3-384'], size: content.size }));
-  const release = { version, commitId, released, manifest, source: statement.source };
+  const release = { version, commitId, released, manifest, source: inputs.statement.source };
   return { planned: { release, files }, verdict };
 }
 

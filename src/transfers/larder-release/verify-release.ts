@@ -6,6 +6,7 @@ import { finished } from 'node:stream/promises';
 
 import type { LarderReleaseKeys, LarderReleaseManifest } from '#contract/wire.ts';
 import { createDigest } from '#domain/cryptography.ts';
+import { isDesktopFile } from '#files/desktop-files.ts';
 import { maxSignaturesBytes } from '../statement/signatures.ts';
 import {
   manifestFile,
@@ -42,7 +43,7 @@ export interface VerifiedRelease {
 /** Verifies the release in a folder. Throws `UntrustedRelease` with the reason if anything differs. */
 export async function verifyRelease(folder: string, verification: ReleaseVerification): Promise<VerifiedRelease> {
   const { copyOf } = verification;
-  const files = { names: await listFiles(folder), read: (name: string) => readText(folder, name) };
+  const files = { names: await listReleaseFiles(folder), read: (name: string) => readText(folder, name) };
   const verified = await proveRelease(files, verification);
   for (const file of verified.manifest.files) await verifyFile(join(folder, file.name), file, copyOf?.(file.name));
   return verified;
@@ -104,9 +105,11 @@ function refuseOtherFiles(names: readonly string[], proof: readonly string[], ma
     throw new UntrustedRelease(`There are files that do not belong to it: ${other.slice(0, 3).join(', ')}.`);
 }
 
-async function listFiles(folder: string): Promise<string[]> {
+/** The names in the folder of a release, sorted, without the files of a desktop that has seen the stick. */
+export async function listReleaseFiles(folder: string): Promise<string[]> {
   const names: string[] = [];
   for await (const { name } of await opendir(folder)) {
+    if (isDesktopFile(join(folder, name))) continue;
     names.push(name);
     if (names.length > maxFiles) throw new UntrustedRelease('The folder has too many files.');
   }

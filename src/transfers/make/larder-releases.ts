@@ -1,6 +1,6 @@
 // Reads the releases of larder of a new transfer: from their folders, or from the releases that are kept here.
 import { constants } from 'node:fs';
-import { open, readdir } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { noLarderRelease } from '#acts/store/larder-releases.ts';
@@ -11,7 +11,7 @@ import type { LarderReleaseManifest, TransferContent, TransferLarderRelease } fr
 import { randomUUID } from '#domain/cryptography.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { proveCarried, refuseLargeTexts } from '../larder-release/carried-release.ts';
-import { maxProofBytes, verifyRelease } from '../larder-release/verify-release.ts';
+import { listReleaseFiles, maxProofBytes, verifyRelease } from '../larder-release/verify-release.ts';
 import { builtInKeys } from '../larder-release/release-keys.ts';
 
 interface LarderReleaseContext {
@@ -40,7 +40,7 @@ async function readFolder(folder: string, context: LarderReleaseContext): Promis
   const { manifest } = await asCaller(() => verifyRelease(folder, { trusted: builtInKeys(), installed: undefined }));
   refuseLargeTexts(manifest);
   const files: TransferLarderRelease['files'] = [];
-  for (const name of (await asCaller(() => readdir(folder))).sort()) {
+  for (const name of await asCaller(() => listReleaseFiles(folder))) {
     signal.throwIfAborted();
     const { size = maxProofBytes } = manifest.files.find((file) => file.name === name) ?? {};
     files.push({ name, content: await copyIn(join(folder, name), size, context) });

@@ -1,5 +1,5 @@
 // Releases of larder travel in transfers: verified at both sites, previewed, accepted by people, and kept until they are removed.
-import { appendFileSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, cpSync, existsSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
@@ -15,6 +15,7 @@ import { folder } from '#test/cli/process.ts';
 import { askingSite, configure } from '#test/fixtures/accounts/approvers.ts';
 import { rowsOf, unapproved } from '#test/fixtures/records/approved-rows.ts';
 import { buildIn, forced, keysOf, makeRelease, newSigner, rotateReleaseKeys } from '../larder-release/releases.ts';
+import { seenByMac } from '../desktop.ts';
 import { contentOf } from '../statement/example.ts';
 import { offered, twoSites, type SiteUnderTest } from '../sites.ts';
 
@@ -78,7 +79,11 @@ t.test('a release is previewed against the installed one, accepted, kept, saved 
   trusting(t);
   const { depot, here: site, stick } = await twoSites(t);
   const file = join(stick, 'in.tar');
-  const made = await depot.larder(`transfer make ${file} --release ${release}`);
+  // The depot reads the release from a stick that a Mac has seen.
+  const seen = fresh('seen');
+  cpSync(release, seen, { recursive: true });
+  seenByMac(seen);
+  const made = await depot.larder(`transfer make ${file} --release ${seen}`);
   t.match(made, { code: 0, out: /It holds 0 packages[^]*It holds release 1\.2\.0 of larder\./ });
   const received = await site.larder(`transfer receive ${file} --preview`);
   t.equal(received.code, 0, received.err);

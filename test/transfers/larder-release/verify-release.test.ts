@@ -20,6 +20,7 @@ import { releaseFingerprint } from '#transfers/larder-release/manifest.ts';
 import { builtInKeys, followRotations } from '#transfers/larder-release/release-keys.ts';
 import { verifyRelease, type ReleaseVerification } from '#transfers/larder-release/verify-release.ts';
 import { folder } from '#test/cli/process.ts';
+import { seenByMac } from '../desktop.ts';
 import { keysOf, makeRelease, newSigner, rotateReleaseKeys } from './releases.ts';
 
 const place = folder(t);
@@ -49,6 +50,15 @@ t.test('a genuine release is accepted, by the keys of the installed one or by th
     await refusal(release, { trusted: { fingerprint: 'SHA256:other' } }),
     /signed with the key SHA256:.* another/,
   );
+});
+
+t.test('a release on a stick that a Mac has seen is verified as if it had not', async (t) => {
+  const copy = join(place, 'seen');
+  cpSync(release, copy, { recursive: true });
+  seenByMac(copy);
+  t.equal(await refusal(copy), 'accepted 1.2.0');
+  writeFileSync(join(copy, '._other'), 'no file of a desktop');
+  t.match(await refusal(copy), /do not belong to it: \._other/);
 });
 
 t.test('a release of a day far ahead of the clock is accepted, because signatures do not expire', async (t) => {

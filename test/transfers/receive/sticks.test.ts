@@ -1,5 +1,5 @@
 // Sticks in daily use: with files that a desktop has left, and with other archives beside a transfer.
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -7,19 +7,10 @@ import t from 'tap';
 import { folder } from '#test/cli/process.ts';
 import { download } from '#test/fixtures/packages/online-store.ts';
 import { filesIn } from '#transfers/receive/watch-folder.ts';
+import { appleDouble, seenByMac } from '#test/transfers/desktop.ts';
 import { offered, site, twoSites } from '#test/transfers/sites.ts';
 
 t.setTimeout(600_000);
-
-const appleDouble = Buffer.concat([Buffer.from('0005160700020000', 'hex'), Buffer.from('Mac OS X        ')]);
-
-/** The files that macOS leaves in a folder, with one beside each existing file. */
-function seenByMac(folder: string): void {
-  for (const name of readdirSync(folder)) writeFileSync(join(folder, `._${name}`), appleDouble);
-  writeFileSync(join(folder, '.DS_Store'), 'Bud1');
-  mkdirSync(join(folder, '.Spotlight-V100'));
-  writeFileSync(join(folder, '.Spotlight-V100', 'store.tar'), appleDouble);
-}
 
 t.test('a stick that a Mac has seen is read as if it had not, with another archive beside the transfer', async (t) => {
   const { depot, here: receiver, carry } = await twoSites(t);

@@ -15,6 +15,11 @@ const refusedElements = new Set([
 ]);
 const namePattern = /^([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)/;
 
+/** Elements of web pages have attributes that load or send something, such as `srcset` and `action`. */
+const webPage = 'http://www.w3.org/1999/xhtml';
+/** Attributes that browsers read as a style, and those that an animation writes into one. */
+const styled = /^(?:style|fill|stroke|filter|mask|clip-path|cursor|marker(?:-\w+)?|from|to|by|values)$/;
+
 /** Says why a text is not a drawing that can be shown; undefined if it can. */
 export function svgProblem(text: string): string | undefined {
   let hasRoot = false;
@@ -39,9 +44,20 @@ export function svgProblem(text: string): string | undefined {
     if (problem !== undefined) return problem;
   }
   if (!hasRoot) return 'it has no svg element';
-  if (/<style[\s>]/i.test(text) && text.includes('\\')) return 'its style has an escape';
-  return styleProblem(text);
+  const styles = parsed(text);
+  if (/<(?:[\w.-]{1,40}:)?style[\s>]/i.test(text) && styles.includes('\\')) return 'its style has an escape';
+  return styleProblem(styles);
 }
+
+/** A text as an XML parser joins it: without comments and the marks of CDATA, and with its character references replaced. */
+const parsed = (text: string): string => withoutReferences(text.replace(/<!--[^]*?-->|<!\[CDATA\[|\]\]>/g, ''));
+
+/** A text with its character references replaced by their characters. Other entities do not exist in a drawing without declarations. */
+const withoutReferences = (text: string): string =>
+  text.replace(/&#(?:x0*([0-9a-f]{1,6})|0*([0-9]{1,7}));/gi, (whole, hexadecimal?: string, decimal?: string) => {
+    const point = hexadecimal === undefined ? Number(decimal) : Number.parseInt(hexadecimal, 16);
+    return point <= 0x10ffff ? String.fromCodePoint(point) : whole;
+  });
 
 /** The tags, comments, declarations and instructions of a text; undefined if one does not end, or if text precedes the first. */
 function* tagsOf(text: string): Generator<string | undefined> {
@@ -94,14 +110,15 @@ const attribute = /([^\s=/"'<>]{1,40}) ?= ?(?:"([^"]*)"|'([^']*)')/g;
 
 function attributesProblem(text: string): string | undefined {
   for (const [, name = '', double, single = ''] of text.replace(/\s+/g, ' ').matchAll(attribute)) {
-    const value = (double ?? single).trim();
+    const value = withoutReferences(double ?? single).trim();
     const plain = name.toLowerCase().replace(/^.*:/, '');
     if (plain.startsWith('on')) return `it has a handler '${plain.slice(0, 20)}'`;
     const isReference = plain === 'href' || plain === 'src';
     if (isReference && !/^(?:$|#|data:image\/(?:png|jpeg|gif);)/i.test(value)) return 'it refers to another address';
     if (plain === 'attributename' && /href$/i.test(value)) return 'it changes a reference';
-    if (plain !== 'style' && !/url/i.test(value)) continue;
-    if (/[\\&]/.test(value)) return 'its style has an escape';
+    if (/^xmlns(?::|$)/i.test(name) && value === webPage) return 'it has elements of a web page';
+    if (!styled.test(plain) && !/url/i.test(value)) continue;
+    if (value.includes('\\')) return 'its style has an escape';
     const problem = styleProblem(value);
     if (problem !== undefined) return problem;
   }
@@ -111,5 +128,6 @@ function attributesProblem(text: string): string | undefined {
 /** References in styles must be to the drawing itself or to embedded pictures. */
 function styleProblem(text: string): string | undefined {
   if (/@import/i.test(text)) return 'it imports a style';
+  if (/image-set\(/i.test(text)) return 'it refers to another address';
   return /url\((?!\s{0,20}["']?(?:#|data:image\/))/i.test(text) ? 'it refers to another address' : undefined;
 }

@@ -77,6 +77,8 @@ t.test('a drawing is an icon, in any spelling', async (t) => {
     `\ufeff<?xml version="1.0"?>\n<!-- a comment with <svg> -->\n<!DOCTYPE svg PUBLIC "-//W3C//DTD SVG 1.1//EN" "http://www.w3.org/x.dtd">\n${drawn('')}`,
     `<s:svg xmlns:s="http://www.w3.org/2000/svg"><s:path d="M0 0h9v9z"/></s:svg>`,
     drawn('<use href="#a"/><image xlink:href="data:image/png;base64,aGk="/><g style="fill: url(#b)" title="a > b"/>'),
+    drawn('<path inkscape:export-filename="C:\\icons\\a.png" d="M0&#32;0h9" fill="url(&#35;b)"/>'),
+    drawn('<style><![CDATA[.a { fill: url(#b); }]]></style><text>&#8364; &amp; &#x1F600; &#99999999;</text>'),
     drawn('<style>.a { fill: url( "#b" ); }</style><text>Put a script here &amp; there</text>'),
   ]) {
     t.equal(typeOf(text), 'image/svg+xml', text);
@@ -106,6 +108,20 @@ t.test('a text that speaks of a drawing, and a drawing that runs or loads someth
     drawn('<g style="fill: \\75 rl(https://site.example)"/>'),
     drawn('<style>@import "x";</style>'),
     drawn('<style>a { b: \\75rl(x) }</style>'),
+    // The same in references, comments, CDATA, prefixes and elements of web pages, as a parser of XML joins them.
+    drawn('<a href="#"><animate attributeName="hre&#102;" values="javascript:x()"/></a>'),
+    drawn('<style>@&#105;mport "x";</style>'),
+    drawn('<style>@&#x69;m&#0112;ort "x";</style>'),
+    drawn('<style>@im<![CDATA[port]]> "x";</style>'),
+    drawn('<style>@im<!-- -->port "x";</style>'),
+    drawn('<path fill="ur&#108;(https://site.example/x)"/>'),
+    drawn('<path fill="\\75rl(https://site.example/x)"/>'),
+    drawn('<path fill="&#92;75rl(https://site.example/x)"/>'),
+    drawn('<set attributeName="fill" to="ur&#108;(https://site.example/x)"/>'),
+    drawn('<style>svg { background: -webkit-image-set("https://site.example/x" 1x) }</style>'),
+    `<s:svg xmlns:s="http://www.w3.org/2000/svg"><s:style>@\\69mport "x";</s:style></s:svg>`,
+    drawn('<h:img xmlns:h="http://www.w3.org/1999/xhtml" srcset="https://site.example/x 1x"/>'),
+    drawn('<form xmlns="http://www.w3.org/1999/xht&#109;l" action="https://site.example"/>'),
     `<?xml-stylesheet href="x"?>${drawn('')}`,
     `<!DOCTYPE svg [<!ENTITY a "b">]>${drawn('')}`,
   ]) {

@@ -1,5 +1,6 @@
 // Quotas: how much a publisher may store, and the errors for exceeding it.
 import { quotaOf, unlimited, type Quota } from '#domain/accounts/quota.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { OwnQuota } from '#records/packages/quotas.ts';
@@ -48,7 +49,10 @@ export async function refusePackagesBeyond(
   if (limit >= unlimited) return;
   const used = await tx.quotas.packages(publisherId);
   if (used <= limit) return;
-  throw new Refusal('forbidden', `This publisher has ${used - 1} packages and may have ${limit}. ${advice}`);
+  throw new Refusal(
+    'forbidden',
+    `This publisher has ${formatCount(used - 1, 'package')} and may have ${limit}. ${advice}`,
+  );
 }
 
 /** Refuses content that is about to be claimed, with `forbidden`, if its publisher would exceed their quota. */

@@ -1,5 +1,6 @@
 // Sites: the name and transfer key of this site, and its trusted sources.
 import { Refusal } from '#domain/refusal.ts';
+import { formatCount } from '#domain/quantities.ts';
 import type { ChangeRecords } from '#records/index.ts';
 import type { TransferSource } from '#records/sites/transfer-sources.ts';
 import { act, DoneAlready } from '../act.ts';
@@ -188,7 +189,7 @@ export const trustSource = act({
     if (source.threshold > source.keys.length) {
       throw new Refusal(
         'api-error',
-        `${String(source.threshold)} signatures are required, but '${source.name}' has ${String(source.keys.length)} keys.`,
+        `${String(source.threshold)} signatures are required, but '${source.name}' has ${formatCount(source.keys.length, 'key')}.`,
       );
     }
     const { scanners = [], scans = 0, accept = 'people' } = source;

@@ -1,6 +1,7 @@
 // Uploads: received files that a package claims as a new revision of itself or of a resource.
 import type { Quota } from '#domain/accounts/quota.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { formatCount } from '#domain/quantities.ts';
 import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import type { FollowUp } from '#records/uploads/follow-ups.ts';
@@ -108,7 +109,7 @@ async function describeMissingUpload({ uploads }: Pick<ChangeRecords, 'uploads'>
   const removal = await uploads.removal(id);
   if (removal === undefined) return `There is no upload '${id}' to push. Send the file to /unscanned-upload/ first.`;
   return (
-    `The upload '${id}' was deleted at ${removal.at}: no package had claimed it ${String(removal.hours)} hours after its ` +
+    `The upload '${id}' was deleted at ${removal.at}: no package had claimed it ${formatCount(removal.hours, 'hour')} after its ` +
     'client last sent anything (uploads.unclaimed_hours). Send the file to /unscanned-upload/ again.'
   );
 }

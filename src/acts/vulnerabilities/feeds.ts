@@ -1,6 +1,7 @@
 // Imports feeds of advisories. A feed raises findings and ends them, so a policy can ask for approvals.
 import type { ApprovalLine } from '#domain/approvals/approval-policy.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { formatCount } from '#domain/quantities.ts';
 import type { ChangeRecords } from '#records/index.ts';
 import type { VulnerabilityFeed } from '#records/vulnerabilities/feeds.ts';
 import { act, DoneAlready } from '../act.ts';
@@ -72,7 +73,7 @@ async function feedLine(
 
 /** A feed in words: its date, size and digest. */
 export const describeFeed = (feed: Pick<VulnerabilityFeed, 'datedAt' | 'entries' | 'skipped' | 'sha256'>): string =>
-  `${feed.datedAt}, ${String(feed.entries)} entries` +
+  `${feed.datedAt}, ${formatCount(feed.entries, 'entry', 'entries')}` +
   `${feed.skipped > 0 ? `, ${String(feed.skipped)} invalid ones left out` : ''}, sha256:${feed.sha256}`;
 
 /** An older feed would hide the advisories since. */
@@ -95,7 +96,7 @@ function refuseSmaller(feed: VulnerabilityFeedContent, present: VulnerabilityFee
   if (problem === undefined) return;
   throw new Refusal(
     'conflict',
-    `The feed ${problem}, unlike the present feed '${feed.source}' with ${String(present.entries)} entries, which stays in force. ` +
+    `The feed ${problem}, unlike the present feed '${feed.source}' with ${formatCount(present.entries, 'entry', 'entries')}, which stays in force. ` +
       "Keep both with '--source NAME', or replace the present one with '--smaller'.",
   );
 }
@@ -107,7 +108,7 @@ export function smallerBecause(
 ): string | undefined {
   const lost = present.releases.filter((release) => !releases.includes(release));
   if (lost.length > 0) return `does not cover ${lost.join(', ')}`;
-  return entries * 2 < present.entries ? `has only ${String(entries)} entries` : undefined;
+  return entries * 2 < present.entries ? `has only ${formatCount(entries, 'entry', 'entries')}` : undefined;
 }
 
 type VulnerabilityFeedContent = Pick<VulnerabilityFeed, 'source' | 'format' | 'datedAt' | 'releases' | 'entries'>;

@@ -1,5 +1,6 @@
 // Restores a lost marker: checks by the content of a prefix whether it belongs to the store, and marks it again.
 import type { BucketAccess, BucketAddress } from '#contract/bucket-address.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { S3Bucket } from './bucket.ts';
 import { quarantineKey, contentKey } from './contents.ts';
 import { cannotOpen } from './errors.ts';
@@ -96,7 +97,7 @@ async function refuseUnlessOurs(bucket: S3Bucket, { needed, there: presentCount 
       bucket,
       needed === 0
         ? `it contains objects (${key}), and this store has no files yet to recognize its own bucket; name an unused prefix`
-        : `it has no marker of larder and none of the ${String(needed)} files that this store needs, but it contains other objects (${key}); name the right bucket`,
+        : `it has no marker of larder and none of the ${formatCount(needed, 'file')} that this store needs, but it contains other objects (${key}); name the right bucket`,
     );
   }
   await refuseUnlessFree(bucket, () => Promise.resolve(needed === 0));

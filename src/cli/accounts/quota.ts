@@ -2,6 +2,7 @@
 import { setQuota } from '#acts/accounts/quotas.ts';
 import type { AccountQuota, Limit } from '#contract/wire.ts';
 import { readDefaultQuota } from '#domain/accounts/quota.ts';
+import { noun } from '#domain/quantities.ts';
 import { limitExamples, readLimit } from '#operations/accounts/quota-limits.ts';
 import { toStoredLimit, presentQuota } from '#operations/accounts/present-quota.ts';
 import { command, UsageError } from '../frame/command.ts';
@@ -45,7 +46,7 @@ export const describeQuota = (quota: AccountQuota): string => {
     limit === null ? '' : ` of ${show(limit)}${own ? '' : ' (default)'}`;
   return (
     `${formatBytes(quota.bytes.used)}${of(quota.bytes, formatBytes)}, and ` +
-    `${String(quota.packages.used)}${of(quota.packages, String)} packages`
+    `${String(quota.packages.used)}${of(quota.packages, String)} ${noun(quota.packages.limit ?? quota.packages.used, 'package')}`
   );
 };
 

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { exportAudit } from '#acts/audit/exports.ts';
 import { auditLines } from '#operations/audit/audit-export.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { command, type CommandResult } from '../frame/command.ts';
 import { writeNew } from '../frame/outside-files.ts';
 import { createProgress, type ProgressReporter } from '../frame/progress.ts';
@@ -41,7 +42,7 @@ async function exportTo(
   }).finally(progress.end);
   await acts.do(exportAudit, person, { first: after + 1, last, entries: rows, ...written });
   return {
-    text: `${String(rows)} entries are in ${file}; the last is ${String(last)}.`,
+    text: `${formatCount(rows, 'entry is', 'entries are')} in ${file}; the last is ${String(last)}.`,
     json: { file, entries: rows, last, ...written },
   };
 }

@@ -5,6 +5,7 @@ import { embeddedText } from '#platform/embedded.ts';
 import type { AuditRow } from '#records/audit/audit.ts';
 import { visible } from '../frame/terminal.ts';
 import { formatBytes } from '#domain/byte-size.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { notesOf } from './report-csv.ts';
 import type { AuditSummary } from './report-summary.ts';
 
@@ -28,7 +29,7 @@ function pageOf({ from, to, entries, doings, exports, arrivals, head, problems }
     const of = [`${source} ${sequence}`, transfer, approvedBy.join(', '), media.join(', '), label, notesOf(arrival)];
     return row([at, actor, ...of]);
   });
-  const body = html`<p>From ${visible(from)} to ${visible(to)}: ${entries} entries.</p>
+  const body = html`<p>From ${visible(from)} to ${visible(to)}: ${formatCount(entries, 'entry', 'entries')}.</p>
     ${stateOf(head, problems)}
     <h2>Who did what</h2>
     ${table(['Who', 'Action', 'Outcome', 'Times'], doings.map(doingOf))}

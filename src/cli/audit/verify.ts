@@ -6,6 +6,7 @@ import { NotOurs, readManifest } from '#backup/manifest.ts';
 import { NotWhole, readTar, type TarReader } from '#backup/tar.ts';
 import type { AuditHead } from '#records/audit/audit-seals.ts';
 import { verifyAudit, type AuditVerdict, type AuditRestart } from '#records/audit/audit-verdict.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { command, Failure, UsageError } from '../frame/command.ts';
 import { createProgress } from '../frame/progress.ts';
 import { withStore } from '../frame/store.ts';
@@ -77,7 +78,7 @@ function textOf({ rows, seals, head, problems, restarts }: AuditVerdict): string
     return `The audit log was tampered with or damaged:\n${lines}${notes}\nThe recovery guide at /docs/recovery says what to do.`;
   }
   return (
-    `The audit log is intact: ${String(rows)} entries, ${String(seals)} sealed heads.` +
+    `The audit log is intact: ${formatCount(rows, 'entry', 'entries')}, ${formatCount(seals, 'sealed head')}.` +
     (head ? `\nIts head is ${String(head.seq)}:${head.hash}` : '') +
     notes
   );

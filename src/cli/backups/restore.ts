@@ -176,7 +176,7 @@ export async function restoreInto(data: string, restoring: RestoreContext): Prom
   const count = manifest.blobs.length;
   return {
     text:
-      `The store of ${manifest.madeAt} is restored in ${data}: ${String(count)} blobs, everything verified against its digest.\n` +
+      `The store of ${manifest.madeAt} is restored in ${data}: ${formatCount(count, 'blob')}, everything verified against its digest.\n` +
       placesText(server, before) +
       lackingText(lacking) +
       (newest === undefined ? '' : describeLostChanges(lost, newest)) +

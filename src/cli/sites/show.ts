@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { createFile } from '#files/durable.ts';
 import { nextSequence, type Collector } from '#transfers/make/collector.ts';
 import { fingerprintOf, identityOf, ownSite, siteOf, type Site } from '#transfers/site.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { command, type CommandResult, type World } from '../frame/command.ts';
 import { withWriteErrors } from '../frame/outside-files.ts';
 import type { AsCaller } from '../frame/owner.ts';
@@ -66,7 +67,7 @@ async function showCollector(collector: Collector, file: string | undefined): Pr
   if (file !== undefined) await exportIdentity(site, file, async (work) => work());
   const made = nextSequence(collector) - 1;
   return {
-    text: `This is a collector, called ${aboutSite(site)}\nIt is in ${folder}, and has made ${String(made)} transfers.`,
+    text: `This is a collector, called ${aboutSite(site)}\nIt is in ${folder}, and has made ${formatCount(made, 'transfer')}.`,
     json: { site: presentSite(site), sources: [], collector: { folder, 'last-made': made } },
   };
 }

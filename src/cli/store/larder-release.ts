@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 
 import type { LarderReleaseManifest } from '#contract/wire.ts';
 import { shellWord } from '#domain/shell-word.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { version } from '#platform/version.ts';
 import { packageFile } from '#transfers/larder-release/manifest.ts';
 import { builtInKeys } from '#transfers/larder-release/release-keys.ts';
@@ -48,7 +49,7 @@ export const releaseVerify = command({
     const { manifest, fingerprints } = await verified(call);
     return {
       text: [
-        `Release ${manifest.version} of ${manifest.released} is genuine: ${String(manifest.files.length)} files, signed with ${fingerprints.join(' or ')}.`,
+        `Release ${manifest.version} of ${manifest.released} is genuine: ${formatCount(manifest.files.length, 'file')}, signed with ${fingerprints.join(' or ')}.`,
         ...clockRemarks(manifest),
       ].join('\n'),
       json: presentRelease(manifest, fingerprints),

@@ -120,7 +120,7 @@ async function copyBlobs(
     return {
       text:
         `The blobs are in ${to}: ${String(blobs)} of ${String(bytes)} bytes, each held against its digest, ${String(presentCount)} of them there before.\n` +
-        (quarantined > 0 ? `Blobs in quarantine were copied as they are: ${String(quarantined)} blobs.\n` : '') +
+        (quarantined > 0 ? `Blobs in quarantine were copied as they are: ${formatCount(quarantined, 'blob')}.\n` : '') +
         (unread > 0 ? `${formatCount(unread, 'blob', 'blobs')} in quarantine cannot be read, and stayed.\n` : '') +
         `Those in ${from} are still there; remove them when the store has served for a while and 'larder verify' is content.`,
       json: { 'blobs-from': from, 'blobs-to': to, blobs, bytes, quarantined, unread },
@@ -172,7 +172,7 @@ async function moveRecordsTo(
   const place = nameOf(target.records);
   return {
     text:
-      `The records are in ${place}: ${String(moved.rows)} rows, each read back as it was written, and the audit log is intact.\n` +
+      `The records are in ${place}: ${formatCount(moved.rows, 'row')}, each read back as it was written, and the audit log is intact.\n` +
       `${howToServe(data)} serves the store from there. As they were before they are in ${moved.aside}; remove that when the ` +
       'store has served for a while and a backup of it is made.',
     json: { data, from: nameOf(current.records), to: place, rows: moved.rows, 'kept-aside': moved.aside },

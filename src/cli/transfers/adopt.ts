@@ -6,6 +6,7 @@ import { distrustSource } from '#acts/sites/sites.ts';
 import { refuseAdoption } from '#acts/sites/source-trust.ts';
 import { withBlobs } from '#data/blobs.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { formatCount } from '#domain/quantities.ts';
 import type { GatheredFolder } from '#transfers/gather/gather.ts';
 import { acceptanceContextOf } from '#transfers/accept/desk.ts';
 import { formerStoreFolder, formerStoreName } from '#transfers/former-store.ts';
@@ -170,7 +171,7 @@ async function compareChannels(
       `  ${difference.package} ${difference.channel} (${difference.slot}): ${String(difference.there)} there, ${String(difference.here ?? 'nothing')} here`,
   );
   return {
-    text: [`${String(differing.length)} of ${String(statedReleases.length)} slots differ.`, ...lines].join('\n'),
+    text: [`Slots that differ: ${String(differing.length)} of ${String(statedReleases.length)}.`, ...lines].join('\n'),
     json: { slots: statedReleases.length, differing },
     exitCode: differing.length === 0 ? 0 : 1,
   };
@@ -202,7 +203,7 @@ async function adoptFolder(
     const receipt = await acceptReceivedTransfer(await acceptanceContextOf(store), adopting, store.person);
     return extendAnswer(
       formatGathered(folderContent),
-      `The store is adopted: ${String(receipt.lines.length)} changes, as transfer ${id.slice(0, 12)}.`,
+      `The store is adopted: ${formatCount(receipt.lines.length, 'change')}, as transfer ${id.slice(0, 12)}.`,
       { transfer: id, lines: receipt.lines, 'needs-online': await onlineNeeds(folderContent, store) },
     );
   };

@@ -13,6 +13,7 @@ import { presentPreview, buildPreviewReport } from '#transfers/accept/report.ts'
 import { fingerprintOf, siteOf, type Site, shortId } from '#transfers/site.ts';
 import { beginUnsigned, unsignedParts } from '#transfers/receive/unsigned.ts';
 import type { OpenPart } from '#transfers/parts/open-part.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { command, extendAnswer, Failure, UsageError, type CommandResult, type CommandCall } from '../frame/command.ts';
 import { interruptible } from '../frame/interruption.ts';
 import { toReadFailure } from '../frame/outside-files.ts';
@@ -145,7 +146,7 @@ async function receiveSigned(store: OpenStore, call: ReceiveCall, parts: OpenPar
   if ('reason' in came)
     return extendAnswer(answer, `It was not accepted automatically: ${visible(came.reason)}`, { why: came.reason });
   const { lines, automatic } = came.receipt;
-  const text = `It was accepted automatically: ${String(lines.length)} changes.`;
+  const text = `It was accepted automatically: ${formatCount(lines.length, 'change')}.`;
   return extendAnswer(answer, text, { automatic, changes: lines.length });
 }
 

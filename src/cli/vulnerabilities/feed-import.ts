@@ -1,6 +1,7 @@
 // larder feed import
 import { withBlobs } from '#data/blobs.ts';
 import { isFeedName } from '#domain/vulnerabilities/feed-entry.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { importFeedContent, type FeedImportResult } from '#jobs/vulnerabilities/import-feed.ts';
 import { keepHeapSmall } from '#platform/small-heap.ts';
 import { command, UsageError } from '../frame/command.ts';
@@ -74,7 +75,7 @@ function toResult({ feed, problems, isPresent }: FeedImportResult): { text: stri
   const covers = releases.length === 0 ? '' : ` It covers ${releases.join(', ')}.`;
   const outcome = isPresent
     ? `The feed '${visible(source)}' of ${datedAt} is present already.`
-    : `The feed '${visible(source)}' of ${datedAt} was imported: ${String(entries)} entries.${covers}`;
+    : `The feed '${visible(source)}' of ${datedAt} was imported: ${formatCount(entries, 'entry', 'entries')}.${covers}`;
   const left = skipped === 0 ? [] : [`${String(skipped)} invalid entries were left out:`, ...problems.map(visible)];
   return {
     text: [outcome, ...left].join('\n'),

@@ -6,6 +6,7 @@ import type { CertificateSettings } from '#configuration/config.ts';
 import type { AccountQuota, Limit } from '#contract/wire.ts';
 import { timestamp } from '#domain/clock.ts';
 import { readDefaultQuota } from '#domain/accounts/quota.ts';
+import { noun } from '#domain/quantities.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { limitExamples, writeLimit } from '#operations/accounts/quota-limits.ts';
 import { presentQuota } from '#operations/accounts/present-quota.ts';
@@ -97,7 +98,11 @@ function factsOf(person: PersonRecord, quota: AccountQuota, certificates: Certif
     ['Logs in with', loginCell(person, certificates)],
     linkUntil === null ? undefined : ['Link to set a password', html`sent out, until ${time(linkUntil)}`],
     ['Last seen', seenAt(person)],
-    ['In the store', html`${used(quota.bytes, size)}; ${used(quota.packages, count)} packages`],
+    [
+      'In the store',
+      html`${used(quota.bytes, size)}; ${used(quota.packages, count)}
+      ${noun(quota.packages.limit ?? quota.packages.used, 'package')}`,
+    ],
   ]);
 }
 

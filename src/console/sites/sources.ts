@@ -4,6 +4,7 @@ import { gateErrorCodes } from '#acts/gate.ts';
 import { overseer, storeAdministrator } from '#access/access-rules.ts';
 import type { ConsoleSourceSettings } from '#contract/wire.ts';
 import { isPackageGlob } from '#domain/packages/package-glob.ts';
+import { noun } from '#domain/quantities.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { shellWord } from '#domain/shell-word.ts';
 import type { HandlerRecords } from '#http/handler-records.ts';
@@ -103,8 +104,8 @@ export const consoleSource = screen({
     const proof = principal.storeAdministrator ? await findOwnProof(principal, records) : undefined;
     return {
       title: source.name,
-      lead: html`${count(source.threshold)} of ${count(source.keys.length)} keys must sign.
-        <a href="${path}">All sites</a>`,
+      lead: html`${count(source.threshold)} of ${count(source.keys.length)} ${noun(source.keys.length, 'key')} must
+        sign. <a href="${path}">All sites</a>`,
       content: html`${source.keyCopiedAt === null ? nothing : notice('warn', copiedText)}
       ${facts([
         ['Fingerprints', codes(fingerprintOf(source.keys))],

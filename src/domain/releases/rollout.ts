@@ -1,5 +1,6 @@
 // Automatic rollouts: a release that reaches more devices step by step, until it reaches all of them or too many fail.
 import { days, hours, minutes, seconds } from '../clock.ts';
+import { formatCount } from '../quantities.ts';
 import { Refusal } from '../refusal.ts';
 
 /** The plan of a rollout. Approvers approve its text, see `planText`. */
@@ -127,7 +128,7 @@ export function stepsText(steps: readonly number[]): string {
 }
 
 export const boundText = ({ percentage, devices }: FailureBound): string =>
-  `${String(percentage)} % of at least ${String(devices)} devices`;
+  `${String(percentage)} % of at least ${formatCount(devices, 'device')}`;
 
 /** A duration in its largest whole unit: `90 s`, `30 min`, `1 h`, `2 d`. */
 export function durationText(durationSeconds: number): string {
@@ -182,7 +183,7 @@ export function judgeRollout(
   if (servedSeconds < intervalSeconds)
     return wait(`the step lasts ${durationText(Math.ceil((intervalSeconds - servedSeconds) / 60) * 60)} more`);
   if (open > 0 && passes(troubled + open, tried + open))
-    return wait(`${String(open)} devices have not reported a result yet`);
+    return wait(`${formatCount(open, 'device has', 'devices have')} not reported a result yet`);
   if (passes(troubled, tried)) return pause;
   if (triedInStep < bound.devices && servedSeconds < silentSeconds)
     return wait(

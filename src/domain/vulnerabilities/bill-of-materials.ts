@@ -1,5 +1,6 @@
 // The bill of materials of a revision or an image: the software that it says it contains. A list that could not be read
 // in full says so by its gaps, and never counts as complete.
+import { formatCount } from '../quantities.ts';
 
 /** The packaging systems that components come from; each has its own names and its own order of versions. */
 export const ecosystems = ['apk', 'deb', 'npm', 'pypi'] as const;
@@ -78,7 +79,8 @@ export class BillCollector {
     this.#files.add(file);
     let invalid = 0;
     for (const component of components) if (component === undefined || !this.add(component)) invalid++;
-    if (invalid > 0) this.addGap(`${file} has ${String(invalid)} entries without a name and a version.`);
+    if (invalid > 0)
+      this.addGap(`${file} has ${formatCount(invalid, 'entry', 'entries')} without a name and a version.`);
   }
 
   addGap(sentence: string): void {

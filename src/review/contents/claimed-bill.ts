@@ -7,6 +7,7 @@ import {
   type BillOfMaterials,
   type DistributionRelease,
 } from '#domain/vulnerabilities/bill-of-materials.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { utf8 } from '../icon.ts';
 
 /** The maximum bytes of a document; larger ones are not read. */
@@ -46,7 +47,9 @@ export function readClaimedBill({ bytes, subject, name }: ClaimedDocument): Bill
   );
   const others = components.filter((component) => component === undefined).length;
   if (others > 0)
-    claim.addGap(`${name} lists ${String(others)} entries that are no packages of dpkg, apk, npm or PyPI.`);
+    claim.addGap(
+      `${name} lists ${formatCount(others, 'entry', 'entries')} without a package of dpkg, apk, npm or PyPI.`,
+    );
   const [release = null] = releases.values();
   if (releases.size === 1) claim.distribution = release;
   return { ...claim.finish('It lists nothing.'), claim: format };

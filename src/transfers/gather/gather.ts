@@ -8,6 +8,7 @@ import { readJson } from '#contract/json.ts';
 import { parseStream, streamLimit, type Assertion } from '#assertions/format/assertion.ts';
 import { checkAssertion } from '#assertions/format/types.ts';
 import { Refusal, refusalReason } from '#domain/refusal.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { Unacceptable } from '#review/unacceptable.ts';
 import type { TransferContents } from '../make/compose.ts';
 import { firstMember, namesIn, unpack } from './archives.ts';
@@ -274,7 +275,7 @@ class FolderGatherer {
         if (files.length > 0)
           sorting.refused(
             archive,
-            `It is an archive, and none of its ${String(files.length)} files can be part of a transfer.`,
+            `It is an archive of ${formatCount(files.length, 'file')}, and none can be part of a transfer.`,
           );
       }
     }

@@ -9,6 +9,7 @@ import { findProblems } from '#contract/schema.ts';
 import type { SiteIdentity, TransferBlob, TransferContent } from '#contract/wire.ts';
 import { Refusal } from '#domain/refusal.ts';
 import type { Sequence } from '#domain/sequence.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { createFile, makeFolder, prepareFile } from '#files/durable.ts';
 import { readIfPresent } from '#files/read.ts';
 import { recordExports, type CollectorExportContext } from './collector-exports.ts';
@@ -143,7 +144,7 @@ function nothingToCarry({ leftOut }: Pick<GatheredFolder, 'leftOut'>): Refusal {
     [
       'No file in the folder can be part of a transfer, so no transfer is made.',
       ...(reasons.length === 0 ? ['The folder has no files.'] : reasons),
-      ...(more > 0 ? [`${String(more)} more files were left out.`] : []),
+      ...(more > 0 ? [`${formatCount(more, 'more file')} left out.`] : []),
     ].join(' '),
   );
 }

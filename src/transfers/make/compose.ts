@@ -6,6 +6,7 @@ import { formatBytes as inBytes } from '#domain/byte-size.ts';
 import { after, days, timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { PackedList, type SpillStorage, type Sequence } from '#domain/sequence.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { cutIntoParts } from '../parts/cut-into-parts.ts';
 import type { Transfer } from '../parts/members.ts';
 import { anyBytes } from './media-types.ts';
@@ -168,7 +169,7 @@ export function readMadeStatement(
   if (part <= statement.parts.length) return statement;
   throw new Refusal(
     'resource-not-found',
-    `Transfer number ${String(sequence)} has ${String(statement.parts.length)} parts.`,
+    `Transfer number ${String(sequence)} has ${formatCount(statement.parts.length, 'part')}.`,
   );
 }
 

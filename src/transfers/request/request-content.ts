@@ -26,6 +26,7 @@ import type { SigningKey } from '#records/keys/signing-keys.ts';
 import { readProvenance } from '#review/snaps/provenance.ts';
 import { missingHere } from '../dependencies.ts';
 import { toCanonicalText } from '#domain/canonical-json.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { contentsOf, readStatement } from '../statement/statement.ts';
 import type { Site } from '../site.ts';
 import { formatFor } from '../statement/site-keys.ts';
@@ -311,7 +312,7 @@ export function describeRequest(request: SiteRequestContent): { part: string; sa
       'inventory',
       request.inventory.kind === 'none'
         ? []
-        : [`${request.inventory.kind}, ${String(request.inventory.contents.length)} contents`],
+        : [`${request.inventory.kind}, ${formatCount(request.inventory.contents.length, 'content')}`],
     ),
     ...some(
       'key requests',

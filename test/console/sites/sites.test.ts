@@ -67,7 +67,7 @@ t.test('an administrator trusts a site by the fingerprints of its file, changes 
   t.match(await send({ password: 'another one' }), { status: 403 });
   t.match(await send({ threshold: '2' }), {
     status: 400,
-    text: /2 signatures are required, but 'depot-north' has 1 keys/,
+    text: /2 signatures are required, but 'depot-north' has 1 key\./,
   });
   t.match(await send({ scans: '2' }), { status: 400, text: /2 signatures of scanning stations are required/ });
   t.match(await send({ packages: 'Snap' }), { status: 400, text: /'Snap' is not a glob/ });

@@ -155,7 +155,7 @@ t.test('a package that is handed over counts for its new publisher, within the q
   await quota({ bytes: 999 });
   await isRefused('small', 'has 700 bytes in the store and may have 999; these are 300 more. Ask');
   await quota({ bytes: 500, packages: 1 });
-  await isRefused('large', 'has 1 packages and may have 1. Ask');
+  await isRefused('large', 'has 1 package and may have 1. Ask');
   await quota({ packages: 2 });
   await offer('large');
   t.match(

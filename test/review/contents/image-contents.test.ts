@@ -116,7 +116,7 @@ t.test('an image without lists, or with an unreadable list, is unknown and has t
     [{ ...status(), type: '1' }, 'var/lib/dpkg/status cannot be read.'],
     [{ ...status(), content: new Uint8Array([0xff, 0xfe]) }, 'var/lib/dpkg/status cannot be read.'],
     [{ name: 'var/lib/chisel/manifest.wall', content: 'x' }, 'var/lib/chisel/manifest.wall cannot be read.'],
-    [status('Package: a\n'), 'var/lib/dpkg/status has 1 entries without a name and a version.'],
+    [status('Package: a\n'), 'var/lib/dpkg/status has 1 entry without a name and a version.'],
   ] as const)
     t.same((await billOf([[entry]]))?.gaps, [gap]);
   const cut = gzipSync(tar([status(paragraph('a', '1'))])).subarray(0, 60);

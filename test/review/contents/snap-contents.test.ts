@@ -87,7 +87,7 @@ t.test('a recorded recipe counts only with the versions that were staged', async
     components: [deb('liblzma5', '5.2.5-2ubuntu1')],
   });
   t.match(billOf(t, { 'snap/snapcraft.yaml': recipe('liblzma5=5.2.5-2ubuntu1, zlib1g') }), {
-    gaps: ['snap/snapcraft.yaml has 1 entries without a name and a version.'],
+    gaps: ['snap/snapcraft.yaml has 1 entry without a name and a version.'],
   });
   t.match(billOf(t, { 'snap/snapcraft.yaml': recipe('liblzma5') }), { gaps: [/lists none of its contents/] });
 });

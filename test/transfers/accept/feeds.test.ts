@@ -36,9 +36,7 @@ t.test(
     const first = await carry('1.tar');
     t.match(first.received, { why: /feed\/ubuntu feed: new feed/ }, 'a new feed waits for a person');
     t.match(first.preview, {
-      lines: [
-        { package: 'feed/ubuntu', kind: 'feed', from: null, to: /^2026-04-20T00:00:00\.000Z, 1 entries, sha256:/ },
-      ],
+      lines: [{ package: 'feed/ubuntu', kind: 'feed', from: null, to: /^2026-04-20T00:00:00\.000Z, 1 entry, sha256:/ }],
       problems: [],
     });
     const policy = (rule: string) => changeConfig(join(receiver.data, 'larder.toml'), { 'approvals.feeds': rule });

@@ -103,7 +103,7 @@ t.test('an unknown file is listed with the reason, and nothing is guessed', { sk
     'login.json': /Its format is not known/,
     'notes.txt': /Its format is not known/,
     'image/one': /No resource of a charm in the folder names the image/,
-    'layers.tar.gz': /none of its 1 files can be part of a transfer/,
+    'layers.tar.gz': /an archive of 1 file, and none can be part of a transfer/,
     'twofold.tar': /names that cannot be in one folder/,
   });
   t.ok(reasons['cut.assert']);

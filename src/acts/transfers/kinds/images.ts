@@ -1,5 +1,6 @@
 // Container images of packages in transfers.
 import type { TransferPackage } from '#contract/wire.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { imageContentsSubject, parseFindings, subjectOf } from '../findings.ts';
 import type { PackagePlanning } from '../package-planning.ts';
 import type { PlanRecords } from '../plan-types.ts';
@@ -17,7 +18,7 @@ export const imageContent: ContentKind = {
       const tags = image.manifests.flatMap((manifest) =>
         manifest.tags.map((tag) => `${tag} at sha256:${manifest.content.sha256}`),
       );
-      const count = `${String(image.manifests.length)} manifests, ${String(image.blobs.length)} blobs`;
+      const count = `${formatCount(image.manifests.length, 'manifest')}, ${formatCount(image.blobs.length, 'blob')}`;
       planning.line({ kind: 'image', what: image.resource, from: null, to: [count, ...tags].join('; ') });
     }
   },

@@ -7,6 +7,7 @@ import type { ExaminedStore } from '#examinations/examination.ts';
 import { getFromServing } from '#data/ask-serving.ts';
 import { measureDiskUse } from '#data/blobs.ts';
 import { version } from '#platform/version.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { linesForBundle } from './log.ts';
 import { metricsForBundle } from './metrics.ts';
 import { settingsForBundle } from './settings.ts';
@@ -64,7 +65,7 @@ export async function collectBundle(sources: BundleSources): Promise<BundleMembe
     { name: 'metrics.txt', holds: 'figures of /metrics', bytes: Buffer.from(await metricsOf(sources)) },
     json(
       'log.json',
-      `times, levels, operations and codes of ${String(logLines.lines.length)} lines of the log`,
+      `times, levels, operations and codes of ${formatCount(logLines.lines.length, 'line')} of the log`,
       logLines,
     ),
   ];

@@ -3,6 +3,7 @@ import { lstatSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 import { formatBytes } from '#domain/byte-size.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { examineEach, type ExaminationFinding } from '#examinations/examination.ts';
 import { examinations } from '#examinations/index.ts';
 import { Failure, type CommandCall } from '../../frame/command.ts';
@@ -82,7 +83,7 @@ export function bundleList({ members, archive }: Pick<PreparedBundle, 'members' 
     `${formatBytes(length)}: ${holds}`,
   ]);
   return [
-    `The support bundle has ${String(members.length)} files, ${formatBytes(archive.length)} together:`,
+    `The support bundle has ${formatCount(members.length, 'file')}, ${formatBytes(archive.length)} together:`,
     columns(rows, 120).trimEnd(),
     'It holds no names, addresses, texts, keys, tokens or passwords.',
   ].join('\n');

@@ -17,6 +17,7 @@ import { withReviewer } from '../../uploads/reviewer.ts';
 import { parseChannelArguments } from '../../releases/channel-arguments.ts';
 import { requireCollector } from '../../sites/collector.ts';
 import { formatBytes } from '#domain/byte-size.ts';
+import { formatCount } from '#domain/quantities.ts';
 import { newTransferFile, writeGatheredTransfer } from './collector-transfer.ts';
 import { readRequestFile } from '../../sites/incoming-request.ts';
 import { media } from '../parts.ts';
@@ -148,7 +149,7 @@ export function formatGathered({ packages, contents, leftOut }: GatheredFolder):
   const left = leftOut.map(({ what: subject, why: reason }) => `  ${visible(subject)}: ${visible(reason)}`);
   return {
     text: [
-      `Gathered ${String(packages.length)} packages: ${String(contents.size)} contents with ${formatBytes(size)}.`,
+      `Gathered ${formatCount(packages.length, 'package')}: ${formatCount(contents.size, 'content')} with ${formatBytes(size)}.`,
       ...(packages.length === 0 ? [] : [formatPackages(packages)]),
       ...(left.length === 0 ? [] : ['Left out:', ...left]),
     ].join('\n'),

@@ -23,6 +23,13 @@ t.test('a person logs in, looks around and logs out', async (t) => {
     const file = await ada.open(address);
     t.match(file, { status: 200, html: /\w/ }, address);
     t.match(file.headers.get('cache-control'), /immutable/);
+    const [path = ''] = address.split('?');
+    for (const other of [path, `${path}?digest=${'0'.repeat(64)}`]) {
+      const { status, headers } = await ada.open(other);
+      if (status === 200)
+        t.equal(headers.get('cache-control'), 'public, max-age=60', 'no file of another release is kept');
+    }
+    t.match(await ada.open(path), { status: 200 });
   }
   t.match(await ada.open('/console/assets/other.js'), { status: 404 });
 

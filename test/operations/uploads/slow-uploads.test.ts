@@ -61,3 +61,28 @@ t.test('received files stay while a client sends more, and go after a long pause
     body: { 'error-list': [{ message: /was deleted at .* 24 hours after its client last sent/ }] },
   });
 });
+
+t.test('received files stay for the configured days, and for one day while the disk is nearly full', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/bin', { name: 'hello' });
+  const { blobs } = await blobStore(t, { directory: store.directory, now: () => store.clock.now });
+  let free = 100;
+  const disk = { ...blobs, free: () => Promise.resolve(free), capacity: () => Promise.resolve(1000) };
+  const job = forgetUploads(
+    store.beside.records,
+    Object.assign(Object.create(blobs) as typeof blobs, disk),
+    () => store.clock.now,
+    () => store.beside.config.uploads.unclaimed_hours,
+  );
+  store.clock.now = new Date(Date.now() + 60_000);
+  const upload = await ada.upload('the snap');
+  store.clock.advance(hours(71));
+  t.same(await job.run(), { forgotten: 0 }, 'three days by default');
+  free = 99;
+  t.same(await job.run(), { forgotten: 1 });
+  t.match(await ada.post('/v1/bin/hello/revisions', { 'upload-id': upload }), {
+    status: 404,
+    body: { 'error-list': [{ message: /was deleted at .* 24 hours after its client last sent/ }] },
+  });
+});

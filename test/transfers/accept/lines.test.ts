@@ -234,7 +234,7 @@ const eve = (displayName: string): TransferAccount[] => [
 ];
 
 t.test('the display name of an account is a line, and only the source of its packages changes it', async (t) => {
-  const { store, receive, approvedRun } = await asking(t);
+  const { store, run, receive, approvedRun } = await asking(t);
   const first = await receive([file], [hello]);
   t.match(
     first.lines.find(({ kind }) => kind === 'account'),
@@ -262,6 +262,26 @@ t.test('the display name of an account is a line, and only the source of its pac
     ]);
     t.match(await seen.accept(), { code: 0 });
     t.equal(await name(), 'Ada Lovelace');
+  });
+
+  await t.test('nor a transfer of a source that is not the only one for its packages', async (t) => {
+    for (const [site, seed] of [
+      ['depot', 1],
+      ['other', 2],
+    ] as const) {
+      const identity = join(folder(t), `${site}.json`);
+      const { publicKey } = seedOf(seed);
+      writeFileSync(identity, JSON.stringify({ format: 1, site, keys: [publicKey], threshold: 1 }));
+      await approvedRun(
+        `site trust ${identity} --fingerprint ${fingerprintOf([publicKey])[0] ?? ''} --packages snap/*`,
+      );
+    }
+    const seen = await receive([file], [hello], eve('Eve'));
+    t.notOk(seen.lines.some(({ kind }) => kind === 'account'));
+    t.match(seen['left-out'], [{ why: /this source is not the only one with packages of it/ }]);
+    t.match(await run('site distrust other --yes'), { code: 0 });
+    const alone = await receive([file], [hello], eve('Eve'));
+    t.match(alone.lines, [{ kind: 'account', from: 'ada-there, starred, called Ada Lovelace' }]);
   });
 });
 

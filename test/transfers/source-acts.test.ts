@@ -7,7 +7,7 @@ import { openStore } from '#data/store.ts';
 import { readContent, writeContent } from '#test/fixtures/contents.ts';
 import { site } from './sites.ts';
 import { contentOf } from './statement/example.ts';
-import { largeTest } from '#test/fixtures/large.ts';
+import { isLongLane, largeTest } from '#test/fixtures/large.ts';
 import { offered, snapOf } from '#test/fixtures/packages/online-store.ts';
 import { first, rotateCommand, second, sent, thief, third, trustCommand } from './two-of-three.ts';
 
@@ -239,7 +239,7 @@ t.test('after distrust the preview reports it once, and shows the possible chang
   );
 });
 
-largeTest(
+t.test(
   'a transfer is withdrawn only while no later change depends on it, even if the same revision was released again',
   async (t) => {
     const between: Record<string, (here: Here) => Promise<unknown>> = {
@@ -253,7 +253,8 @@ largeTest(
         await accept(receiver, await sent(t, { sequence: 3 }));
       },
     };
-    for (const [label, happen] of Object.entries(between)) {
+    // The first one is what a comparison of revisions alone would miss.
+    for (const [label, happen] of Object.entries(between).slice(0, isLongLane ? undefined : 1)) {
       const receiver = await site(t, 'site-a');
       await receiver.done(trustCommand(t));
       const transfer = await sent(t, { sequence: 1 });

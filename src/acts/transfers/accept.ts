@@ -1,6 +1,7 @@
 // Accepts a transfer in one act and one transaction: all of it or nothing.
 import type { AssertionSelection } from '#assertions/spilled-assertions.ts';
 import { lineText, type ApprovalLine } from '#domain/approvals/approval-policy.ts';
+import { createDigest } from '#domain/cryptography.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { jsonOf, PackedList, type SpillStorage } from '#domain/sequence.ts';
 import type { ChangeRecords } from '#records/index.ts';
@@ -59,6 +60,7 @@ export const acceptTransfer = act({
       const lines = [
         ...approvalLines(plan),
         ...(await vulnerabilityLines(tx, releasedSubjects(tx, plan, at), { at, policies })),
+        ...vouchedLine(accepted.statement, plan),
         ...lateLine(accepted.statement, at),
         ...unsignedLine(received),
       ];
@@ -147,6 +149,36 @@ async function automaticIn(
   const reasons = listReviewReasons(plan.lines, terms);
   if (reasons.length === 0 && source !== undefined) return automaticRule(source);
   throw new Refusal('conflict', reasons.join(' '));
+}
+
+/**
+ * The line that approvers see if roots of trust vouch for changes. If this site trusts other roots later, the line differs, and the
+ * approvals no longer count.
+ */
+function vouchedLine(
+  { source, sequence }: LazyTransferStatement,
+  { lines }: Pick<TransferPlan, 'lines'>,
+): ApprovalLine[] {
+  const digest = createDigest('change');
+  let [all, vouched] = [0, 0];
+  for (const { package: subject, what: item, word } of lines) {
+    all++;
+    if (word !== 'upstream') continue;
+    vouched++;
+    digest.update(JSON.stringify([subject, item]));
+  }
+  if (vouched === 0) return [];
+  const some = (): string => `${String(vouched)} of ${String(all)} changes (${digest.digest('hex').slice(0, 12)})`;
+  const on = `transfer ${String(sequence)} of ${source}`;
+  return [
+    {
+      kind: 'transfers',
+      on,
+      part: 'roots',
+      from: null,
+      to: `trusted roots vouch for ${vouched === all ? 'all changes' : some()}`,
+    },
+  ];
 }
 
 /** The line that approvers see if the transfer has expired. Approvals cover its text, so a release must not change it. */

@@ -17,7 +17,7 @@ const namePattern = /^([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)/;
 
 /** Elements of web pages have attributes that load or send something, such as `srcset` and `action`. */
 const webPage = 'http://www.w3.org/1999/xhtml';
-/** Attributes that browsers read as a style, and those that an animation writes into one. */
+/** Attributes that browsers read as a style, or that an animation writes into a style. */
 const styled = /^(?:style|fill|stroke|filter|mask|clip-path|cursor|marker(?:-\w+)?|from|to|by|values)$/;
 
 /** Says why a text is not a drawing that can be shown; undefined if it can. */

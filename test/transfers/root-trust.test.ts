@@ -1,7 +1,7 @@
 // The roots of trust of a site count as they are when a transfer is accepted, whatever they were when it arrived.
 import { join } from 'node:path';
 
-import t from 'tap';
+import t, { type Test } from 'tap';
 
 import { approveProposal } from '#acts/approvals/proposals.ts';
 import { changeConfig } from '#configuration/config.ts';
@@ -15,7 +15,7 @@ t.setTimeout(600_000);
 const stages = ['received', 'previewed', 'proposed', 'approved'] as const;
 
 /** A depot, and a site that asks bob about its transfers, with roots that vouch for the snaps of the depot. */
-async function sites(t: Parameters<typeof askingSite>[0]) {
+async function sites(t: Test) {
   const { depot, stick, carry } = await twoSites(t);
   const { store, run } = await askingSite(t, 'transfers = "1 of B"');
   const roots = [rootsFile(folder(t))];

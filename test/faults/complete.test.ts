@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { faultKinds } from '#platform/faults.ts';
+import { describeFault, faultKinds } from '#platform/faults.ts';
 
 /** The files with rows of the table: this folder, and tests that need a booted system. */
 const files = [
@@ -17,6 +17,15 @@ const files = [
 /** The codes of the rows in a test; each of them is typed as one of a fault. */
 const codesIn = (text: string): string[] =>
   [...text.matchAll(/\bcode: (?:FaultCode = )?'([\w-]+)'/g)].map(([, code]) => code!);
+
+t.test('jobs that fail for one reason are named together, and the reason once', async (t) => {
+  const problem = 'The database does not answer.';
+  const jobs = Array.from({ length: 23 }, (_, at) => ({ name: `job-${String(at)}`, problem }));
+  t.equal(
+    describeFault('jobs-fail', { jobs: [...jobs, { name: 'other', problem: 'No room.' }] }).says,
+    '24 jobs fail: job-0, job-1, job-2 and 20 more (The database does not answer); other (No room)',
+  );
+});
 
 t.test('a row of the table produces each fault', async (t) => {
   const rows = new Map(files.map((file) => [file, new Set(codesIn(readFileSync(file, 'utf8')))]));

@@ -1,5 +1,6 @@
 // The systemd unit of the Debian package, unchanged from the sources.
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -33,6 +34,29 @@ t.test('the service cannot run files that it can write', (t) => {
   const noExec = settings.find((line) => line.startsWith('NoExecPaths='))?.split(/[= ]/) ?? [];
   for (const path of ['/', '/var/lib/larder', '/tmp', '/var/tmp', '/dev/shm']) t.ok(noExec.includes(path), path);
   t.notOk(settings.some((line) => /^(?:ReadWritePaths|CacheDirectory|LogsDirectory|RuntimeDirectory)=/.test(line)));
+  t.end();
+});
+
+t.test('the folder for nightly backups is made if it is not there, and a bucket is none', (t) => {
+  const place = t.testdir();
+  const service = readFileSync(join(unit, '../larder-backup.service'), 'utf8');
+  const [, script = ''] = /^ExecStartPre=-\+\/bin\/sh -c '([^']+)'$/m.exec(service) ?? [];
+  t.match(script, ' -o larder -g larder ');
+  const prepare = (backups: string): Buffer =>
+    // This machine has no user of the package.
+    execFileSync('/bin/sh', ['-c', script.replace(' -o larder -g larder', '')], {
+      cwd: place,
+      env: { LARDER_BACKUPS: backups, PATH: process.env['PATH'] },
+    });
+  const missing = join(place, 'mnt/other');
+  prepare(missing);
+  t.equal(statSync(missing).mode & 0o777, 0o700);
+  const present = join(place, 'present');
+  mkdirSync(present, { mode: 0o755 });
+  prepare(present);
+  t.equal(statSync(present).mode & 0o777, 0o755, 'an existing folder stays as it is');
+  prepare('https://s3.internal/backups');
+  t.notOk(existsSync(join(place, 'https:')));
   t.end();
 });
 

@@ -250,6 +250,8 @@ t.test('a disk without room for it is not filled', async (t) => {
   const before = footprint(store.directory);
   const reply = await send(store, form('content'), { 'content-type': type });
   t.match(reply, refused(507, 'insufficient-storage'));
+  const [{ message }] = reply.body['error-list'] as [{ message: string }];
+  t.match(message, /: it needs \d+ bytes, and 0 bytes are free for uploads \(uploads\.reserve is kept free\)\./);
   t.ok(Number(reply.headers.get('retry-after')) > 0, 'it says when to try again');
   t.same(footprint(store.directory), before);
   t.equal((await (await store.as('ada')).post('/v1/snap', { name: 'hello' })).status, 200, 'the rest goes on');

@@ -66,7 +66,8 @@ t.test('the owner runs as the owner, and another user is refused', async (t) => 
   t.throws(() => becomeOwner(data, bob), {
     name: 'Failure',
     // By name where the list of users knows one.
-    message: /belongs to the user (?:with id \d+|'[^']+'); run this as that user or as root/,
+    message:
+      /belongs to the user (?:with id \d+|'[^']+'); run this as that user or as root, such as with 'sudo larder …'/,
   });
   t.strictSame(bob.did, []);
   const none = join(data, 'not there');

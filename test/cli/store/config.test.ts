@@ -30,6 +30,10 @@ t.test('a setting is changed, typed by its schema, and its comment and every oth
   t.match(await larder('config unset devices.snap'), { code: 0, out: /^devices\.snap: true -> false \(default\)\n/ });
   t.match(await larder('config set devices.snap false'), { code: 0, out: /^devices\.snap: false -> false\n/ });
   t.match(await larder('config set devices.snap false'), { code: 0, out: 'devices.snap is false already.\n' });
+  const { entries } = (await json('audit list')) as { entries: { action: string; details: object }[] };
+  const changes = entries.filter(({ action }) => action.endsWith('_setting'));
+  t.equal(changes.length, 7, 'the audit log has each change, and none for a value that is there already');
+  t.match(JSON.stringify(changes.map(({ details }) => details)), /http\.drain_minutes/);
 });
 
 t.test('a value that the schema refuses, an unknown setting and a secret change nothing', async (t) => {

@@ -11,7 +11,7 @@ import {
 import type { S3Traffic } from '#blobs/s3/requests.ts';
 import type { PoolFigures } from '#engine/database.ts';
 import { faultKinds, type Fault, type FaultCode } from '#platform/faults.ts';
-import { countRequestsIn } from './request-counts.ts';
+import { createRequestCounts } from './request-counts.ts';
 
 /** One request with its response. */
 export interface FinishedRequest {
@@ -105,7 +105,8 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
   const counted = new Registry();
   const info = { name: 'larder_info', help: 'The running release.', aggregator: 'first' as const };
   new Gauge({ ...info, labelNames: ['version'], registers: [counted] }).set({ version }, 1);
-  const answered = requestMetrics(counted);
+  const requests = createRequestCounts();
+  const refusals = refusalCounter([counted]);
   const setProcess = processGauges([counted]);
   let setTraffic: ReturnType<typeof s3Counters> | undefined;
   // Collected by one process only: the values of several processes, all of the same store, would be added up.
@@ -119,13 +120,22 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
   ];
   const setWorkers = team && workerGauges([standing]);
 
-  const ofThisProcess = (): Registry => Registry.merge([processMetrics(), counted]);
-  const figures = async (): Promise<MetricCounts> => {
+  /** The registry of this process, with the present values. */
+  const ofThisProcess = (): Registry => {
     const now = process();
     setProcess(now);
     // Without an S3 server the page has no S3 metrics.
     if (now.s3 !== undefined) (setTraffic ??= s3Counters([counted]))(now.s3);
-    return ofThisProcess().getMetricsAsJSON();
+    return Registry.merge([processMetrics(), counted]);
+  };
+  const figures = async (): Promise<MetricCounts> => [
+    ...(await ofThisProcess().getMetricsAsJSON()),
+    ...requests.figures(),
+  ];
+  const writeCounts = async (): Promise<string> => {
+    if (team === undefined) return `${await ofThisProcess().metrics()}\n${requests.text()}`;
+    const own = await figures();
+    return sumOf([own, ...(await team.others(own))]).metrics();
   };
   const write = async (): Promise<string> => {
     const now = await store();
@@ -133,18 +143,22 @@ export function createMetrics({ store, process, version, team }: MetricsOptions)
     const isCounted = 'sealed' in now;
     if (isCounted) for (const set of gauges) set(now);
     setWorkers?.(team!.workers());
-    const own = await figures();
-    const all = team === undefined ? ofThisProcess() : sumOf([own, ...(await team.others(own))]);
     // Leaves out metrics of the store that could not be read now, so that older values do not look current.
-    return [await all.metrics(), await standing.metrics(), ...(isCounted ? [await storeRegistry.metrics()] : [])].join(
-      '\n',
-    );
+    const texts = [
+      await writeCounts(),
+      await standing.metrics(),
+      ...(isCounted ? [await storeRegistry.metrics()] : []),
+    ];
+    return texts.join('\n');
   };
   /** The page that is being written. Writing takes a while; requests during that time share the result. */
   let writing: Promise<string> | undefined;
 
   return {
-    answered,
+    answered({ operation, status, refusal, seconds }) {
+      requests.count(operation, status, seconds);
+      if (refusal !== undefined) refusals.inc({ code: refusal });
+    },
     figures,
     async page() {
       writing ??= write().finally(() => (writing = undefined));
@@ -164,19 +178,13 @@ export async function lastCounts(all: MetricCounts[]): Promise<MetricCounts> {
 
 type Registers = Registry[];
 
-function requestMetrics(registry: Registry): Metrics['answered'] {
-  const count = countRequestsIn(registry);
-  const refusals = new Counter({
+const refusalCounter = (registers: Registers): Counter<'code'> =>
+  new Counter({
     name: 'larder_refusals_total',
     help: 'Refused requests by their code.',
     labelNames: ['code'],
-    registers: [registry],
+    registers,
   });
-  return ({ operation, status, refusal, seconds }) => {
-    count(operation, status, seconds);
-    if (refusal !== undefined) refusals.inc({ code: refusal });
-  };
-}
 
 /** Creates a gauge that is on the page only after it has a value. */
 function gaugeWhenKnown(configuration: GaugeConfiguration<string>): (value: number) => void {

@@ -5,7 +5,7 @@ import { tokensEnding } from '#macaroons/token-uses.ts';
 import { measureDiskUse } from '#data/blobs.ts';
 import type { ConfigurationState, ServingState } from '#data/serving-state.ts';
 import { removeState, writeState } from '#data/state-file.ts';
-import { countFindings, countStoreFindings } from '#acts/vulnerabilities/count-findings.ts';
+import { countStoreFindings } from '#acts/vulnerabilities/count-findings.ts';
 import { seconds, timestamp } from '#domain/clock.ts';
 import { isEngineUnavailable } from '#domain/refusal.ts';
 import { certificateEnds } from '#examinations/certificate.ts';
@@ -143,7 +143,7 @@ async function countAll(
     pending: await pendingWork(records, now()),
     lastBackup: (await lastBackups(records)).last?.at,
     lastTransfer: (await records.transfers.lastSettled()) ?? undefined,
-    ...(await countStoreFindings(records, await countFindings(records, at), at)),
+    ...(await countStoreFindings(records, at)),
     feeds: await records.vulnerabilityFeeds.list(),
   };
 }

@@ -306,8 +306,10 @@ export const cachedTables = {
   channels: ['accounts', 'packages', 'releases', 'revisions'],
   counts: ['accounts', 'audit', 'damaged_blobs', 'packages', 'revisions', 'uploads'],
   deltas: ['deltas'],
+  findingCoverage: ['matched_revisions', 'releases'],
   fleets: ['fleets', 'fleet_channels', 'fleet_hidden_snaps', 'fleet_selectors'],
   held: ['releases'],
+  openFindings: ['package_findings'],
   proposals: ['proposals'],
   packageForDevices: ['accounts', 'packages'],
   revisionForDevices: ['revisions'],
@@ -315,6 +317,7 @@ export const cachedTables = {
   revokedSerials: ['revoked_serials'],
   session: ['accounts', 'macaroons', 'root_keys', 'store_administrators', 'totp_secrets'],
   snapsFor: ['collaborators', 'device_grants', 'packages'],
+  uploadsToReview: ['uploads'],
 } as const;
 
 /** Caches the queries of every request of a gateway or a device, until one of their tables changes. */
@@ -332,6 +335,9 @@ const withMemos = (nouns: ReturnType<typeof reading>, versions: NounVersions) =>
   const revision = memo({ versions, nouns: cachedTables.revisionForDevices, maxResults }, (number, packageId) =>
     nouns.revisions.forDevices(packageId, Number(number)),
   );
+  const open = memo({ versions, nouns: cachedTables.openFindings }, () => nouns.packageFindings.countOpenOfStore());
+  const coverage = memo({ versions, nouns: cachedTables.findingCoverage }, nouns.packageFindings.countCoverage);
+  const toReview = memo({ versions, nouns: cachedTables.uploadsToReview }, () => nouns.pending.countUploads());
   return {
     ...nouns,
     approvalPolicy: { inForce: () => policy('', '') },
@@ -354,6 +360,13 @@ const withMemos = (nouns: ReturnType<typeof reading>, versions: NounVersions) =>
       snapsFor: memoOfEach({ versions, nouns: cachedTables.snapsFor }, nouns.packages.snapFor),
       forDevices: (id: string) => byId(id, ''),
     },
+    packageFindings: {
+      ...nouns.packageFindings,
+      countOpenOfStore: () => open('', ''),
+      // The releases in force are the same until the next one ends.
+      countCoverage: async (now: string) => coverage((await nouns.releases.lastEnd(now)) ?? '', ''),
+    },
+    pending: { ...nouns.pending, countUploads: () => toReview('', '') },
     releases: { ...nouns.releases, held: (packageId: string) => held(packageId, '') },
     revisions: {
       ...nouns.revisions,

@@ -1411,6 +1411,7 @@ INSERT INTO migrations (name) VALUES ('0104-searched-advisories');
 INSERT INTO migrations (name) VALUES ('0105-openid');
 INSERT INTO migrations (name) VALUES ('0106-certificate-logins');
 INSERT INTO migrations (name) VALUES ('0107-larder-releases');
+INSERT INTO migrations (name) VALUES ('0108-finding-versions');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);
@@ -1424,6 +1425,8 @@ INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('fleet_selectors', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('fleets', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('macaroons', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('matched_revisions', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('package_findings', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('packages', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('proposals', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('releases', 0, 0, 0, null, null, null, 0);
@@ -1573,6 +1576,12 @@ CREATE FUNCTION macaroons_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 CREATE TRIGGER macaroons_changed AFTER UPDATE ON macaroons FOR EACH ROW EXECUTE FUNCTION macaroons_changed();
 CREATE FUNCTION macaroons_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'macaroons'; RETURN OLD; END $$;
 CREATE TRIGGER macaroons_removed AFTER DELETE ON macaroons FOR EACH ROW EXECUTE FUNCTION macaroons_removed();
+CREATE FUNCTION matched_revisions_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'matched_revisions'; RETURN NEW; END $$;
+CREATE TRIGGER matched_revisions_added AFTER INSERT ON passing_matched_revisions FOR EACH ROW EXECUTE FUNCTION matched_revisions_added();
+CREATE FUNCTION matched_revisions_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'matched_revisions'; RETURN NEW; END $$;
+CREATE TRIGGER matched_revisions_changed AFTER UPDATE ON passing_matched_revisions FOR EACH ROW EXECUTE FUNCTION matched_revisions_changed();
+CREATE FUNCTION matched_revisions_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'matched_revisions'; RETURN OLD; END $$;
+CREATE TRIGGER matched_revisions_removed AFTER DELETE ON passing_matched_revisions FOR EACH ROW EXECUTE FUNCTION matched_revisions_removed();
 CREATE FUNCTION package_counted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE publisher_figures SET packages = packages + (SELECT publisher_packages FROM noun_versions WHERE noun = 'packages')
     WHERE publisher_id = (
       SELECT last.publisher_id FROM noun_versions AS last WHERE noun = 'packages' AND last.publisher_id <> NEW.publisher_id);
@@ -1585,6 +1594,12 @@ CREATE FUNCTION package_counted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN U
 CREATE TRIGGER package_counted AFTER INSERT ON packages FOR EACH ROW EXECUTE FUNCTION package_counted();
 CREATE FUNCTION package_counted_off() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE publisher_figures SET packages = packages - 1 WHERE publisher_id = OLD.publisher_id; RETURN OLD; END $$;
 CREATE TRIGGER package_counted_off AFTER DELETE ON packages FOR EACH ROW EXECUTE FUNCTION package_counted_off();
+CREATE FUNCTION package_findings_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'package_findings'; RETURN NEW; END $$;
+CREATE TRIGGER package_findings_added AFTER INSERT ON package_findings FOR EACH ROW EXECUTE FUNCTION package_findings_added();
+CREATE FUNCTION package_findings_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'package_findings'; RETURN NEW; END $$;
+CREATE TRIGGER package_findings_changed AFTER UPDATE ON package_findings FOR EACH ROW EXECUTE FUNCTION package_findings_changed();
+CREATE FUNCTION package_findings_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'package_findings'; RETURN OLD; END $$;
+CREATE TRIGGER package_findings_removed AFTER DELETE ON package_findings FOR EACH ROW EXECUTE FUNCTION package_findings_removed();
 CREATE FUNCTION package_gone() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM kept_contents WHERE package_id = OLD.id;
   DELETE FROM package_figures WHERE package_id = OLD.id; RETURN OLD; END $$;
 CREATE TRIGGER package_gone AFTER DELETE ON packages FOR EACH ROW EXECUTE FUNCTION package_gone();

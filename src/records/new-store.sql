@@ -1342,6 +1342,7 @@ INSERT INTO migrations (name) VALUES ('0104-searched-advisories');
 INSERT INTO migrations (name) VALUES ('0105-openid');
 INSERT INTO migrations (name) VALUES ('0106-certificate-logins');
 INSERT INTO migrations (name) VALUES ('0107-larder-releases');
+INSERT INTO migrations (name) VALUES ('0108-finding-versions');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);
@@ -1355,6 +1356,8 @@ INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('fleet_selectors', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('fleets', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('macaroons', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('matched_revisions', 0, 0, 0, null, null, null, 0);
+INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('package_findings', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('packages', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('proposals', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('releases', 0, 0, 0, null, null, null, 0);
@@ -1468,6 +1471,9 @@ END;
 CREATE TRIGGER macaroons_added AFTER INSERT ON macaroons BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'macaroons'; END;
 CREATE TRIGGER macaroons_changed AFTER UPDATE ON macaroons BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'macaroons'; END;
 CREATE TRIGGER macaroons_removed AFTER DELETE ON macaroons BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'macaroons'; END;
+CREATE TRIGGER matched_revisions_added AFTER INSERT ON passing_matched_revisions BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'matched_revisions'; END;
+CREATE TRIGGER matched_revisions_changed AFTER UPDATE ON passing_matched_revisions BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'matched_revisions'; END;
+CREATE TRIGGER matched_revisions_removed AFTER DELETE ON passing_matched_revisions BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'matched_revisions'; END;
 CREATE TRIGGER package_counted AFTER INSERT ON packages BEGIN
   UPDATE publisher_figures SET packages = packages + (SELECT publisher_packages FROM noun_versions WHERE noun = 'packages')
     WHERE publisher_id = (
@@ -1482,6 +1488,9 @@ END;
 CREATE TRIGGER package_counted_off AFTER DELETE ON packages BEGIN
   UPDATE publisher_figures SET packages = packages - 1 WHERE publisher_id = OLD.publisher_id;
 END;
+CREATE TRIGGER package_findings_added AFTER INSERT ON package_findings BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'package_findings'; END;
+CREATE TRIGGER package_findings_changed AFTER UPDATE ON package_findings BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'package_findings'; END;
+CREATE TRIGGER package_findings_removed AFTER DELETE ON package_findings BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'package_findings'; END;
 CREATE TRIGGER package_gone AFTER DELETE ON packages BEGIN
   DELETE FROM kept_contents WHERE package_id = OLD.id;
   DELETE FROM package_figures WHERE package_id = OLD.id;

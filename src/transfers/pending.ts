@@ -13,9 +13,9 @@ type PendingRecords = Pick<StoreRecords, 'pending'> & Parameters<typeof requeste
 
 /** Returns all kinds, including those with a count of zero. */
 export async function pendingWork(records: PendingRecords, now: Date): Promise<PendingKind[]> {
-  const { uploads, proposals, transfers, keyRequests, rollouts } = await records.pending.counts(timestamp(now));
+  const { proposals, transfers, keyRequests, rollouts } = await records.pending.counts(timestamp(now));
   return [
-    { kind: 'upload', count: uploads },
+    { kind: 'upload', count: await records.pending.countUploads() },
     { kind: 'proposal', count: proposals },
     { kind: 'transfer', count: transfers },
     // The assertions show which requests have been answered.

@@ -8,14 +8,16 @@ import { runInNewContext } from 'node:vm';
 import SQLite from 'better-sqlite3';
 import t from 'tap';
 
-import { days } from '#domain/clock.ts';
+import { countStoreFindings } from '#acts/vulnerabilities/count-findings.ts';
+import { days, timestamp } from '#domain/clock.ts';
 import type { Database, SqlStatement } from '#engine/database.ts';
 import { createTimeKeeper } from '#jobs/store/remember-time.ts';
 import { latestTime } from '#macaroons/latest-time.ts';
 import { cachedTables, records } from '#records/index.ts';
 import { createGenerationReader, memo, memoOfEach } from '#records/memo.ts';
 import { nounVersions } from '#records/noun-versions.ts';
-import { startStore } from '#test/fixtures/appliance.ts';
+import { pendingWork } from '#transfers/pending.ts';
+import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 import { databaseOf, onSqlite, statement } from '#test/fixtures/records/engines.ts';
 import { addCollaborator } from '#test/fixtures/packages/packages.ts';
 
@@ -185,6 +187,43 @@ t.test('ephemeral rows and batched counters evict nothing, however often', async
   t.equal(statements.filter((text) => text !== 'SELECT noun, version FROM noun_versions').length, 4, 'all of it');
 });
 
+t.test('the metrics count findings and waiting uploads again only after a change of their tables', async (t) => {
+  const { store, asked: statements, records } = await watched(t);
+  const ada = await store.as('ada');
+  const { id } = (await ada.post('/v1/snap', { name: 'tiny-app' })).body as { id: string };
+  await ada.push('snap', 'tiny-app', await snapFixture('app-xz'));
+  const now = new Date(store.clock.now);
+  /** The tables that are counted whole. */
+  const scrape = async (): Promise<string[]> => {
+    statements.length = 0;
+    await countStoreFindings(records, timestamp(now));
+    await pendingWork(records, now);
+    const wholes = {
+      releases: /DISTINCT .* FROM releases/,
+      findings: /GROUP BY severity, is/,
+      uploads: /AS uploads FROM/,
+    };
+    return Object.entries(wholes).flatMap(([name, form]) => (statements.some((text) => form.test(text)) ? [name] : []));
+  };
+  t.same(await scrape(), ['releases', 'findings', 'uploads']);
+  t.same(await scrape(), []);
+  await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'edge/fix', revision: 1 }]);
+  t.same(await scrape(), ['releases']);
+  t.same(await scrape(), []);
+  now.setTime(now.getTime() + days(60));
+  t.same(await scrape(), ['releases'], 'the branch has ended');
+  t.same(await scrape(), []);
+  const finding = { severity: 'high', isExploited: false, state: 'open', since: timestamp(now) } as const;
+  const entry = { at: timestamp(now), actor: 'test', action: 'find', object: 'snap/tiny-app' };
+  await store.beside.records.change(entry, (tx) =>
+    tx.packageFindings.set(id, { vulnerability: 'CVE-2026-1', ...finding }),
+  );
+  t.same(await scrape(), ['findings']);
+  await store.anyone.upload('some bytes');
+  t.same(await scrape(), ['uploads']);
+  t.same(await scrape(), []);
+});
+
 /** The audit log is added to, and nothing else; with it comes every new account. */
 const eventsOf: Record<string, string[]> = { audit: ['INSERT'], accounts: ['UPDATE', 'DELETE'] };
 
@@ -208,6 +247,9 @@ t.test('a cached value names its tables', onSqlite, async (t) => {
     revisionForDevices: () => records.revisions.forDevices('a', 1),
     channels: () =>
       Promise.all([records.releases.held('b'), records.packages.forDevices('b'), records.revisions.forDevices('b', 1)]),
+    findingCoverage: () => records.packageFindings.countCoverage('2026-05-01T12:00:00.000Z'),
+    openFindings: () => records.packageFindings.countOpenOfStore(),
+    uploadsToReview: () => records.pending.countUploads(),
   };
   const db = new SQLite(join(store.directory, 'larder.db'), { readonly: true });
   t.teardown(() => db.close());
@@ -217,23 +259,24 @@ t.test('a cached value names its tables', onSqlite, async (t) => {
     // A figure of a table stands in the row of its noun.
     const tables = statements.flatMap((text) =>
       [...text.matchAll(/\bFROM noun_versions WHERE noun = '(\w+)'|\b(?:FROM|JOIN) (\w+)/g)].map(
-        ([, noun, table = '']) => noun ?? table,
+        ([, noun, table = '']) => noun ?? table.replace(/^passing_/, ''),
       ),
     );
     const nouns: readonly string[] = cachedTables[name as keyof typeof cachedTables];
     t.same(new Set(nouns), new Set(tables.filter((table) => table !== 'noun_versions')), name);
     for (const noun of nouns) {
+      const table = noun === 'matched_revisions' ? `passing_${noun}` : noun;
       const triggers = db
         .prepare<[string], { sql: string }>("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = ?")
-        .all(noun)
+        .all(table)
         .map((trigger) => trigger.sql);
       for (const event of eventsOf[noun] ?? ['INSERT', 'UPDATE', 'DELETE']) {
-        const raises = new RegExp(`AFTER ${event}(?: OF ([\\w, ]+))? ON ${noun} .* noun_versions .* noun = '${noun}'`);
+        const raises = new RegExp(`AFTER ${event}(?: OF ([\\w, ]+))? ON ${table} .* noun_versions .* noun = '${noun}'`);
         const [match] = triggers.flatMap((text) => [...text.matchAll(new RegExp(raises, 'g'))]);
         t.ok(match, `${name}: ${event} on ${noun}`);
-        const heard = match?.[1]?.split(', ') ?? columnsOf(db, noun);
+        const heard = match?.[1]?.split(', ') ?? columnsOf(db, table);
         t.same(
-          columnsOf(db, noun).filter((column) => !heard.includes(column)),
+          columnsOf(db, table).filter((column) => !heard.includes(column)),
           event === 'UPDATE' ? (unheard[noun] ?? []) : [],
           `${name}: ${event} of any column of ${noun}`,
         );

@@ -1,5 +1,5 @@
 // Counts the known vulnerabilities of packages, for the console and the metrics.
-import { isAccepted } from '#domain/vulnerabilities/acceptance.ts';
+import { isAccepted, type VulnerabilityRisk } from '#domain/vulnerabilities/acceptance.ts';
 import { matchCoverages, severities, type VulnerabilitySeverity } from '#domain/vulnerabilities/finding.ts';
 import type { StoreRecords } from '#records/index.ts';
 
@@ -47,23 +47,24 @@ function compareRisks(first: PackageFindingCounts, second: PackageFindingCounts)
 
 const compareTexts = (first: string, second: string): number => (first < second ? -1 : 1);
 
-/** The counts of the whole store, from the counts of its packages. */
-export async function countStoreFindings(
-  records: Pick<StoreRecords, 'packageFindings'>,
-  packages: readonly PackageFindingCounts[],
-  at: string,
-) {
+/** The counts of the whole store. They cost the same in a store with many packages, as long as no finding and no release changes. */
+export async function countStoreFindings({ packageFindings }: Pick<StoreRecords, 'packageFindings'>, at: string) {
   const findings = noFindings();
   let [exploitedFindings, acceptedFindings] = [0, 0];
-  for (const { open, exploited, accepted } of packages) {
-    for (const severity of severities) findings[severity] += open[severity];
-    exploitedFindings += exploited;
-    acceptedFindings += accepted;
+  const count = ({ severity, isExploited }: VulnerabilityRisk, added: number): void => {
+    findings[severity] += added;
+    if (isExploited) exploitedFindings += added;
+  };
+  for (const { findings: open, ...risk } of await packageFindings.countOpenOfStore()) count(risk, open);
+  for (const { findings: covered, acceptance, ...risk } of await packageFindings.countAccepted()) {
+    if (!isAccepted(risk, acceptance, at)) continue;
+    acceptedFindings += covered;
+    count(risk, -covered);
   }
   const findingCoverage = Object.fromEntries(
     [...matchCoverages, 'partly-covered', 'not-matched'].map((coverage) => [coverage, 0]),
   );
-  for (const { coverage, isPartial, revisions } of await records.packageFindings.countCoverage(at)) {
+  for (const { coverage, isPartial, revisions } of await packageFindings.countCoverage(at)) {
     const label = coverage === 'covered' && isPartial === 1 ? 'partly-covered' : (coverage ?? 'not-matched');
     findingCoverage[label] = (findingCoverage[label] ?? 0) + revisions;
   }

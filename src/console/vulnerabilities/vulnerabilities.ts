@@ -29,7 +29,7 @@ export const consoleVulnerabilities = screen({
     const [from] = placeOf(query, ['0'] as const);
     const start = numberIn(from);
     const packages = await countFindings(records, at);
-    const { exploitedFindings, findingCoverage, findings } = await countStoreFindings(records, packages, at);
+    const { exploitedFindings, findingCoverage, findings } = await countStoreFindings(records, at);
     const open = Object.values(findings).reduce((sum, number) => sum + number, 0);
     const more = packages.length > start + pageSize;
     return {

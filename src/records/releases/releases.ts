@@ -76,6 +76,11 @@ export const releases = (db: Pick<Queries, 'get' | 'all'>) => ({
   anyExpired: async (now: string) =>
     undefined !==
     (await db.get(sql`SELECT 1 FROM releases WHERE expires_at IS NOT NULL AND expires_at <= ${now} LIMIT 1`)),
+
+  /** The latest end of the ended releases that are not removed yet; null if there is none. */
+  lastEnd: async (now: string): Promise<string | null> =>
+    (await db.get<{ at: string | null }>(sql`
+      SELECT max(expires_at) AS at FROM releases WHERE expires_at IS NOT NULL AND expires_at <= ${now}`))!.at,
 });
 
 export const releaseChanges = (db: Queries) => ({

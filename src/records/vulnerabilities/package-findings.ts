@@ -19,6 +19,11 @@ export interface OpenFindingCounts extends Record<VulnerabilitySeverity, number>
   exploited: number;
 }
 
+/** How many findings have a risk. */
+export interface RiskCount extends VulnerabilityRisk {
+  findings: number;
+}
+
 /** The findings of a package with the same risk that the same acceptance may cover. */
 export interface AcceptedFindingCount extends VulnerabilityRisk {
   namespace: string;
@@ -61,6 +66,14 @@ export const packageFindings = (db: ReadQueries) => ({
         FROM package_findings WHERE state = 'open' GROUP BY package_id) AS counted
       JOIN packages ON packages.id = counted.package_id`),
 
+  /** Counts the findings of all packages together that no VEX statement suppresses, by risk, accepted ones included. */
+  async countOpenOfStore(): Promise<RiskCount[]> {
+    const rows = await db.all<Omit<RiskCount, 'isExploited'> & { isExploited: 0 | 1 }>(sql`
+      SELECT severity, is_exploited AS "isExploited", count(*) AS findings
+      FROM package_findings WHERE state = 'open' GROUP BY severity, is_exploited`);
+    return rows.map((row) => ({ ...row, isExploited: row.isExploited === 1 }));
+  },
+
   /** Counts the findings for which an acceptance exists, by package, risk and acceptance. */
   async countAccepted(): Promise<AcceptedFindingCount[]> {
     // Acceptances are few: the order of the joins starts from them.
@@ -93,15 +106,15 @@ export const packageFindings = (db: ReadQueries) => ({
 
   /**
    * Counts the released revisions by the coverage of their findings; null if they were not compared with the feeds yet. `isPartial` if the
-   * contents have gaps, or packages that no feed covers.
+   * contents have gaps, or packages that no feed covers. Releases that have ended by then do not count.
    */
-  countCoverage: (now: string) =>
+  countCoverage: (endedBy: string) =>
     db.all<{ coverage: MatchCoverage | null; isPartial: 0 | 1; revisions: number }>(sql`
       SELECT coverage, CASE WHEN incomplete = 1 OR unchecked <> '[]' THEN 1 ELSE 0 END AS "isPartial",
         count(*) AS revisions
       FROM (
         SELECT DISTINCT package_id, revision FROM releases
-        WHERE package_id > '' AND (expires_at IS NULL OR expires_at > ${now})) AS released
+        WHERE package_id > '' AND (expires_at IS NULL OR expires_at > ${endedBy})) AS released
       LEFT JOIN passing_matched_revisions AS matched
         ON matched.package_id = released.package_id AND matched.revision = released.revision
       GROUP BY 1, 2`),

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { startStore } from '#test/fixtures/appliance.ts';
+import { days } from '#domain/clock.ts';
+import { snapFixture, startStore } from '#test/fixtures/appliance.ts';
 import { engine } from '#test/fixtures/records/engines.ts';
 
 t.test('Prometheus sees the responses, the refusals, and the free space of the store', async (t) => {
@@ -30,6 +31,23 @@ t.test('Prometheus sees the responses, the refusals, and the free space of the s
   t.match(body, /^larder_disk_free_bytes [1-9]/m);
   if (engine === 'sqlite') t.notMatch(body, /larder_database_(?:conn|queries)/, 'there are no connections to a server');
   t.notMatch(body, new RegExp(ada.token.slice(0, 20)), 'no token is in it');
+});
+
+t.test('the metrics count a revision in a branch until the branch ends', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/snap', { name: 'tiny-app' });
+  await ada.push('snap', 'tiny-app', await snapFixture('app-xz'));
+  const released = async (): Promise<number> => {
+    const { body } = await store.anyone.get('/metrics');
+    const counts = body.matchAll(/^larder_finding_coverage\{.*\} (\d+)$/gm);
+    return Array.from(counts, ([, count]) => Number(count)).reduce((sum, count) => sum + count, 0);
+  };
+  t.equal(await released(), 0);
+  await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'edge/fix', revision: 1 }]);
+  t.equal(await released(), 1);
+  store.clock.now = new Date(store.clock.now.getTime() + days(60));
+  t.equal(await released(), 0);
 });
 
 t.test('metrics can be turned off', async (t) => {

@@ -3,12 +3,14 @@ import t from 'tap';
 
 import { findIncompatibilityReason, migrations } from '#data/upgrade.ts';
 
-/** Changes that older releases can work with: new tables, and columns with a default. */
+/** Changes that older releases can work with: new tables, columns with a default, and triggers that raise a version. */
 const stood = [
   /^CREATE (?:TABLE|VIEW|INDEX|UNIQUE INDEX) /,
   /^ALTER TABLE \w+ ADD COLUMN \w+ (?![^;]*\bNOT NULL\b)/,
   /^ALTER TABLE \w+ ADD COLUMN \w+ [^;]*\bNOT NULL DEFAULT\b/,
   /^INSERT INTO /,
+  /^CREATE FUNCTION \w+\(\) .* BEGIN UPDATE noun_versions SET version = version \+ 1 WHERE noun = '\w+'; RETURN \w+; END \$\$$/,
+  /^CREATE TRIGGER (\w+) AFTER \w+ ON \w+ FOR EACH ROW EXECUTE FUNCTION \1\(\)$/,
 ];
 
 /** The last migration that every store on a server has run: its older releases run none that came before. */

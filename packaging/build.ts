@@ -11,17 +11,28 @@ import { parseArgs } from 'node:util';
 
 import packer from '@yao-pkg/pkg/lib-es5/sea.js';
 
+import { launchAsset } from '#platform/embedded.ts';
 import { nativeAsset } from '#platform/native.ts';
 import { readReleaseKeys, releaseKeysFile } from '#transfers/larder-release/release-keys.ts';
-import { bundle, files, otherCommands, packageFiles, release, root, workers } from './bundle.ts';
+import { bundle, bundleInParts, files, packageFiles, release, root, workers } from './bundle.ts';
 import { commitOf } from './commit.ts';
 import { dynamicSymbols, withoutDebuggingData } from './elf.ts';
-import { asFunction, scriptOf } from './program.ts';
+import { asFunction, assetsOfProgram, scriptOf, type ProgramIndex } from './program.ts';
 import { thirdParties } from './third-party.ts';
 import { digest, ownArchitecture, runtimeFor, type Architecture } from './runtime.ts';
 
 const sizeLimit = 125_000_000;
 const work = join(root, 'dist/build');
+
+/** Commands whose parts come first in the executable: the ones that people run most, and the server. */
+const frequentCommands = [
+  'store/status',
+  'accounts/list',
+  'store/config/get',
+  'store/doctor',
+  'store/verify',
+  'store/serve',
+];
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { arch: { type: 'string' } } });
@@ -86,7 +97,8 @@ function assets(arch: Architecture): Record<string, string> {
     JSON.stringify({ components: thirdParties(arch).map(({ name, version }) => ({ name, version })) }),
   );
   embedded.set('built/components.json', components);
-  for (const [name, file] of Object.entries(programs(arch))) embedded.set(name, file);
+  for (const [name, file] of Object.entries(program(arch))) embedded.set(name, file);
+  embedded.set(launchAsset, join(work, 'main.cjs'));
   const list = join(work, 'assets.json');
   writeFileSync(list, JSON.stringify([...embedded.keys()].sort()));
   embedded.set('assets.json', list);
@@ -102,26 +114,30 @@ function withoutBlanks(path: string, withCommit: boolean): string {
   return file;
 }
 
-/** The program and its short form, and their code compiled by the engine of this architecture; the engine of another one would reject it. */
-function programs(arch: Architecture): Record<string, string> {
-  return { ...program('program', arch, []), ...program('help', arch, otherCommands()) };
+/** The program, and its code compiled by the engine of this architecture; the engine of another one would reject it. */
+function program(arch: Architecture): Record<string, string> {
+  const { parts: partsName, index: indexName } = assetsOfProgram;
+  const [texts, parts, index] = [join(work, 'texts.json'), join(work, partsName), join(work, indexName)];
+  const main = 'src/main.ts';
+  const entries = [main, ...frequentCommands.map((command) => `src/cli/${command}.ts`)];
+  const functions = [...bundleInParts(main, entries)].map(([name, part]) => [name, asFunction(part)]);
+  writeFileSync(texts, JSON.stringify(Object.fromEntries(functions)));
+  const script = join(import.meta.dirname, 'precompile.ts');
+  // Any debugger that watches the build writes into the environment of its processes, which would change the compiled
+  // code.
+  const plain = ['-i', process.execPath, '--random-seed=1', script, texts, parts, index];
+  execFileSync('/usr/bin/env', arch === process.arch ? plain : [...plain, '--without-code'], { stdio: 'ignore' });
+  if (arch === process.arch)
+    refuseRejected(readFileSync(parts), JSON.parse(readFileSync(index, 'utf8')) as ProgramIndex);
+  return { [partsName]: parts, [indexName]: index };
 }
 
-function program(name: string, arch: Architecture, leftOut: readonly string[]): Record<string, string> {
-  const [text, compiled] = [join(work, `${name}.cjs`), join(work, `${name}.compiled`)];
-  bundle('src/main.ts', text, leftOut);
-  writeFileSync(text, asFunction(readFileSync(text, 'latin1')));
-  writeFileSync(compiled, '');
-  if (arch === process.arch) {
-    const script = join(import.meta.dirname, 'precompile.ts');
-    // Any debugger that watches the build writes into the environment of its processes, which would change the compiled
-    // code.
-    const plain = ['-i', process.execPath, '--random-seed=1', script, text, compiled];
-    execFileSync('/usr/bin/env', plain, { stdio: 'ignore' });
-    const { cachedDataRejected } = scriptOf(readFileSync(text, 'latin1'), readFileSync(compiled));
-    if (cachedDataRejected !== false) throw new Error(`cannot use what was compiled of ${name}.cjs: it is rejected`);
+function refuseRejected(parts: Buffer, index: ProgramIndex): void {
+  for (const [name, [from, compiledFrom, to]] of Object.entries(index)) {
+    const text = parts.toString('latin1', from, compiledFrom);
+    const { cachedDataRejected } = scriptOf(name, text, parts.subarray(compiledFrom, to));
+    if (cachedDataRejected !== false) throw new Error(`cannot use the compiled code of ${name}: it is rejected`);
   }
-  return { [`${name}.cjs`]: text, [`${name}.compiled`]: compiled };
 }
 
 async function pack(runtime: string, arch: Architecture, assets: Record<string, string>): Promise<void> {

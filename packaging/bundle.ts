@@ -1,23 +1,59 @@
-// The program and its workers as one text each, and which packages are in them.
+// The program in parts and its workers as one text each, and which packages are in them.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 
-import { buildSync, type BuildOptions } from 'esbuild';
+import { buildSync, transformSync, type BuildOptions } from 'esbuild';
 
 import { packagedAssets } from '#console/asset-files.ts';
 
 export const root = join(import.meta.dirname, '..');
 
-/**
- * One CommonJS text: a single executable takes nothing else for its main program, nor does an evaluated worker. Imports that match a
- * pattern of `leftOut` stay imports, for a program that never reaches them.
- */
-export function bundle(entry: string, outfile: string, leftOut: readonly string[] = []): void {
-  const { external, ...others } = options(entry);
-  const { outputFiles } = buildSync({ ...others, external: [...external, ...leftOut], outfile, write: false });
+/** One CommonJS text: an evaluated worker takes nothing else. */
+export function bundle(entry: string, outfile: string): void {
+  const { outputFiles } = buildSync({ ...options(entry), outfile, write: false });
   mkdirSync(dirname(outfile), { recursive: true });
   writeFileSync(outfile, inAscii(outputFiles[0]!.text));
 }
+
+/**
+ * The program in parts, name → CommonJS text: a part for what is imported on demand, such as a command, and for what several of them
+ * share. A process reads and compiles the parts that it needs. The parts of the entries in `together`
+ * come first, so that a process that needs these touches few pages of the others.
+ */
+export function bundleInParts(entry: string, together: readonly string[]): Map<string, string> {
+  const { outputFiles, metafile } = buildSync({
+    ...options(entry),
+    format: 'esm',
+    splitting: true,
+    outdir: join(root, 'none'),
+    write: false,
+    metafile: true,
+  });
+  const all = Object.entries(metafile.outputs).sort(([left], [right]) => (left < right ? -1 : 1));
+  const names = new Set<string>();
+  const add = (name: string): void => {
+    if (names.has(name)) return;
+    names.add(name);
+    for (const { path, kind } of metafile.outputs[name]?.imports ?? [])
+      if (kind === 'import-statement' && path in metafile.outputs) add(path);
+  };
+  for (const first of together) for (const [name, { entryPoint }] of all) if (entryPoint === first) add(name);
+  for (const [name] of all) add(name);
+  const texts = new Map(outputFiles.map(({ path, text }) => [basename(path), text]));
+  return new Map(
+    [...names].map((name) => [basename(name), inAscii(asCommonJs(texts.get(basename(name)) ?? ''))] as const),
+  );
+}
+
+/** The bundler splits only modules of ECMAScript, and a script of the engine is none. */
+const asCommonJs = (module: string): string =>
+  transformSync(module, {
+    format: 'cjs',
+    target: 'node24',
+    minifyWhitespace: true,
+    lineLimit: 200,
+    supported: { 'dynamic-import': false },
+  }).code;
 
 /**
  * Escapes characters outside ASCII, so that each character of the text takes one byte in memory and reads the same in
@@ -27,13 +63,6 @@ export function inAscii(program: string): string {
   const raw = /String\.raw`[^`]*[^\0-\x7f]/.exec(program);
   if (raw !== null) throw new Error(`cannot write this in ASCII: ${raw[0].slice(0, 200)}`);
   return program.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
-}
-
-/** The imports of `src/cli/index.ts` that `larder help` and `larder version` do not need. */
-export function otherCommands(): string[] {
-  const folders = new Set(files('src/cli').map((path) => path.split('/')[2] ?? ''));
-  folders.delete('frame');
-  return ['./frame/help/completion.ts', ...[...folders].map((folder) => `./${folder}/*`)];
 }
 
 /** The files below `src` that run in a thread of their own; each is a text of its own in the executable. */
@@ -89,6 +118,8 @@ const options = (entry: string) =>
     logLevel: 'warning',
     // `debug` would take it when it is there, and it is there for the tools of development alone.
     external: ['supports-color'],
+    // A script of the engine cannot import; what the text imports on demand is in it, or built into Node.
+    supported: { 'dynamic-import': false },
     // The names of the bundled files are part of the text; behind a linked node_modules they must be the same.
     preserveSymlinks: true,
     // The executable has no files beside it. A file of the checkout is read by its embedded name.

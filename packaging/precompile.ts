@@ -1,12 +1,16 @@
-// Compiles the bundled program, so that the executable need not do it at each start.
+// Compiles the parts of the bundled program, so that the executable need not do it at each start.
 //
-//   node --random-seed=1 packaging/precompile.ts program.cjs program.compiled
+//   node --random-seed=1 packaging/precompile.ts texts.json program.parts program.json [--without-code]
 //
-// Without the seed the second file would differ each time. It contains the functions that are compiled before the program
-// runs. Functions that are compiled during a run would save twice as much, but differ each time, even with the seed.
+// Without the seed the compiled code would differ each time. It contains the functions that are compiled before a part runs.
+// Functions that are compiled during a run would save twice as much, but differ each time, even with the seed.
 import { readFileSync, writeFileSync } from 'node:fs';
 
-import { scriptOf } from './program.ts';
+import { layOut, scriptOf } from './program.ts';
 
-const [, , text = '', compiled = ''] = process.argv;
-writeFileSync(compiled, scriptOf(readFileSync(text, 'latin1')).createCachedData());
+const [, , texts = '', parts = '', index = '', withoutCode] = process.argv;
+const program = layOut(JSON.parse(readFileSync(texts, 'utf8')) as Record<string, string>, (name, text) =>
+  withoutCode === undefined ? scriptOf(name, text).createCachedData() : undefined,
+);
+writeFileSync(parts, program.parts);
+writeFileSync(index, JSON.stringify(program.index));

@@ -1,22 +1,41 @@
-// The bundled program in the form for the engine: a text, and its compiled code.
+// The bundled program in the form for the engine: its parts, each a text and its compiled code, and their index.
 import { Script } from 'node:vm';
 
-export type Program = (require: NodeJS.Require, module: object, file: string, folder: string) => void;
+export type Part = (require: NodeJS.Require, module: { exports: object }, file: string, folder: string) => void;
 
-/**
- * The bundled program as the text of a function. The build embeds it in this form: a text that is put together at the start is in memory
- * twice, which adds 6 of 109 MB to the peak of `larder status` (`npm run bench -- memory`).
- */
-export const asFunction = (program: string): string =>
-  `(function (require, module, __filename, __dirname) {${program}\n})`;
+/** Of each part by its name: the bytes where its text begins, its compiled code begins, and that ends. */
+export type ProgramIndex = Record<string, readonly [from: number, compiledFrom: number, to: number]>;
+
+/** The assets of the program. One asset per part would put the name of each onto a page that every process reads. */
+export const assetsOfProgram = { parts: 'program.parts', index: 'program.json' };
+
+/** The engine copies compiled code that does not begin on a word. */
+const word = 8;
+
+/** A part as the text of a function. */
+export const asFunction = (part: string): string => {
+  const text = `(function (require, module, __filename, __dirname) {${part}\n})`;
+  return text.padEnd(Math.ceil(text.length / word) * word);
+};
+
+/** Puts parts, name → function, one behind the other; `compile` returns the compiled code, or nothing for another architecture. */
+export function layOut(
+  texts: Readonly<Record<string, string>>,
+  compile: (name: string, text: string) => Buffer | undefined,
+): { parts: Buffer; index: ProgramIndex } {
+  const index: Record<string, [number, number, number]> = {};
+  const pieces: Buffer[] = [];
+  let end = 0;
+  for (const [name, text] of Object.entries(texts)) {
+    const compiled = compile(name, text) ?? Buffer.alloc(0);
+    index[name] = [end, end + text.length, end + text.length + compiled.length];
+    const padding = Buffer.alloc(-compiled.length & (word - 1));
+    pieces.push(Buffer.from(text, 'latin1'), compiled, padding);
+    end += text.length + compiled.length + padding.length;
+  }
+  return { parts: Buffer.concat(pieces), index };
+}
 
 /** `text` is ASCII. `compiled` is ignored, with `cachedDataRejected` set, if it is for another engine or text. */
-export const scriptOf = (text: string, compiled?: Buffer): Script =>
-  new Script(text, { filename: 'program.cjs', cachedData: compiled });
-
-/**
- * The embedded text for a command line: `help` is the program without all other commands, 1 % of its size, for command lines that
- * need no other. It halves the processor time and the memory of `larder help` and `larder version` (`npm run bench -- memory`).
- */
-export const textFor = (argv: readonly string[]): 'help' | 'program' =>
-  argv.length === 1 && /^(?:help|version|--help|-h|--version)$/.test(argv[0] ?? '') ? 'help' : 'program';
+export const scriptOf = (name: string, text: string, compiled?: Buffer): Script =>
+  new Script(text, { filename: name, cachedData: compiled });

@@ -74,12 +74,14 @@ export function programAgain(args: readonly [string, ...string[]]): {
   return { exec: join(root, 'src/main.ts'), args: [...args], execArgv: process.execArgv };
 }
 
+/** The asset with the main program of the executable; packaging/build.ts writes it. */
+export const launchAsset = 'launch.cjs';
+
 /** Starts a command of this program in a worker thread, with arguments as typed; a message to the thread acts as a signal to end. */
 export function startCommand(argv: readonly string[], options: WorkerOptions): Worker {
   const how = { ...options, argv: [...argv], stdout: true, stderr: true };
-  // The asset is a function of what each CommonJS module has; packaging/program.ts gives the reason.
   return isSea()
-    ? new Worker(`${getAsset('program.cjs', 'latin1')}(require, module, __filename, __dirname)`, { ...how, eval: true })
+    ? new Worker(getAsset(launchAsset, 'latin1'), { ...how, eval: true })
     : new Worker(join(root, 'src/main.ts'), how);
 }
 

@@ -15,7 +15,7 @@ import {
   type Stats,
 } from 'node:fs';
 import { join } from 'node:path';
-import { getAsset, isSea } from 'node:sea';
+import { getRawAsset, isSea } from 'node:sea';
 import { workerData } from 'node:worker_threads';
 
 /** The asset name of the module in the executable; packaging/build.ts writes it. */
@@ -38,7 +38,7 @@ export function nativeBinding(): object | undefined {
   const { native } = (workerData ?? {}) as { native?: string };
   loaded ??=
     native === undefined
-      ? loadNative(Buffer.from(getAsset(nativeAsset)), installedCopy, directories(process.env))
+      ? loadNative(Buffer.from(getRawAsset(nativeAsset)), installedCopy, directories(process.env))
       : load(native, native);
   return loaded.binding;
 }

@@ -7,8 +7,8 @@ import { compileFunction } from 'node:vm';
 
 import t from 'tap';
 
-import { bundle, inAscii, otherCommands, root } from '../../packaging/bundle.ts';
-import { textFor } from '../../packaging/program.ts';
+import { bundle, bundleInParts, inAscii, root } from '../../packaging/bundle.ts';
+import { asFunction, layOut, scriptOf } from '../../packaging/program.ts';
 
 t.test('the texts of a bundled program are unchanged, even if it is read as Latin-1', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'larder-bundle-'));
@@ -30,39 +30,42 @@ t.test('the texts of a bundled program are unchanged, even if it is read as Lati
   t.end();
 });
 
-t.test('the whole program is ASCII', (t) => {
+t.test('the bundled program is ASCII, and its help shows the same with a few of its parts', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'larder-bundle-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  bundle('src/main.ts', join(folder, 'main.cjs'));
-  t.match(readFileSync(join(folder, 'main.cjs'), 'latin1'), /^[\0-\x7f]*$/);
-  t.end();
-});
-
-t.test('the short program shows the same first screen of the help as the whole one', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'larder-bundle-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const short = join(folder, 'help.cjs');
-  bundle('src/main.ts', short, otherCommands());
-  const [ofShort, ofWhole] = [short, join(root, 'src/main.ts')].map((program) =>
-    execFileSync(process.execPath, [program, 'help'], { encoding: 'utf8' }),
-  );
-  t.match(ofShort, /First steps/);
-  t.equal(ofShort, ofWhole);
-  t.notMatch(readFileSync(short, 'latin1'), /CREATE TABLE|better-sqlite3/, 'without the store');
-  t.end();
-});
-
-t.test('only a command line that needs no other command runs the short program', (t) => {
-  for (const word of ['help', 'version', '--help', '-h', '--version']) t.equal(textFor([word]), 'help');
-  for (const line of [
-    [],
-    ['serve'],
-    ['help', 'serve'],
-    ['help', '--all'],
-    ['version', '--json'],
-    ['serve', '--help'],
-  ]) {
-    t.equal(textFor(line), 'program', line.join(' '));
+  const [preload, list] = [join(folder, 'list-parts.cjs'), join(folder, 'list')];
+  const listParts = 'require("node:fs").writeFileSync(process.env.PARTS, Object.keys(require.cache).join("\\n"))';
+  writeFileSync(preload, `process.on('exit', () => ${listParts});`);
+  const parts = bundleInParts('src/main.ts', ['src/main.ts']);
+  t.equal([...parts.keys()][0], 'main.js', 'the entry comes first');
+  for (const [name, text] of parts) {
+    if (/[^\0-\x7f]/.test(text)) t.fail(`${name} is not ASCII`);
+    writeFileSync(join(folder, name), text);
   }
+  const environment = { ...process.env, PARTS: list };
+  const [ofParts, ofSources] = [['--require', preload, join(folder, 'main.js')], [join(root, 'src/main.ts')]].map(
+    (program) => execFileSync(process.execPath, [...program, 'help'], { encoding: 'utf8', env: environment }),
+  );
+  t.match(ofParts, /First steps/);
+  t.equal(ofParts, ofSources);
+  const loaded = readFileSync(list, 'utf8').split('\n');
+  t.ok(loaded.length < 30, `${String(loaded.length)} of ${String(parts.size)} parts`);
+  const texts = loaded.map((file) => readFileSync(file, 'latin1')).join('');
+  t.notMatch(texts, /CREATE TABLE|better-sqlite3/, 'without the store');
+  t.end();
+});
+
+t.test('parts are found in the executable by their index, and their compiled code is taken', (t) => {
+  const texts = { 'one.js': asFunction('module.exports = 1;'), 'two.js': asFunction('module.exports = 22;') };
+  const { parts, index } = layOut(texts, (name, text) => scriptOf(name, text).createCachedData());
+  t.strictSame(Object.keys(index), ['one.js', 'two.js']);
+  for (const [name, [from, compiledFrom, to]] of Object.entries(index)) {
+    const text = parts.toString('latin1', from, compiledFrom);
+    t.equal(text, texts[name as keyof typeof texts]);
+    t.equal(scriptOf(name, text, parts.subarray(compiledFrom, to)).cachedDataRejected, false, name);
+    for (const place of [from, compiledFrom]) t.equal(place % 8, 0, 'begins on a word');
+  }
+  const bare = layOut(texts, () => undefined);
+  t.equal(bare.parts.toString('latin1'), Object.values(texts).join(''), 'for another architecture');
   t.end();
 });

@@ -1,10 +1,12 @@
-// Writes the generated files, which git ignores: the types of the wire, and the guides as HTML. Files that are up to
-// date stay untouched.
+// Writes the generated files, which git ignores: the types of the wire, the validator of the configuration, and the guides
+// as HTML. Files that are up to date stay untouched.
 import { join } from 'node:path';
 
+import { writeConfigValidator } from './generate-config-validator.ts';
 import { writeWireTypes } from './generate-wire.ts';
 import { writeGuides } from './render-guides.ts';
 
 const root = join(import.meta.dirname, '..');
 await writeWireTypes(join(root, 'schemas'), join(root, 'src/contract/wire.ts'));
+writeConfigValidator(join(root, 'schemas/config.json'), join(root, 'src/contract/config-validator.ts'));
 writeGuides(join(root, 'docs/guides'), join(root, 'src/documents/guides'));

@@ -36,7 +36,7 @@ const part = (file: string): string => file.split('/')[1] ?? '';
 
 const src = join(import.meta.dirname, '../src');
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts') && path !== 'contract/wire.ts')
+  .filter((path) => path.endsWith('.ts') && !/^contract\/(?:wire|config-validator)\.ts$/.test(path))
   .map((path) => ({ file: `src/${path}`, text: readFileSync(join(src, path), 'utf8') }));
 const imports = files.flatMap(({ file, text }) =>
   [...text.matchAll(/^(?:import|export)\b([^;'"]*?)(?:from )?'([^']+)';/gm)].map(([, names = '', from = '']) => ({

@@ -1,7 +1,7 @@
 // Checks the text of a configuration file. Problems from the parser, the schema and our own rules become sentences with line numbers.
 import { isIP } from 'node:net';
 import { parse, TomlDate, TomlError } from 'smol-toml';
-import { findProblems } from '#contract/schema.ts';
+import { validateConfig } from '#contract/config-validator.ts';
 import {
   readReleaseRule,
   readRule,
@@ -34,7 +34,7 @@ export function checkText(text: string): { values: unknown; problems: ConfigProb
   }
   const values = withoutDates(parsed);
   const all = [...entries(text)];
-  const pathProblems = placed(findProblems('Config', values), values).map(({ path, keyword }) => ({
+  const pathProblems = placed(shapeProblems(values), values).map(({ path, keyword }) => ({
     path,
     message:
       keyword === 'additionalProperties' ? unknownKey(path, at(values, path)) : wrongValue(path, at(values, path)),
@@ -89,11 +89,17 @@ function withoutDates(value: unknown): unknown {
   return table;
 }
 
+/** Every place with another shape than the schema of the configuration; finds them without ajv, which would compile the schema first. */
+const shapeProblems = (values: unknown) => (validateConfig(values) ? [] : (validateConfig.errors ?? []));
+
 /** The problems of the schema by key, one for each, the innermost. */
-function placed(complaints: ReturnType<typeof findProblems>, values: unknown): { path: ConfigPath; keyword: string }[] {
+function placed(
+  complaints: ReturnType<typeof shapeProblems>,
+  values: unknown,
+): { path: ConfigPath; keyword: string }[] {
   const byPath = new Map<string, { path: ConfigPath; keyword: string }>();
-  for (const { pointer, keyword, params } of complaints) {
-    const names = pointer.split('/').slice(1);
+  for (const { instancePath, keyword, params } of complaints) {
+    const names = instancePath.split('/').slice(1);
     const path = names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
     if (keyword === 'additionalProperties') path.push(String(params['additionalProperty']));
     byPath.set(JSON.stringify(path), { path, keyword });

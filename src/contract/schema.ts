@@ -1,10 +1,11 @@
 // Validates values against the shapes in schemas/. The only file that imports ajv.
-import { _, str, type CodeKeywordDefinition, type ErrorObject, type ValidateFunction } from 'ajv';
+import { _, str, type CodeKeywordDefinition, type CodeOptions, type ErrorObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { readDateTime } from '#domain/date-time.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { embeddedNames, embeddedText } from '#platform/embedded.ts';
+import { charactersOf } from './characters.ts';
 import type { Wire } from './wire.ts';
 
 export type ShapeName = keyof Wire;
@@ -94,7 +95,7 @@ class Validators {
     let compiled = this.#compiled.get(shape);
     if (compiled === undefined) {
       const home = shapes().find((candidate) => candidate.shape === shape)?.file;
-      const ajv = (this.#ajv ??= this.#create());
+      const ajv = (this.#ajv ??= createAjv(this.#allErrors));
       if (home !== undefined) {
         this.#add(ajv, home);
         compiled = ajv.getSchema(`${home}#/$defs/${shape}`);
@@ -113,22 +114,23 @@ class Validators {
     ajv.addSchema(schema, file);
     for (const [, other = ''] of JSON.stringify(schema).matchAll(/"\$ref":"([^"#]+)#/g)) this.#add(ajv, other);
   }
+}
 
-  #create(): Ajv2020 {
-    const ajv = new Ajv2020({
-      allErrors: this.#allErrors,
-      strict: true,
-      strictRequired: false,
-      allowUnionTypes: true,
-      meta: false,
-      validateSchema: false,
-      code: { optimize: false },
-    });
-    ajv.removeKeyword('maxLength').removeKeyword('minLength').addKeyword(lengths);
-    ajv.addKeyword('x-since');
-    ajv.addFormat('date-time', isDateTime);
-    return ajv;
-  }
+/** Ajv with the settings of this store; `packaging/generate-config-validator.ts` has it write its code. */
+export function createAjv(allErrors: boolean, code: CodeOptions = { optimize: false }): Ajv2020 {
+  const ajv = new Ajv2020({
+    allErrors,
+    strict: true,
+    strictRequired: false,
+    allowUnionTypes: true,
+    meta: false,
+    validateSchema: false,
+    code,
+  });
+  ajv.removeKeyword('maxLength').removeKeyword('minLength').addKeyword(lengths);
+  ajv.addKeyword('x-since');
+  ajv.addFormat('date-time', isDateTime);
+  return ajv;
 }
 
 const first = new Validators(false);
@@ -149,7 +151,7 @@ const lengths: CodeKeywordDefinition = {
   },
   code(context) {
     const { keyword, data, schemaCode: limit } = context;
-    const count = context.gen.scopeValue('func', { ref: charactersOf });
+    const count = context.gen.scopeValue('func', { ref: charactersOf, code: _`charactersOf` });
     context.fail(
       keyword === 'maxLength'
         ? _`${data}.length > ${limit} && ${count}(${data}) > ${limit}`
@@ -157,13 +159,6 @@ const lengths: CodeKeywordDefinition = {
     );
   },
 };
-
-/** The number of Unicode characters, some of them two JavaScript code units. */
-function charactersOf(text: string): number {
-  let characters = 0;
-  for (let at = 0; at < text.length; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) characters++;
-  return characters;
-}
 
 /** Whether the text is RFC 3339 with a zone and a real calendar day. */
 export const isDateTime = (text: string): boolean => readDateTime(text) !== undefined;

@@ -1,6 +1,5 @@
 // Asks the process that serves a data directory for its current state. The state file in the directory may be ten seconds old.
-import { request as requestHttp, type IncomingMessage } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 import { servingSecretHeader } from '#http/services.ts';
@@ -46,8 +45,9 @@ export async function getFromServing(url: string, path: string, headers: Record<
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   // The address is on this host, and the secret is useful only there, so the certificate is not verified.
   const options = { headers, signal: AbortSignal.timeout(maxAnswerMs), rejectUnauthorized: false, agent: false };
-  const send = url.startsWith('https:') ? requestHttps : requestHttp;
-  send(new URL(path, url), options, resolve).on('error', reject).end();
+  // Both modules take megabytes, and a command for a store that is not served needs neither.
+  const { request } = await (url.startsWith('https:') ? import('node:https') : import('node:http'));
+  request(new URL(path, url), options, resolve).on('error', reject).end();
   const response = await promise;
   const body = await text(response);
   if (response.statusCode !== 200) throw new Error(`it answers with status ${String(response.statusCode)}`);

@@ -1,6 +1,7 @@
 // Examines the two wrapping keys, site key and master key, and the key manager.
 import type { KeyObject } from '#domain/cryptography.ts';
 
+import { siteNameSetting } from '#acts/sites/sites.ts';
 import { decodePublicKey } from '#assertions/format/openpgp.ts';
 import { managerKeyOf } from '#assertions/keys/key-custody.ts';
 import type { CheckedKey, KeyManager } from '#assertions/keys/key-manager.ts';
@@ -11,7 +12,6 @@ import { toTlsKeeperOptions, type StoreHandle } from '#data/store.ts';
 import type { StoreRecords } from '#records/index.ts';
 import { managedKeyOfAuthority } from '#tls/keeper.ts';
 import { speaksTls, tlsSettings } from '#tls/settings.ts';
-import { managedKeyOfSite } from '#transfers/site.ts';
 import { describeFault, type Fault } from '#platform/faults.ts';
 import { ExaminationUnavailableError, findingOfFaults, well, type Examination } from './examination.ts';
 
@@ -75,12 +75,22 @@ export async function probeKeyManager(store: StoreWithKeys, manager: KeyManager)
     : undefined;
   const all: (CheckedKey | undefined)[] = [
     await managedKeyOfBrand(records),
-    await managedKeyOfSite(records, { siteKey, manager }),
+    await managedKeyOfNamedSite(records, { siteKey, manager }),
     authority && { ...authority, purpose: 'certificate' },
   ];
   const keys = all.filter((key) => key !== undefined);
   if (keys.length > 0) await manager.probe(keys);
   return keys.length > 0;
+}
+
+/** The module for the keys of sites loads all schemas; only a site with a name needs it. */
+async function managedKeyOfNamedSite(
+  records: Pick<StoreRecords, 'appliance'>,
+  keys: { siteKey: Buffer; manager: KeyManager },
+): Promise<CheckedKey | undefined> {
+  if ((await records.appliance.find(siteNameSetting)) === undefined) return undefined;
+  const { managedKeyOfSite } = await import('#transfers/site.ts');
+  return managedKeyOfSite(records, keys);
 }
 
 async function managedKeyOfBrand({ signingKeys }: Pick<StoreRecords, 'signingKeys'>): Promise<CheckedKey | undefined> {

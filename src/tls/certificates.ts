@@ -1,5 +1,6 @@
 // X.509 certificates: the store's own certificate authority and the server certificate. node-forge builds and encodes
-// them; node:crypto makes keys and signatures, because it is forty times as fast and runs in constant time.
+// them; node:crypto makes keys and signatures, because it is forty times as fast and runs in constant time. node-forge is
+// loaded when a certificate is made: every command imports this file, and few make certificates.
 import {
   createPrivateKey,
   generateRsaKey,
@@ -10,7 +11,7 @@ import {
 } from '#domain/cryptography.ts';
 import { isIP } from 'node:net';
 
-import forge from 'node-forge';
+import type forge from 'node-forge';
 
 import { after, days, hours } from '#domain/clock.ts';
 
@@ -100,7 +101,8 @@ export async function makeServerCertificate(
   now: Date,
 ): Promise<CertificateWithKey> {
   const { publicKey, privateKey } = await generateRsaKey('certificate');
-  const issuer = forge.pki.certificateFromPem(authority.certificate);
+  const { pki } = await loadForge();
+  const issuer = pki.certificateFromPem(authority.certificate);
   const end = new Date(authorityEnd(authority));
   const from = after(now, -serverBackdated);
   const desiredEnd = after(from, days(serverDays));
@@ -157,8 +159,9 @@ interface CertificatePlan {
 }
 
 async function build({ publicKey, sign, subject, issuer, from, until, extensions }: CertificatePlan): Promise<string> {
-  const certificate = forge.pki.createCertificate();
-  certificate.publicKey = forge.pki.publicKeyFromPem(publicKey.export({ type: 'spki', format: 'pem' }) as string);
+  const { asn1, pki } = await loadForge();
+  const certificate = pki.createCertificate();
+  certificate.publicKey = pki.publicKeyFromPem(publicKey.export({ type: 'spki', format: 'pem' }) as string);
   certificate.serialNumber = serial();
   certificate.validity.notBefore = from;
   certificate.validity.notAfter = until;
@@ -166,15 +169,20 @@ async function build({ publicKey, sign, subject, issuer, from, until, extensions
   certificate.setIssuer(issuer);
   certificate.setExtensions(extensions);
   // As certificate.sign of forge, which would need the key itself.
-  certificate.signatureOid = certificate.siginfo.algorithmOid = forge.pki.oids['sha256WithRSAEncryption']!;
-  certificate.tbsCertificate = tbsCertificate(certificate);
-  const bytes = Buffer.from(forge.asn1.toDer(certificate.tbsCertificate).getBytes(), 'latin1');
+  certificate.signatureOid = certificate.siginfo.algorithmOid = pki.oids['sha256WithRSAEncryption']!;
+  certificate.tbsCertificate = pki.getTBSCertificate(certificate);
+  const bytes = Buffer.from(asn1.toDer(certificate.tbsCertificate).getBytes(), 'latin1');
   certificate.signature = (await sign(bytes)).toString('latin1');
-  return forge.pki.certificateToPem(certificate).replaceAll('\r\n', '\n');
+  return pki.certificateToPem(certificate).replaceAll('\r\n', '\n');
 }
 
-/** The signed part of a certificate; the types of node-forge lack this function. */
-const { getTBSCertificate: tbsCertificate } = forge.pki as unknown as {
+/** node-forge with the function for the signed part of a certificate, which its types lack. */
+async function loadForge(): Promise<Pick<typeof forge, 'asn1'> & { pki: ForgeCertificates }> {
+  const { asn1, pki } = (await import('node-forge')).default;
+  return { asn1, pki: pki as ForgeCertificates };
+}
+
+type ForgeCertificates = typeof forge.pki & {
   getTBSCertificate(certificate: forge.pki.Certificate): forge.asn1.Asn1;
 };
 

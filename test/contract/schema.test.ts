@@ -5,9 +5,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import t from 'tap';
 
+import { validateConfig } from '#contract/config-validator.ts';
 import { readJson } from '#contract/json.ts';
 import { checkShape, isDateTime, findProblems, shapes } from '#contract/schema.ts';
 import { Refusal } from '#domain/refusal.ts';
+import { configurationSections } from '#configuration/config.ts';
 import { operations } from '#operations/index.ts';
 
 t.test('every shape compiles in strict mode', (t) => {
@@ -101,6 +103,43 @@ t.test('the length of a text is its number of characters, not of code units', (t
       );
     }),
   );
+  t.end();
+});
+
+t.test('the validator of the configuration, which is made with the program, finds the problems of its schema', (t) => {
+  const wrong = [
+    null,
+    true,
+    -1,
+    0.5,
+    1e15,
+    '',
+    'x',
+    '/x',
+    'x'.repeat(5000),
+    '😀'.repeat(60),
+    [],
+    ['x', 'x'],
+    [1, [2]],
+    {},
+  ];
+  const values: unknown[] = [undefined, [], 'x', {}, { unknown: 1 }, { unknown: {} }];
+  for (const [section, { keys }] of configurationSections()) {
+    const wrap = (value: unknown) => section.split('.').reduceRight((inner, name) => ({ [name]: inner }), value);
+    values.push(...[...wrong, { unknown: 1 }].map(wrap));
+    for (const key of keys.keys()) values.push(...wrong.map((value) => wrap({ [key]: value })));
+  }
+  let problemCount = 0;
+  for (const value of values) {
+    const problems = validateConfig(value) ? [] : (validateConfig.errors ?? []);
+    const expected = findProblems('Config', value);
+    problemCount += expected.length;
+    t.strictSame(
+      problems.map(({ instancePath, keyword, params }) => ({ pointer: instancePath, keyword, params })),
+      expected.map(({ pointer, keyword, params }) => ({ pointer, keyword, params })),
+    );
+  }
+  t.ok(problemCount > values.length, `${String(problemCount)} problems in ${String(values.length)} configurations`);
   t.end();
 });
 

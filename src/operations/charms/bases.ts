@@ -37,12 +37,14 @@ export function listBasesFor(releases: readonly Release[], architecture: string)
 /** Ubuntu first, because more controllers support it; then the newest of each. */
 const bestFirst = (a: Required<CharmBase>, b: Required<CharmBase>): number =>
   Number(b.name === 'ubuntu') - Number(a.name === 'ubuntu') ||
-  inOrder.compare(a.name, b.name) ||
-  inOrder.compare(b.channel, a.channel) ||
-  inOrder.compare(a.architecture, b.architecture);
+  compareNames(a.name, b.name) ||
+  compareNames(b.channel, a.channel) ||
+  compareNames(a.architecture, b.architecture);
 
-/** A shared collator: comparing two texts without it takes several times as long. */
-const inOrder = new Intl.Collator('en', { numeric: true });
+/** A shared collator: comparing two texts without it takes several times as long. Made at its first use: it loads 2.4 MB of rules. */
+const compareNames = (a: string, b: string): number =>
+  (inOrder ??= new Intl.Collator('en', { numeric: true })).compare(a, b);
+let inOrder: Intl.Collator | undefined;
 
 /** The channels of a charm in display order; within a channel the best base comes first. */
 export const listByBase = (releases: readonly Release[], defaultTrack: string | null): ShownRelease<Release>[] =>

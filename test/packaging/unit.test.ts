@@ -30,6 +30,11 @@ t.test('keys come as encrypted credentials, stay out of core dumps, and may be m
   t.end();
 });
 
+t.test('the threads of the service share two parts of the memory, so that none keeps a part of its own', (t) => {
+  t.ok(settings.includes('Environment=MALLOC_ARENA_MAX=2'));
+  t.end();
+});
+
 t.test('the service cannot run files that it can write', (t) => {
   const noExec = settings.find((line) => line.startsWith('NoExecPaths='))?.split(/[= ]/) ?? [];
   for (const path of ['/', '/var/lib/larder', '/tmp', '/var/tmp', '/dev/shm']) t.ok(noExec.includes(path), path);

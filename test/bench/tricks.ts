@@ -13,6 +13,7 @@ import { pino } from 'pino';
 import { readAuthorization } from '#access/header-tokens.ts';
 import { toBlockList } from '#http/request/client-address.ts';
 import { createTriggers } from '#engine/sqlite/digest-triggers.ts';
+import { defineDigest } from '#engine/sqlite/row-digests.ts';
 import { operations } from '#operations/index.ts';
 import { openRecords } from '#test/fixtures/records/writable.ts';
 import { median } from './harness/measure.ts';
@@ -102,6 +103,19 @@ async function triggers(): Promise<void> {
     'of all tables': connect((db) => createTriggers(db)),
     'of none': connect(),
   });
+  const db = new SQLite(join(directory, 'larder.db'));
+  const tables = ['accounts', 'packages', 'releases'];
+  defineDigest(db);
+  createTriggers(db, tables);
+  const change = db.prepare('DELETE FROM releases WHERE 0');
+  cost('the change after a refused one', 100, {
+    'triggers kept': () => change.run(),
+    'triggers made again': () => {
+      createTriggers(db, tables);
+      change.run();
+    },
+  });
+  db.close();
   rmSync(directory, { recursive: true, force: true });
 }
 

@@ -77,6 +77,27 @@ t.test('rows have digests after a change that was rolled back, alone or together
   t.strictSame(checkDatabase(file), []);
 });
 
+t.test('a refused change costs the next change nothing', async (t) => {
+  const file = await filled(t);
+  const { records, close } = await openRecords(join(file, '..'), { siteKey });
+  t.teardown(close);
+  const at = '2026-03-01T12:00:00.000Z';
+  const change = (number: number, refusal?: Error) =>
+    records.change({ at, actor: 'test', action: 'change', object: 'all' }, async (tx) => {
+      await filler(tx, at).account(`new-${number}`, `newcomer-${number}`);
+      if (refusal !== undefined) throw refusal;
+    });
+  await change(1);
+  const prepared = t.capture(SQLite.prototype, 'prepare', SQLite.prototype.prepare);
+  await t.rejects(change(2, new Error('refused')), /refused/);
+  await change(3);
+  t.same(
+    prepared().map(({ args }) => args[0]),
+    [],
+    'no trigger is made again',
+  );
+});
+
 t.test('the first write to any table keeps its digests, alone and after many others', async (t) => {
   const file = await filled(t);
   const reader = new SQLite(file, { readonly: true });

@@ -13,8 +13,10 @@ export class DigestTriggers {
   readonly #writer: SQLite.Database;
   /** Statements with triggers for every table that they write. */
   #checked = new WeakSet<SQLite.Statement>();
-  readonly #tables = new Set<string>();
+  #tables: ReadonlySet<string> = new Set();
   #areComplete = false;
+  /** The tables with triggers since the last commit. */
+  #committed = { tables: this.#tables, areComplete: false };
 
   constructor(writer: SQLite.Database) {
     this.#writer = writer;
@@ -28,15 +30,25 @@ export class DigestTriggers {
     const areMany = this.#tables.size + tables.length > maxTablesInTurn;
     if (tables.length > 0) createTriggers(this.#writer, areMany ? undefined : tables);
     this.#areComplete = areMany;
-    for (const table of tables) this.#tables.add(table);
+    if (tables.length > 0) this.#tables = new Set([...this.#tables, ...tables]);
     this.#checked.add(statement);
   }
 
-  /** Call when a transaction or a part of it was rolled back, and its triggers with it. */
+  /** Call after a commit. */
+  committed(): void {
+    this.#committed = { tables: this.#tables, areComplete: this.#areComplete };
+  }
+
+  /**
+   * Call when a transaction or a part of it was rolled back, and its triggers with it. Triggers of earlier commits stay: to make them again
+   * after each refused change would cost more than the change (`npm run bench -- tricks`).
+   */
   rolledBack(): void {
+    const { tables, areComplete } = this.#committed;
+    if (this.#tables === tables && this.#areComplete === areComplete) return;
     this.#checked = new WeakSet();
-    this.#tables.clear();
-    this.#areComplete = false;
+    this.#tables = tables;
+    this.#areComplete = areComplete;
   }
 }
 

@@ -44,7 +44,10 @@ export function openSqlite(file: string, options: SqliteOptions = {}): Database 
   const writing = queries(writer, options.damaged, { triggers: () => triggers });
   const turns = new GroupCommit(writer, writing, {
     ...options,
-    committed: commits.invalidate,
+    committed() {
+      commits.invalidate();
+      triggers?.committed();
+    },
     rolledBack: () => triggers?.rolledBack(),
   });
   let closed = false;

@@ -325,9 +325,8 @@ async function fillSlots(
     await recordRelease(tx, filled, heldFor(held, slot), doing);
   }
   if (revision.status === 'approved') await tx.revisions.markReleased(subject.id, revision.revision);
-  // A published package stays published.
-  const { status } = await requireCurrentPackage(tx, subject);
-  if (status === 'registered') await tx.packages.publish(subject.id);
+  // A published package stays published, and a package with a revision cannot be unregistered.
+  if (subject.status === 'registered') await tx.packages.publish(subject.id);
   return rollout;
 }
 

@@ -30,7 +30,7 @@ export async function findRolloutPlan(
   if (rollout === null || (rollout === undefined && isProgressive(progressive))) return undefined;
   if (rollout === undefined) {
     if (subject.namespace !== 'snap' || channel.branch !== null) return undefined;
-    const track = (await tx.tracks.list(subject.id)).find(({ name }) => name === channel.track);
+    const track = await tx.tracks.find(subject.id, channel.track);
     const plan = track?.rollout ?? planOfPercentage(track?.automaticPhasingPercentage ?? null);
     return plan && { plan, isOfTrack: true };
   }

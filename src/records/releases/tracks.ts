@@ -33,6 +33,13 @@ export const tracks = (db: Pick<Queries, 'get' | 'all'>) => ({
         ORDER BY name <> 'latest', created_at, name`)
     ).map(asTrack),
 
+  /** Finds the settings of a track; undefined if it has none: a missing track, or `latest` without a row. */
+  async find(packageId: string, name: string): Promise<Track | undefined> {
+    const row = await db.get<TrackRow>(sql`
+      SELECT ${trackColumns}, rollout FROM tracks WHERE package_id = ${packageId} AND name = ${name}`);
+    return row && asTrack(row);
+  },
+
   /** Returns whether a package has a track; `latest` needs no query. */
   has: async (packageId: string, name: string) =>
     name === 'latest' ||

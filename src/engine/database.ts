@@ -105,6 +105,17 @@ export interface Queries {
   hasTable(name: string): Promise<boolean>;
 }
 
+/** The state that the changes of one commit share, so that work for all of them is done once. A change that is rolled back leaves it as it was. */
+export interface CommitState {
+  /** The state that was left last; undefined until a change of the commit leaves one. */
+  current(): unknown;
+  /** Leaves a state for the changes after this one. `finish` runs once before the commit, with the state that was left last. */
+  leave<State>(state: State, finish: (queries: Queries, state: State) => Promise<void>): void;
+}
+
+/** A change in its transaction. `commit` is shared with the other changes of the same commit. */
+export type TransactionWork<Result> = (queries: Queries, commit: CommitState) => Promise<Result>;
+
 /** The methods that read records. */
 export type ReadQueries = Pick<Queries, 'get' | 'all' | 'isDamaged' | 'hasTable'>;
 
@@ -121,7 +132,7 @@ export interface Database extends ReadQueries {
    */
   version(): MaybePromise<number>;
   /** Commits the change together with others that wait. `work` may run a second time, after the first run was rolled back. */
-  transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result>;
+  transaction<Result>(work: TransactionWork<Result>): Promise<Result>;
   /** From now on, keeps a digest of every row that is written. Called once, after all migrations have run. */
   keepRowDigests(): void;
   /** Returns the size of the database in bytes. */

@@ -408,10 +408,13 @@ export function records(db: Database, sealing?: Sealing) {
     work: ChangeWork<Result>,
     occasion: SealOccasion,
   ): Promise<Result> => {
-    const { result, seal } = await db.transaction(async (queries) => {
+    const { result, seal } = await db.transaction(async (queries, commit) => {
       let details = entry.details ?? {};
       const done = await work(changing(queries), (more) => (details = { ...details, ...more }));
-      return { result: done, seal: await appendAudit(queries, { ...entry, details }, sealing, occasion) };
+      return {
+        result: done,
+        seal: await appendAudit({ db: queries, commit, sealing }, { ...entry, details }, occasion),
+      };
     });
     if (sealing && seal) writeSeal(sealing, seal);
     return result;
@@ -459,7 +462,7 @@ export function records(db: Database, sealing?: Sealing) {
     /** Seals the end of the audit log, unless it is sealed. */
     async seal(): Promise<void> {
       if (sealing === undefined) return;
-      const seal = await db.transaction((queries) => sealEnd(queries, sealing));
+      const seal = await db.transaction((queries, commit) => sealEnd({ db: queries, commit, sealing }));
       if (seal) writeSeal(sealing, seal);
     },
 

@@ -430,6 +430,28 @@ t.test('a failure in a batch affects one change only', async (t) => {
   t.same(await counted(db), { a: 2, b: 1 });
 });
 
+t.test('the changes of a commit share a state, without that of refused changes', async (t) => {
+  const { db } = await opened(t);
+  const change = (name: string, refusal?: string) =>
+    db.transaction(async (tx, commit) => {
+      const before = commit.current();
+      await add(tx, name);
+      commit.leave(`${(before as string | undefined) ?? ''}${name}`, (queries, all) =>
+        add(queries, `all: ${all}`).then(() => undefined),
+      );
+      if (refusal !== undefined) throw new Error(refusal);
+      return before;
+    });
+  t.same(
+    (await Promise.allSettled([change('a'), change('b', 'refused'), change('c')])).map((outcome) =>
+      outcome.status === 'fulfilled' ? outcome.value : (outcome.reason as Error).message,
+    ),
+    [undefined, 'refused', 'a'],
+  );
+  t.same(await counted(db), { a: 1, 'all: ac': 1, c: 1 }, 'it is finished once');
+  t.equal(await change('d'), undefined, 'and the next commit begins without it');
+});
+
 t.test('a text that cannot be stored is refused, and affects no other change', async (t) => {
   const { db } = await opened(t);
   const refused = { name: 'Refusal', status: 400, message: /contains the NUL character/ };

@@ -18,16 +18,21 @@ export interface SeededDefect {
 }
 
 const leaseTimes = '[timestamp(after(moment, this.#life)), timestamp(after(moment, 2 * this.#life))]';
-const auditInChange = `    const { result, seal } = await db.transaction(async (queries) => {
+const auditInChange = `    const { result, seal } = await db.transaction(async (queries, commit) => {
       let details = entry.details ?? {};
       const done = await work(changing(queries), (more) => (details = { ...details, ...more }));
-      return { result: done, seal: await appendAudit(queries, { ...entry, details }, sealing, occasion) };
+      return {
+        result: done,
+        seal: await appendAudit({ db: queries, commit, sealing }, { ...entry, details }, occasion),
+      };
     });`;
 const auditApart = `    let details = entry.details ?? {};
     const result = await db.transaction((queries) =>
       work(changing(queries), (more) => (details = { ...details, ...more })),
     );
-    const seal = await db.transaction((queries) => appendAudit(queries, { ...entry, details }, sealing, occasion));`;
+    const seal = await db.transaction((queries, commit) =>
+      appendAudit({ db: queries, commit, sealing }, { ...entry, details }, occasion),
+    );`;
 const retryCheck = 'if (!isNew && (await areFollowUpsRecorded(tx, uploadId, then))) throw new DoneAlready(undefined);';
 
 const anyViolation = /lost: |untrue: |too early: |done twice: |refused and done: |another change: |entry \d+ \(/;

@@ -64,6 +64,30 @@ t.test('waiting changes are committed together, at most 64, in the order of the 
   t.equal(logFrames(file).commits, 4, 'one that is alone waits for nobody');
 });
 
+t.test('the changes of a commit share a state, without that of refused changes', async (t) => {
+  const { db, file, ids } = await open(t);
+  const change = (id: string, refusal?: string) =>
+    db.transaction(async (tx, commit) => {
+      const before = commit.current();
+      await insert(tx, id);
+      commit.leave([...((before ?? []) as string[]), id], (queries, all) =>
+        insert(queries, all.join(' ')).then(() => undefined),
+      );
+      if (refusal !== undefined) throw new Error(refusal);
+      return before;
+    });
+  t.same(
+    (await Promise.allSettled([change('a'), change('b', 'refused'), change('c')])).map((outcome) =>
+      outcome.status === 'fulfilled' ? outcome.value : (outcome.reason as Error).message,
+    ),
+    [undefined, 'refused', ['a']],
+  );
+  t.same(ids(), ['a', 'a c', 'c'], 'it is finished once, in the same commit');
+  t.equal(logFrames(file).commits, 1);
+  await t.rejects(change('d'), /UNIQUE/, 'the next commit begins without it: its only row and its state have one name');
+  t.same(ids(), ['a', 'a c', 'c'], 'and a failed finish leaves nothing');
+});
+
 t.test('a slow change delays only the changes of its group', async (t) => {
   const { db, file } = await open(t);
   let moment = 0;

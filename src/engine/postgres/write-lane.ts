@@ -3,7 +3,8 @@
 // committed together.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
-import type { Queries } from '../database.ts';
+import { SharedState } from '../commit-state.ts';
+import type { TransactionWork } from '../database.ts';
 import { lockTimeoutRefusal } from '../lock-timeout.ts';
 import { guardQueries } from '../guard-queries.ts';
 import { connectTimeoutUntil, type PostgresConnection } from './connection.ts';
@@ -36,7 +37,7 @@ const unknown = 'It is not known whether the change was made. Check before you r
 interface QueuedPostgresChange {
   /** When the change fails if the server does not answer, in milliseconds of `performance.now()`. */
   deadline: number;
-  work(queries: Queries): Promise<unknown>;
+  work: TransactionWork<unknown>;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
@@ -50,6 +51,16 @@ interface PerformedChange {
 /** Rejects all changes with the same error. */
 function refuse(changes: readonly QueuedPostgresChange[], error: unknown): void {
   for (const { reject } of changes) reject(error);
+}
+
+/** Finishes the shared state of a commit. Throws errors of the server as they are, so that the commit can be tried again. */
+async function finish(connection: PostgresConnection, shared: SharedState): Promise<void> {
+  let failure: unknown;
+  try {
+    await shared.finish(createQueries(connection, (error) => (failure ??= error)));
+  } catch (error) {
+    throw failure ?? error;
+  }
 }
 
 /** It is unknown whether a commit was done, because the server cannot be asked. */
@@ -81,7 +92,7 @@ export class WriteLane {
   }
 
   /** Performs a change, together with others that wait. `work` may run again, after the earlier run was rolled back. */
-  transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+  transaction<Result>(work: TransactionWork<Result>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       const deadline = performance.now() + maxRetryMs;
       this.#waiting.push({ deadline, work, resolve: (result) => resolve(result as Result), reject });
@@ -163,14 +174,17 @@ export class WriteLane {
     const begun = performance.now();
     const isAlone = batch.length === 1;
     const done: PerformedChange[] = [];
+    const shared = new SharedState();
     const isLong = (): boolean => performance.now() - begun > maxBatchMs;
     for (const change of batch) {
-      done.push(await this.#perform(connection, change, isAlone));
+      done.push(await this.#perform(connection, change, { isAlone, shared }));
       if (isLong()) this.#waiting.unshift(...batch.splice(done.length));
     }
     this.#together = isLong() ? done.length : Math.min(2 * this.#together, maxBatchSize);
-    if (done.some(({ isRefused }) => !isRefused)) await this.#end(connection, deadline);
-    else await connection.script('ROLLBACK');
+    if (done.some(({ isRefused }) => !isRefused)) {
+      await finish(connection, shared);
+      await this.#end(connection, deadline);
+    } else await connection.script('ROLLBACK');
     return done.map(({ answer }) => answer);
   }
 
@@ -188,9 +202,10 @@ export class WriteLane {
   async #perform(
     connection: PostgresConnection,
     { work, resolve, reject }: QueuedPostgresChange,
-    isAlone: boolean,
+    { isAlone, shared }: { isAlone: boolean; shared: SharedState },
   ): Promise<PerformedChange> {
     let open = true;
+    const state = shared.forChange();
     let ending: unknown;
     // Even if `work` catches the error: the transaction has ended, so the change is not done.
     const failed = (error: unknown): void => {
@@ -198,8 +213,12 @@ export class WriteLane {
     };
     if (!isAlone) await connection.script('SAVEPOINT change');
     try {
-      const result = await work(guardQueries(createQueries(connection, failed), () => open && !connection.isLost));
+      const result = await work(
+        guardQueries(createQueries(connection, failed), () => open && !connection.isLost),
+        state,
+      );
       if (ending === undefined && !isAlone) await connection.script('RELEASE change');
+      if (ending === undefined) state.keep();
       if (ending === undefined) return { isRefused: false, answer: () => resolve(result) };
     } catch (error) {
       // The change may have turned the lost connection into its own error. It runs again when there is a connection.

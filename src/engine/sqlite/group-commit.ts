@@ -5,7 +5,8 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 
 import SQLite from 'better-sqlite3';
 
-import type { Queries } from '../database.ts';
+import { SharedState } from '../commit-state.ts';
+import type { TransactionWork, Queries } from '../database.ts';
 import { diskFull } from '#domain/disk-full.ts';
 import { lockTimeoutRefusal } from '../lock-timeout.ts';
 import { guardQueries } from '../guard-queries.ts';
@@ -31,7 +32,7 @@ interface GroupCommitOptions {
 
 /** A waiting change and the promise of its caller. */
 interface QueuedSqliteChange {
-  work(queries: Queries): Promise<unknown>;
+  work: TransactionWork<unknown>;
   deadline: number;
   resolve(result: unknown): void;
   reject(error: unknown): void;
@@ -60,7 +61,7 @@ export class GroupCommit {
   }
 
   /** Performs a change, together with others that wait. `work` may run a second time, after the first run was rolled back. */
-  transaction<Result>(work: (queries: Queries) => Promise<Result>): Promise<Result> {
+  transaction<Result>(work: TransactionWork<Result>): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       // Set at the call: queued changes must not wait one after the other for the same other process.
       const deadline = performance.now() + maxWaitMs;
@@ -87,15 +88,17 @@ export class GroupCommit {
     const batch: QueuedSqliteChange[] = [];
     const answers: (() => void)[] = [];
     let culprit: QueuedSqliteChange | undefined;
+    const shared = new SharedState();
     try {
       if (!(await this.#mayBegin())) return;
       const end = performance.now() + maxBatchMs;
       do {
         culprit = this.#waiting.shift()!;
         batch.push(culprit);
-        answers.push(await this.#perform(culprit));
+        answers.push(await this.#perform(culprit, shared));
         culprit = undefined;
       } while (this.#waiting.length > 0 && batch.length < maxBatchSize && performance.now() < end);
+      await shared.finish(this.#writing);
       this.#commit.run();
     } catch (error) {
       if (batch.length === 0) batch.push(this.#waiting.shift()!);
@@ -121,13 +124,18 @@ export class GroupCommit {
   }
 
   /** Runs one change completely or not at all, and returns how to answer it later. Throws errors that end the whole transaction. */
-  async #perform({ work, resolve, reject }: QueuedSqliteChange): Promise<() => void> {
+  async #perform({ work, resolve, reject }: QueuedSqliteChange, shared: SharedState): Promise<() => void> {
     let open = true;
+    const state = shared.forChange();
     this.#savepoint.run();
     try {
-      const result = await work(guardQueries(this.#writing, () => open && this.#writer.inTransaction));
+      const result = await work(
+        guardQueries(this.#writing, () => open && this.#writer.inTransaction),
+        state,
+      );
       open = false;
       this.#release.run();
+      state.keep();
       return () => resolve(result);
     } catch (error) {
       open = false;
@@ -157,7 +165,9 @@ export class GroupCommit {
       }
       try {
         await begin(this.#begin, change.deadline);
-        const answer = await this.#perform(change);
+        const shared = new SharedState();
+        const answer = await this.#perform(change, shared);
+        await shared.finish(this.#writing);
         this.#commit.run();
         this.#options.committed();
         answer();

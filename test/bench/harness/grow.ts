@@ -85,7 +85,7 @@ async function growAudit(directory: string, entries: number): Promise<void> {
   await createCatalogKeeper({ records: store.records, now: () => new Date(), log: silent }).job.run();
   await store.close();
   const database = openSqlite(join(directory, 'larder.db'));
-  await database.transaction(async (queries) => {
+  await database.transaction(async (queries, commit) => {
     for (let number = 0; number < entries; number++) {
       const entry = {
         at: new Date().toISOString(),
@@ -93,7 +93,7 @@ async function growAudit(directory: string, entries: number): Promise<void> {
         action: 'register_name',
         object: `snap/grown-${number}`,
       };
-      await appendAudit(queries, entry, sealing);
+      await appendAudit({ db: queries, commit, sealing }, entry);
     }
   });
   await database.close();

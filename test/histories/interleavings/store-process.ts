@@ -156,7 +156,7 @@ export class StoreProcess implements Passenger {
       async transaction(work) {
         await pass('database');
         try {
-          return await db.transaction((queries) => work(through(queries)));
+          return await db.transaction((queries, commit) => work(through(queries), commit));
         } finally {
           await pass('answer');
         }

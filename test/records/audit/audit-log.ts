@@ -34,7 +34,7 @@ export async function writtenLog(t: Test, rows: number): Promise<string> {
   const sealing = { siteKey, file: sealFileIn(directory), report: () => undefined };
   const db = openSqlite(join(directory, 'larder.db'));
   let newest: AuditSeal | undefined;
-  await db.transaction(async (tx) => {
+  await db.transaction(async (tx, commit) => {
     for (let seq = 1; seq <= rows; seq++) {
       const entry = {
         at: '2026-03-01T12:00:00.000Z',
@@ -42,7 +42,7 @@ export async function writtenLog(t: Test, rows: number): Promise<string> {
         action: 'register_name',
         object: `snap/hello-${seq}`,
       };
-      newest = (await appendAudit(tx, { ...entry, requestId: `r${seq}` }, sealing)) ?? newest;
+      newest = (await appendAudit({ db: tx, commit, sealing }, { ...entry, requestId: `r${seq}` })) ?? newest;
     }
   });
   if (newest) writeSeal(sealing, newest);

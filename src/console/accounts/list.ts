@@ -88,7 +88,7 @@ export const rolesCell = ({
   isForeign,
   disabledAt,
 }: Pick<PersonRecord, 'roles' | 'isForeign' | 'disabledAt'>): HtmlContent =>
-  html`${roles.join(', ')}
+  html`${roles.length === 0 ? 'publisher only' : roles.join(', ')}
   ${isForeign === 1 ? badge('note', 'of another store') : disabledAt === null ? '' : badge('warn', 'disabled')}`;
 
 /** How an account logs in, as far as known. */

@@ -173,7 +173,7 @@ interface ObjectContext {
 /** A brand, or a part of one, in words: `brand/ACCOUNT/model/pump` is the model pump of the brand. */
 function ofBrand(object: string, name: string): Html {
   const [, , kind = '', ...rest] = object.split('/');
-  const part = shorten(rest.join('/'), 30);
+  const part = shorten(rest.join('/'), kind === 'signing-key' ? 14 : 30);
   const words =
     { model: 'model', 'signing-key': 'signing key', 'remodel-allowlist': 'remodel allowlist' }[kind] ?? kind;
   return kind === '' ? html`brand ${name}` : html`the ${words}${part === '' ? '' : ` ${part}`} of brand ${name}`;

@@ -105,7 +105,7 @@ export const consoleRollout = screen({
           ['Started', time(stored.startedAt)],
         ])}
         ${renderSteps(shown)} ${isOpen ? renderForms(browsing, address, shown.state) : nothing}
-        <p>
+        <p class="row">
           ${isOpen ? html`<a href="${addressOf(subject, 'revisions', stored.revision, 'withdraw')}">Withdraw the revision</a>` : nothing}
           <a href="${addressOf(subject, 'rollouts')}">All rollouts of the package</a>
         </p>`,

@@ -60,7 +60,7 @@ t.test('people and tokens', async (t) => {
     const [link = ''] = /http:[^\s<]*\/identity\/set-up\/[\w-]{43}/.exec(made.html) ?? [];
     t.match(
       (await root.open('/console/people?q=CAROL')).text,
-      /carol Carol carol@example\.org Invited, no password yet/,
+      /carol Carol carol@example\.org publisher only Invited, no password yet/,
     );
     const whoseLink = async () => (await root.open('/console/people/carol-of-acme')).text;
     t.match(await whoseLink(), /What you can do New link to set a password/);

@@ -53,7 +53,7 @@ t.test('people see vulnerabilities in the console, and an administrator accepts 
     t.match((await root.send(page, `${at}/accept`, { until: 'soon', reason: 'x' })).text, /The end is a date/);
     const accepted = await root.send(page, `${at}/accept`, { until, reason: 'The port is closed.' });
     t.match(accepted.text, /The vulnerability is accepted until the date\./);
-    t.match(accepted.text, /Accepted until .* by root at .*: The port is closed\./);
+    t.match(accepted.text, /Accepted until .*, by root, .*: The port is closed\./);
     t.match(
       (await root.open('/console/vulnerabilities')).text,
       /1 open finding, .*CVE-2026-1001 snap\/hello high .*The port is closed\./,

@@ -227,8 +227,14 @@ t.test('every test file is in one lane, by its name', (t) => {
 /** Modules that are divided by the list of subjects in docs/architecture.md. */
 const divided = ['acts', 'records', 'operations', 'cli', 'console', 'domain', 'jobs'];
 const maxFilesPerFolder = 20;
-/** Folders that are read as a whole: journeys run in several ways, a row or a migration is added at the end. */
-const longFolders = ['src/records/migrations', 'test/fixtures/snaps', 'test/journeys', 'test/operation-table'];
+/** Folders that are read as a whole: journeys run in several ways, a row or a migration is added at the end, a picture is written. */
+const longFolders = [
+  'src/records/migrations',
+  'test/console/pictures/kept',
+  'test/fixtures/snaps',
+  'test/journeys',
+  'test/operation-table',
+];
 
 t.test('tests are in the folders of the subjects that they are about, and no folder is long', (t) => {
   const root = join(src, '..');
@@ -247,8 +253,8 @@ t.test('tests are in the folders of the subjects that they are about, and no fol
   const second = folders.filter((folder) => /^test\/\w+\/[\w-]+$/.test(folder) && divided.includes(part(folder)));
   t.ok(second.length > 40);
   const unknown = second.filter((folder) => !existsSync(join(root, folder.replace('test', 'src'))));
-  // The cases of every act that undoes something are one table.
-  t.strictSame(unknown, ['test/acts/undo']);
+  // The cases of every act that undoes something are one table; pictures are of the pages of all subjects.
+  t.strictSame(unknown.sort(), ['test/acts/undo', 'test/console/pictures']);
   t.end();
 });
 

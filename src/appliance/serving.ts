@@ -13,6 +13,7 @@ import { createMetrics, type MetricCounts, type Metrics } from '#http/metrics/me
 import { isSameSecret } from '#access/same-secret.ts';
 import { createServer } from '#http/server.ts';
 import type { BackupDesk } from '#http/backup-desk.ts';
+import type { FeedDesk } from '#http/feed-desk.ts';
 import type { ServerServices } from '#http/services.ts';
 import type { TransferCommands, TransferDesk } from '#http/transfer-desk.ts';
 import { createUnknownProxies } from '#http/request/unknown-proxies.ts';
@@ -50,6 +51,8 @@ import type { ApplianceParts } from './parts.ts';
 import type { Current } from './settings.ts';
 import { countState, processState } from './state.ts';
 import { createBackupCommands, type BackupCommands } from './commands/backup-commands.ts';
+import { createFeedCommands } from './commands/feed-commands.ts';
+import { createPageCommands } from './commands/page-commands.ts';
 import { createTransferCommands } from './commands/transfer-commands.ts';
 import type { Storage } from './storage.ts';
 import { shareOf, type Team } from './team.ts';
@@ -95,9 +98,11 @@ export async function startServing(
     },
   );
   const metrics = metricsOf(made, options.team, async () => (await services().health()).faults);
-  const { close: endCommands, ...commands } = createTransferCommands(made.storage.store);
+  const pageCommands = createPageCommands(made.storage.store);
+  const commands = createTransferCommands(pageCommands, made.storage.store);
+  const feeds = createFeedCommands(pageCommands);
   const { close: endBackups, ...backups } = backupsOf(made);
-  const services = servicesOf(made, options, { registry, downloads, metrics, commands, backups });
+  const services = servicesOf(made, options, { registry, downloads, metrics, commands, feeds, backups });
   const { url } = await parts.start(
     'server',
     async () => {
@@ -123,7 +128,7 @@ export async function startServing(
   const { certificateLogins } = made.background;
   const connections = connectionsOf(options);
   await startCertificateServer(parts, { certificateLogins, certificate, current, services, connections });
-  await endWaiting(parts, services, () => Promise.all([endCommands(), endBackups()]));
+  await endWaiting(parts, services, () => Promise.all([pageCommands.close(), endBackups()]));
   return { url, figures: metrics.figures, minutes: () => services().lastHour.own() };
 }
 
@@ -279,6 +284,7 @@ interface StartedServices {
   downloads: DownloadLimiter;
   metrics: Metrics;
   commands: TransferCommands;
+  feeds: FeedDesk;
   backups: BackupDesk;
 }
 

@@ -180,7 +180,7 @@
     return data;
   }
 
-  /** Uploads one file in pieces and has it received. Returns the address of the transfer. */
+  /** Uploads one file in pieces and has it received. Returns the address of its page. */
   async function uploadFile(form, file, { signal, say, progress }) {
     const { begin, piece, receive, beginToken, pieceToken, receiveToken } = form.dataset;
     const about = { upload: uploadNameOf(file), size: String(file.size) };
@@ -249,8 +249,7 @@
     for (const form of document.querySelectorAll('form[data-piece]:not([data-shown])')) {
       const input = form.querySelector('input[type=file]');
       form.dataset.shown = '';
-      // All parts of a transfer together.
-      input.multiple = true;
+      input.multiple = 'several' in form.dataset;
       form.addEventListener('submit', (event) => {
         event.preventDefault();
         void upload(form, input);

@@ -29,9 +29,9 @@ export interface View {
   content: Html;
   /**
    * Whether the content can change within seconds without an action of the reader; then the page refreshes itself. Not for pages with
-   * fields to type into.
+   * fields to type into. A text is the address of the page with its query.
    */
-  moves?: boolean;
+  moves?: boolean | string;
   status?: number;
   headers?: Record<string, string>;
 }
@@ -62,12 +62,7 @@ export async function renderInFrame(call: ConsoleFrameInput, view: View): Promis
         ${nameplate(store, await records.appliance.find(siteNameSetting), config.site.label)} ${searchForm}
         ${renderMenu(viewer, address, await readPendingNumbers(call, viewer))} ${myself(call, viewer)}
       </header>
-      <main
-        id="main"
-        tabindex="-1"
-        data-now="${call.now().toISOString()}"
-        ${view.moves === true ? refreshAttributes('main', address) : nothing}
-      >
+      <main id="main" tabindex="-1" data-now="${call.now().toISOString()}" ${refreshing(view.moves, address)}>
         ${unencryptedNotice(baseUrl)} ${done === undefined ? nothing : notice('good', done)}
         ${view.heading ?? html`<h1>${view.title}</h1>`}
         ${view.lead === undefined ? nothing : html`<p class="lead">${view.lead}</p>`} ${view.content}
@@ -82,6 +77,9 @@ export async function renderInFrame(call: ConsoleFrameInput, view: View): Promis
     </body>`,
   });
 }
+
+const refreshing = (moves: View['moves'], address: string): Html =>
+  moves === undefined || moves === false ? nothing : refreshAttributes('main', moves === true ? address : moves);
 
 /** The number of items that wait; publishers do not see how many there are in the store. */
 async function readPendingNumbers({ records, now }: ConsoleFrameInput, { oversees }: Viewer): Promise<PendingNumbers> {

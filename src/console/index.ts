@@ -29,12 +29,7 @@ import { consoleTrustSite, consoleTrustSiteForm } from './sites/trust-site.ts';
 import { consoleFront } from './store/front-page.ts';
 import { consoleCarry } from './transfers/overview.ts';
 import { consoleExportReceipt, consoleReceipt } from './transfers/receipt.ts';
-import {
-  consoleBeginUpload,
-  consoleReceiveUpload,
-  consoleUploadPiece,
-  consoleUploadTransfer,
-} from './transfers/uploads.ts';
+import { consoleTransferUpload } from './transfers/uploads.ts';
 import { consoleExportKeyRequest } from './keys/key-request.ts';
 import { consoleMakeRequest, consolePreviewRequest, consoleRequests } from './sites/requests.ts';
 import {
@@ -147,6 +142,13 @@ import { consoleSearch } from './store/search.ts';
 import { consoleSettings } from './store/settings.ts';
 import { consoleStorage } from './store/storage.ts';
 import { consoleStyles } from './store/styles.ts';
+import { consoleFeedUpload } from './vulnerabilities/feed-upload.ts';
+import {
+  consoleAskRemoveFeed,
+  consoleImportFeed,
+  consoleRemoveFeed,
+  consoleUploadedFeed,
+} from './vulnerabilities/feeds.ts';
 import { consoleVulnerabilities } from './vulnerabilities/vulnerabilities.ts';
 import {
   consoleAcceptFinding,
@@ -231,6 +233,11 @@ export const consoleSection: OperationSection = {
     consoleAnswerInvite,
     consoleAnswerOffer,
     consoleVulnerabilities,
+    ...Object.values(consoleFeedUpload),
+    consoleUploadedFeed,
+    consoleImportFeed,
+    consoleAskRemoveFeed,
+    consoleRemoveFeed,
     consoleBrands,
     consoleCreateBrand,
     consoleBrand,
@@ -296,10 +303,7 @@ export const consoleSection: OperationSection = {
     consoleTransfer,
     consoleReceipt,
     consoleExportReceipt,
-    consoleUploadTransfer,
-    consoleBeginUpload,
-    consoleUploadPiece,
-    consoleReceiveUpload,
+    ...Object.values(consoleTransferUpload),
     consoleAcceptTransfer,
     consoleWithdrawTransfer,
     consoleDiscardTransfer,

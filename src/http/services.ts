@@ -20,6 +20,7 @@ import type { ChangeFeed } from '#shared/change-feed.ts';
 import type { Config } from '#configuration/config.ts';
 import type { Fault } from '#platform/faults.ts';
 import type { BackupDesk } from './backup-desk.ts';
+import type { FeedDesk } from './feed-desk.ts';
 import type { HandlerRecords } from './handler-records.ts';
 import type { LastHour } from './metrics/last-hour.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -67,6 +68,8 @@ export interface Services {
   registry: Registry;
   /** Received transfers. */
   transfers: TransferDesk;
+  /** Feeds of advisories that people upload at pages. */
+  feeds: FeedDesk;
   /** Backups and drills that people begin at pages. */
   backups: BackupDesk;
   blobs: Blobs;

@@ -195,7 +195,7 @@ async function doorsOf(
       what: 'a request',
       go: typed(`transfer request ${join(stick, 'out.tar')} --inventory none --yes`),
     },
-    ...feedDoors({ stick, typed }),
+    ...(await feedDoors({ store, stick, typed })),
     ...(await findingDoors({ store, ada, stick, typed })),
     {
       is: 'jobs/approvals/keep-approval-policy.ts change_approval_policy',
@@ -211,10 +211,22 @@ async function doorsOf(
   ];
 }
 
-function feedDoors({ stick, typed }: Pick<Typing, 'stick' | 'typed'>): Door[] {
+async function feedDoors({ store, stick, typed }: Pick<Typing, 'store' | 'stick' | 'typed'>): Promise<Door[]> {
   const file = join(stick, 'kev.json');
   writeFileSync(file, kevCatalog(['CVE-2026-1001']));
+  const form = await uploadFeed(store, kevCatalog(['CVE-2026-1002']));
+  const who = store.ids.root;
   return [
+    {
+      is: 'console/vulnerabilities/feeds.ts import_feed',
+      what: 'a feed that is uploaded in the console',
+      go: pressed(store, { source: 'kev-2' }, { form, who }),
+    },
+    {
+      is: 'console/vulnerabilities/feeds.ts remove_feed',
+      what: 'the removal of a feed in the console',
+      go: pressed(store, { source: 'kev-2' }, { form: '/console/vulnerabilities/remove-feed', who }),
+    },
     {
       is: 'jobs/vulnerabilities/import-feed.ts import_feed',
       what: 'a feed of advisories',
@@ -226,6 +238,19 @@ function feedDoors({ stick, typed }: Pick<Typing, 'stick' | 'typed'>): Door[] {
       go: typed('feed remove cisa-kev --yes'),
     },
   ];
+}
+
+/** Uploads a feed in the console. Returns the address of its page. */
+async function uploadFeed(store: Asking['store'], content: string): Promise<string> {
+  const { browsers } = store.beside.authority;
+  const session = await browsers.begin(store.ids.root, { address: '127.0.0.1', requestId: 'x' });
+  const form = '/console/vulnerabilities/uploads';
+  const body = new FormData();
+  body.append('form-token', (await browsers.find(session)).formToken(form));
+  body.append('file', new Blob([content]), 'kev.json');
+  const headers = { cookie: `larder-session=${session}` };
+  const sent = await fetch(store.url + form, { method: 'POST', headers, body, redirect: 'manual' });
+  return sent.headers.get('location') ?? '';
 }
 
 /** Three vulnerabilities of a snap, each accepted on another path. */
@@ -335,7 +360,9 @@ const pressed =
     const text = waits ? `Waits for 1 more approval (proposal ${number}, approval-required` : page;
     return {
       text,
-      done: /\?done=(?:released|channels-closed|fleet-changed|key-deleted|source-trusted|source-changed)$/.test(led),
+      done: /\?done=(?:released|channels-closed|feed-imported|feed-removed|fleet-changed|key-deleted|source-trusted|source-changed)$/.test(
+        led,
+      ),
     };
   };
 

@@ -2,12 +2,11 @@
 import type { ApprovalLine } from '#domain/approvals/approval-policy.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { formatCount } from '#domain/quantities.ts';
-import type { ChangeRecords } from '#records/index.ts';
 import type { VulnerabilityFeed } from '#records/vulnerabilities/feeds.ts';
 import { act, DoneAlready } from '../act.ts';
 
 export interface FeedImport extends Omit<VulnerabilityFeed, 'importedAt' | 'importedBy'> {
-  /** The complete index of its content; undefined if a job makes it later. */
+  /** The complete index of its content; undefined for the newest of its file. If there is none, a job makes it. */
   index: number | undefined;
   /** Whether the feed may cover fewer releases than the present one, or have less than half of its entries. */
   mayBeSmaller: boolean;
@@ -20,16 +19,16 @@ export const importFeed = act({
   object: ({ source }: FeedImport) => `feed/${source}`,
   gate: {
     kinds: ['feeds'],
-    lines: async (tx, feed: FeedImport) => [await feedLine(tx, feed.source, feed)],
+    lines: async (tx, feed: FeedImport) => [feedLine(feed.source, await tx.vulnerabilityFeeds.find(feed.source), feed)],
   },
 
   async perform(tx, { index, mayBeSmaller, ...feed }: FeedImport, { at, actor, note }): Promise<void> {
     const present = await tx.vulnerabilityFeeds.find(feed.source);
-    if (present !== undefined) refuseOlder(feed, present);
-    if (present?.sha3_384 === feed.sha3_384 && present.skipped === feed.skipped) throw new DoneAlready(undefined);
-    if (present !== undefined && !mayBeSmaller) refuseSmaller(feed, present);
+    refuseUnfit(feed, present, mayBeSmaller);
+    if (isSameFeed(feed, present)) throw new DoneAlready(undefined);
     await tx.vulnerabilityFeeds.put({ ...feed, importedAt: at, importedBy: actor });
-    if (index !== undefined) await tx.vulnerabilityFeeds.putIndexInForce(index, feed.source);
+    if (index === undefined) await tx.vulnerabilityFeeds.putFileInForce(feed.sha3_384, feed.source);
+    else await tx.vulnerabilityFeeds.putIndexInForce(index, feed.source);
     const { datedAt, sha256, entries, skipped } = feed;
     note({ dated: datedAt, sha256, entries, ...(skipped > 0 && { skipped }), before: present?.datedAt ?? null });
   },
@@ -42,7 +41,9 @@ export const removeFeed = act({
   object: ({ source }: { source: string }) => `feed/${source}`,
   gate: {
     kinds: ['feeds'],
-    lines: async (tx, { source }: { source: string }) => [await feedLine(tx, source, undefined)],
+    lines: async (tx, { source }: { source: string }) => [
+      feedLine(source, await tx.vulnerabilityFeeds.find(source), undefined),
+    ],
   },
 
   async perform(tx, { source }: { source: string }, { note }): Promise<void> {
@@ -56,25 +57,41 @@ export const removeFeed = act({
 });
 
 /** The change of a feed, as approvers read it. */
-async function feedLine(
-  tx: Pick<ChangeRecords, 'vulnerabilityFeeds'>,
+export const feedLine = (
   source: string,
-  feed: FeedImport | undefined,
-): Promise<ApprovalLine> {
-  const present = await tx.vulnerabilityFeeds.find(source);
-  return {
-    kind: 'feeds',
-    on: `feed/${source}`,
-    part: null,
-    from: present === undefined ? null : describeFeed(present),
-    to: feed === undefined ? null : describeFeed(feed),
-  };
-}
+  present: DescribedFeed | undefined,
+  feed: DescribedFeed | undefined,
+): ApprovalLine => ({
+  kind: 'feeds',
+  on: `feed/${source}`,
+  part: null,
+  from: present === undefined ? null : describeFeed(present),
+  to: feed === undefined ? null : describeFeed(feed),
+});
+
+type DescribedFeed = Pick<VulnerabilityFeed, 'datedAt' | 'entries' | 'skipped' | 'sha256'>;
 
 /** A feed in words: its date, size and digest. */
-export const describeFeed = (feed: Pick<VulnerabilityFeed, 'datedAt' | 'entries' | 'skipped' | 'sha256'>): string =>
+export const describeFeed = (feed: DescribedFeed): string =>
   `${feed.datedAt}, ${formatCount(feed.entries, 'entry', 'entries')}` +
   `${feed.skipped > 0 ? `, ${String(feed.skipped)} invalid ones left out` : ''}, sha256:${feed.sha256}`;
+
+/** Whether the present feed has this content already. */
+export const isSameFeed = (
+  { sha3_384, skipped }: Pick<VulnerabilityFeed, 'sha3_384' | 'skipped'>,
+  present: VulnerabilityFeed | undefined,
+): boolean => present?.sha3_384 === sha3_384 && present.skipped === skipped;
+
+/** Refuses a feed that may not replace the present one of its name. */
+export function refuseUnfit(
+  feed: VulnerabilityFeedContent & Pick<VulnerabilityFeed, 'sha3_384' | 'skipped'>,
+  present: VulnerabilityFeed | undefined,
+  mayBeSmaller: boolean,
+): void {
+  if (present === undefined) return;
+  refuseOlder(feed, present);
+  if (!mayBeSmaller && !isSameFeed(feed, present)) refuseSmaller(feed, present);
+}
 
 /** An older feed would hide the advisories since. */
 function refuseOlder({ source, format, datedAt }: VulnerabilityFeedContent, present: VulnerabilityFeed): void {

@@ -1,12 +1,13 @@
 // Runs backups and drills for people at pages, with the commands that the timer and the host use.
 import type { Logger } from 'pino';
 
-import { seconds, timestamp, type Now } from '#domain/clock.ts';
+import { timestamp, type Now } from '#domain/clock.ts';
 import { Refusal, withCause } from '#domain/refusal.ts';
 import type { BackupDesk, BackupTask, BackupTaskResult } from '#http/backup-desk.ts';
 import type { StoreRecords } from '#records/index.ts';
 import type { Leases } from '#shared/leases.ts';
 import { CommandFailure, newStopReason, runCommandThread } from './command-thread.ts';
+import { withinWait } from './within-wait.ts';
 
 interface BackupCommandOptions {
   records: Pick<StoreRecords, 'leases'>;
@@ -31,9 +32,6 @@ interface TaskOutput {
 }
 
 const leaseName = 'backup of a page';
-
-/** How long a page waits for the end of a task: most increments take less. */
-const maxWaitMs = seconds(5);
 
 const argvOf: Readonly<Record<BackupTask, (place: string) => readonly string[]>> = {
   backup: (place) => ['backup', place, '--increment'],
@@ -72,7 +70,7 @@ export function createBackupCommands(options: BackupCommandOptions): BackupComma
       const whole = run(task, argvOf[task](target), actor);
       running.add(whole);
       whole.catch(() => undefined).finally(() => running.delete(whole));
-      return withinWait(whole);
+      return (await withinWait(whole)) ?? 'running';
     },
     async close() {
       ending.abort(newStopReason());
@@ -85,19 +83,6 @@ const resultOf = ({ unchanged, lacking = [] }: TaskOutput): BackupTaskResult => 
   if (unchanged === true) return 'unchanged';
   return lacking.length > 0 ? 'lacking' : 'done';
 };
-
-/** The result, or `running` if there is none in time. */
-async function withinWait(whole: Promise<BackupTaskResult>): Promise<BackupTaskResult> {
-  const late = Promise.withResolvers<'running'>();
-  const timer = setTimeout(() => {
-    late.resolve('running');
-  }, maxWaitMs);
-  try {
-    return await Promise.race([whole, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** The refusal of a command that states its problem; any other error is a fault of the store. */
 function toRefusal(error: unknown, { aborted, reason }: AbortSignal): unknown {

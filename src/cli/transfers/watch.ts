@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { itself } from '#acts/act.ts';
 import { toChunks } from '#blobs/blobs.ts';
 import { withBlobs } from '#data/blobs.ts';
-import { importFeedContent, type FeedImportContext } from '#jobs/vulnerabilities/import-feed.ts';
+import { importStoredFeed, receiveFeed, type FeedImportContext } from '#jobs/vulnerabilities/import-feed.ts';
 import { keepHeapSmall } from '#platform/small-heap.ts';
 import type { OpenPart } from '#transfers/parts/open-part.ts';
 import { receive } from '#transfers/receive/receive.ts';
@@ -68,7 +68,8 @@ const importWatched = (name: string, means: FeedImportContext): Promise<void> =>
   withSentFile(name, async (file) => {
     const content = toChunks(piecesOf(file, means.signal));
     const choices = { mayBeSmaller: false, skipsInvalid: false, acceptsStatements: false };
-    await importFeedContent(means, { content, size: file.size, actor: itself, ...choices });
+    const stored = await receiveFeed(means, { content, size: file.size });
+    await importStoredFeed(means, stored, { actor: itself, ...choices });
   });
 
 function inWords({ taken, feeds, files, fault }: WatchedFilesResult): string {

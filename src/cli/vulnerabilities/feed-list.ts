@@ -21,13 +21,20 @@ export const feedList = command({
           rows.length === 0
             ? "There are no feeds; 'larder feed import' imports them."
             : table(['FEED', 'DATED', 'ENTRIES', 'RELEASES', 'STATE'], rows),
-        json: { feeds: feeds.map((feed) => ({ ...presentFeed(feed), 'in-force': feed.isInForce })) },
+        json: {
+          feeds: feeds.map((feed) => ({
+            ...presentFeed(feed),
+            'imported-at': feed.importedAt,
+            'imported-by': feed.importedBy,
+            'in-force': feed.isInForce,
+          })),
+        },
       };
     }),
 });
 
-/** A feed for programs. */
-export const presentFeed = (feed: VulnerabilityFeed) => ({
+/** The content of a feed for programs. */
+export const presentFeed = (feed: Omit<VulnerabilityFeed, 'importedAt' | 'importedBy'>) => ({
   source: feed.source,
   format: feed.format,
   'dated-at': feed.datedAt,
@@ -36,6 +43,4 @@ export const presentFeed = (feed: VulnerabilityFeed) => ({
   entries: feed.entries,
   skipped: feed.skipped,
   releases: feed.releases,
-  'imported-at': feed.importedAt,
-  'imported-by': feed.importedBy,
 });

@@ -1,6 +1,6 @@
 // Releases a revision into channels, or closes channels. First a page previews the changes, the affected devices and the needed approvals;
 // then the act runs under the same rules as for every tool.
-import { gateErrorCodes, evaluateChange, describeApprovers, type ApprovalStatus } from '#acts/gate.ts';
+import { gateErrorCodes, evaluateChange, type ApprovalStatus } from '#acts/gate.ts';
 import { pushReleases, releaseLines, type ReleaseRequest } from '#acts/releases/releases.ts';
 import { onPackage, type PackageEvidence } from '#access/access-rules.ts';
 import { html, nothing, type Html } from '#http/pages/html.ts';
@@ -12,12 +12,12 @@ import { Refusal } from '#domain/refusal.ts';
 import type { ConsoleReleaseQuery, PushReleasesRequest } from '#contract/wire.ts';
 import { performRequestedReleases, readRequestedReleases } from '#operations/releases/release-request.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
+import { canSend, renderApprovals } from '../approvals/needed-approvals.ts';
 import type { BrowserEvidence } from '../browser-access.ts';
 import { withQuery } from '../parts/address.ts';
 import { formOf } from '../parts/form.ts';
 import { notice } from '../parts/notice.ts';
 import { table } from '../parts/table.ts';
-import { formatCount, time } from '../parts/values.ts';
 import { withMessage, type ConsoleMessageKey } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOf } from '../packages/address.ts';
@@ -145,7 +145,7 @@ async function preview(
     const judged = await evaluateRelease(call, changedLines(lines));
     const content = html`${changesTable(lines.filter(({ kind }) => kind === 'releases'))} ${vulnerabilitiesOf(lines)}
     ${releases.filter(isLastOfChannel).map(renderSideEffects)} ${await renderAffected(call, subject)}
-    ${approvals(judged)} ${confirm(call, filled, judged)}`;
+    ${renderApprovals(judged, 'release')} ${confirm(call, filled, judged)}`;
     return { content, isPossible: true };
   } catch (refusal) {
     if (!(refusal instanceof Refusal)) throw refusal;
@@ -202,40 +202,13 @@ async function evaluateRelease(
   return evaluateChange(records, { ...change, at: timestamp(now()) }, lines);
 }
 
-function approvals(judged: ApprovalStatus | undefined): Html {
-  if (judged === undefined) return nothing;
-  const { proposal, missing } = judged;
-  const approvers = describeApprovers(judged);
-  if (proposal === undefined) {
-    return notice(
-      'note',
-      `The approval policy requires ${formatCount(missing, 'approval')}. The release becomes a proposal first. ${approvers}`,
-    );
-  }
-  const link = html`<a href="/console/waiting/proposals/${proposal.number}">proposal ${proposal.number}</a>`;
-  if (proposal.state === 'rejected') {
-    return notice(
-      'warn',
-      html`This release was rejected as ${link}: ${proposal.because}. You can propose it again from
-      ${time(proposal.endsAt)} on.`,
-    );
-  }
-  if (missing === 0) return notice('good', html`This release is approved as ${link}. You can carry it out now.`);
-  return notice(
-    'note',
-    html`This release waits as ${link} for ${formatCount(missing, 'more approval')}, until ${time(proposal.endsAt)}.
-    ${approvers} After the approval, you can release here.`,
-  );
-}
-
 /** The button that releases; absent if a proposal waits for other approvals or was rejected. */
 function confirm(
   { package: subject, browsing }: ReleasePageCall,
   filled: ReleaseFormFields,
   judged: ApprovalStatus | undefined,
 ): Html {
-  const isOpen = judged === undefined || judged.missing === 0 || judged.proposal === undefined;
-  if (!isOpen || judged?.proposal?.state === 'rejected') return nothing;
+  if (!canSend(judged)) return nothing;
   const isClosing = filled.close === 'yes';
   const action = actionOf(filled);
   const words = judged !== undefined && judged.proposal === undefined ? `Propose: ${action}` : action;

@@ -17,10 +17,10 @@ import { readActorLabels } from '../parts/actor-labels.ts';
 import { toCard } from '../store/store-state.ts';
 import { card, notice } from '../parts/notice.ts';
 import { nextPage, pageSize, table } from '../parts/table.ts';
-import { count, formatCount, distance, exactTime, size, time } from '../parts/values.ts';
+import { count, formatCount, distance, exactTime, identifier, size, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
 import { addressOfTransfer, transferBadge } from './transfer-parts.ts';
-import { uploadForm } from './upload-form.ts';
+import { transferUploadForm } from './upload-form.ts';
 import { keyRequestForm } from '../keys/key-request.ts';
 import { signingKeyAddress } from '../keys/signing-key.ts';
 import { hostCommand } from '../parts/host-command.ts';
@@ -64,7 +64,7 @@ export const consoleCarry = screen({
       ${
         principal.storeAdministrator
           ? html`<h3>Upload</h3>
-              ${uploadForm(browsing, config)}`
+              ${transferUploadForm(browsing, config)}`
           : nothing
       }
       ${goesOut(out)} ${keysOut(out)} ${declarationsOut(out.declarations)} ${missing(await examined())}
@@ -191,7 +191,7 @@ const keysOut = ({ keys, browsing, canExport }: Pick<OutgoingOverview, 'keys' | 
               heading: 'Key',
               cell: (key) => (canExport ? html`<a href="${signingKeyAddress(key)}">${key.name}</a>` : key.name),
             },
-            { heading: 'Brand', cell: ({ brandAccountId }) => html`<code>${brandAccountId}</code>` },
+            { heading: 'Brand', cell: ({ brandAccountId }) => identifier(brandAccountId) },
             { heading: 'Requested', cell: ({ requestedAt }) => time(requestedAt) },
             {
               heading: 'On the host',
@@ -221,7 +221,7 @@ const declarationsOut = (some: readonly RequestProvenance[]): Html =>
           rows: some.slice(0, pageSize),
           columns: [
             { heading: 'Snap', cell: ({ name }) => name },
-            { heading: 'Id', cell: ({ id }) => html`<code>${id}</code>` },
+            { heading: 'Id', cell: ({ id }) => identifier(id) },
             { heading: 'Provenance', cell: ({ provenance }) => provenance },
             { heading: 'Accounts', cell: ({ accounts }) => html`<code>${accounts.slice(0, 10).join(', ')}</code>` },
           ],
@@ -251,7 +251,7 @@ const renderTrustedSources = (sources: readonly TransferSource[]): Html =>
           heading: 'Keys',
           cell: ({ threshold, keys }) =>
             html`<span
-              >${count(threshold)} of ${count(keys.length)}: <code>${fingerprintOf(keys).join(', ')}</code></span
+              >${count(threshold)} of ${count(keys.length)}: ${fingerprintOf(keys).map((key) => identifier(key))}</span
             >`,
         },
         {

@@ -1,7 +1,7 @@
 // The page of the known vulnerabilities of the store: by package, the coverage of the feeds, and the acceptances.
 import { countFindings, countStoreFindings, type PackageFindingCounts } from '#acts/vulnerabilities/count-findings.ts';
 import { overseer } from '#access/access-rules.ts';
-import { html, type Html } from '#http/pages/html.ts';
+import { html, nothing, type Html } from '#http/pages/html.ts';
 import { timestamp } from '#domain/clock.ts';
 import { writeCursor } from '#operations/cursor.ts';
 import { numberIn, placeOf } from '#operations/page.ts';
@@ -9,10 +9,13 @@ import type { ListedAcceptance } from '#records/vulnerabilities/accepted-finding
 import type { PresentFeed } from '#records/vulnerabilities/feeds.ts';
 import { addressOf } from '../packages/address.ts';
 import { withQuery } from '../parts/address.ts';
+import { hostCommand } from '../parts/host-command.ts';
 import { badge } from '../parts/notice.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { count, distance, formatCount, exactTime, identifier, time } from '../parts/values.ts';
 import { screen } from '../screen.ts';
+import { feedUploadForm } from './feed-upload.ts';
+import { addressOfRemoval } from './feeds.ts';
 import { riskOf } from './package-findings.ts';
 
 const address = '/console/vulnerabilities';
@@ -24,7 +27,7 @@ export const consoleVulnerabilities = screen({
   access: overseer('auditor'),
   query: 'ConsolePageQuery',
 
-  async show({ query, records, now }) {
+  async show({ query, records, now, principal, browsing, config }) {
     const at = timestamp(now());
     const [from] = placeOf(query, ['0'] as const);
     const start = numberIn(from);
@@ -38,9 +41,9 @@ export const consoleVulnerabilities = screen({
       content: html`${coverageFacts(findingCoverage)} ${packagesTable(packages.slice(start, start + pageSize))}
         ${nextPage(more ? withQuery(address, { cursor: writeCursor([String(start + pageSize)]) }) : undefined)}
         <h2>Feeds</h2>
-        ${feedsTable(await records.vulnerabilityFeeds.list(), now())}
-        <p>Import a feed on the host, from a file that was carried here:</p>
-        <pre tabindex="0">larder feed import ./ubuntu-osv.zip</pre>
+        ${feedsTable(await records.vulnerabilityFeeds.list(), now(), principal.storeAdministrator)}
+        ${principal.storeAdministrator ? feedUploadForm(browsing, config) : nothing}
+        ${hostCommand('larder feed import ./ubuntu-osv.zip', 'Import a feed on the host, from a file that was carried here:')}
         <h2>Accepted vulnerabilities</h2>
         ${acceptancesTable(await records.acceptedFindings.list(['', '', ''], maxAcceptances), now())}`,
     };
@@ -80,7 +83,7 @@ const packagesTable = (packages: readonly PackageFindingCounts[]): Html =>
       a feed.`,
   });
 
-const feedsTable = (feeds: readonly PresentFeed[], now: Date): Html =>
+const feedsTable = (feeds: readonly PresentFeed[], now: Date, canRemove: boolean): Html =>
   table<PresentFeed>({
     caption: 'Feeds of advisories by their names',
     columns: [
@@ -98,6 +101,15 @@ const feedsTable = (feeds: readonly PresentFeed[], now: Date): Html =>
       { heading: 'Releases', cell: ({ releases }) => (releases.length === 0 ? 'any' : releases.join(', ')) },
       { heading: 'Imported', cell: ({ importedAt }) => time(importedAt) },
       { heading: 'SHA-256', cell: ({ sha256 }) => identifier(sha256) },
+      ...(canRemove
+        ? [
+            {
+              heading: 'Remove',
+              cell: ({ source }: PresentFeed) =>
+                html`<a href="${addressOfRemoval(source)}">Remove<span class="unseen"> ${source}</span></a>`,
+            },
+          ]
+        : []),
     ],
     rows: feeds,
     empty: 'No feed has been imported, so no vulnerability is known.',

@@ -1,8 +1,8 @@
 // Imports a feed: stores its file, makes its index, and does the act that puts it in force. A feed that is refused leaves
 // the previous one as it is.
 import type { Actor, Acts } from '#acts/act.ts';
-import { importFeed } from '#acts/vulnerabilities/feeds.ts';
-import { withFile, type Blobs, type Chunks } from '#blobs/blobs.ts';
+import { importFeed, isSameFeed } from '#acts/vulnerabilities/feeds.ts';
+import { withFile, type Blobs, type Chunks, type ReceivedBlob } from '#blobs/blobs.ts';
 import type { Now } from '#domain/clock.ts';
 import type { NewIds } from '#domain/ids.ts';
 import { Refusal, withCause } from '#domain/refusal.ts';
@@ -21,10 +21,13 @@ export interface FeedImportContext {
   signal: AbortSignal;
 }
 
-export interface FeedImportRequest {
+export interface FeedFile {
   content: AsyncIterable<Chunks>;
   /** Bytes. */
   size: number;
+}
+
+export interface FeedImportRequest {
   actor: Actor;
   /** The name of the feed; undefined for the name that follows from its content. */
   source?: string | undefined;
@@ -42,38 +45,59 @@ export interface FeedImportResult {
   isPresent: boolean;
 }
 
-export async function importFeedContent(
+/** A feed whose file is in the store, and that is not in force. */
+export interface StoredFeed {
+  feed: Omit<VulnerabilityFeed, 'importedAt' | 'importedBy'>;
+  /** Problems of entries that were left out, at most ten. */
+  problems: string[];
+  /** The complete index of its content. */
+  index: number;
+}
+
+/** Receives the file of a feed. */
+export function receiveFeed(
+  { blobs, newId }: Pick<FeedImportContext, 'blobs' | 'newId'>,
+  { content, size }: FeedFile,
+): Promise<ReceivedBlob> {
+  refuseLarge(size);
+  return blobs.receive(content, { id: newId.uuid(), limit: maxFeedBytes, expected: size });
+}
+
+/** Reads a feed whose file is in the store, and makes its index. */
+export async function readStoredFeed(
+  { records, blobs, now, signal }: Omit<FeedImportContext, 'acts' | 'newId'>,
+  { size, sha256, sha3_384 }: ReceivedBlob,
+  { source, skipsInvalid }: Pick<FeedImportRequest, 'source' | 'skipsInvalid'>,
+): Promise<StoredFeed> {
+  refuseLarge(size);
+  const { index, content } = await withFile(blobs, sha3_384, (file) =>
+    indexFeed(file, { records, sha3_384, now, signal, skipsInvalid }).catch((error: unknown) => {
+      throw toFeedRefusal(error);
+    }),
+  );
+  const { problems, ...properties } = content;
+  return { feed: { ...properties, source: source ?? properties.source, sha256, sha3_384, size }, problems, index };
+}
+
+/** Imports a feed whose file is in the store. */
+export async function importStoredFeed(
   means: FeedImportContext,
+  stored: ReceivedBlob,
   request: FeedImportRequest,
 ): Promise<FeedImportResult> {
-  const { records, acts, blobs, newId, now, signal } = means;
-  const { content, size, actor, mayBeSmaller, skipsInvalid, acceptsStatements } = request;
-  refuseLarge(size);
-  const received = await blobs.receive(content, { id: newId.uuid(), limit: maxFeedBytes, expected: size });
-  const indexed = await withFile(blobs, received.sha3_384, (file) =>
-    orRefusal(() => indexFeed(file, { records, sha3_384: received.sha3_384, now, signal, skipsInvalid })),
-  );
-  const { problems, ...properties } = indexed.content;
-  const source = request.source ?? properties.source;
-  const present = await records.vulnerabilityFeeds.find(source);
-  const { sha256, sha3_384 } = received;
+  const { records, acts } = means;
+  const { actor, mayBeSmaller, acceptsStatements } = request;
+  const { feed, problems, index } = await readStoredFeed(means, stored, request);
+  const present = await records.vulnerabilityFeeds.find(feed.source);
   try {
-    if (!acceptsStatements && properties.format === 'openvex') throw needsPerson();
-    await acts.do(importFeed, actor, {
-      ...properties,
-      source,
-      sha256,
-      sha3_384,
-      size: received.size,
-      index: indexed.index,
-      mayBeSmaller,
-    });
+    if (!acceptsStatements && feed.format === 'openvex') throw needsPerson();
+    await acts.do(importFeed, actor, { ...feed, index, mayBeSmaller });
   } finally {
     const inForce = await records.feedIndexes.inForce();
-    if (!inForce.some(({ id }) => id === indexed.index)) await removeIndex(records, indexed.index);
+    if (!inForce.some(({ id }) => id === index)) await removeIndex(records, index);
   }
-  const feed = (await records.vulnerabilityFeeds.find(source))!;
-  return { feed, problems, isPresent: present?.sha3_384 === sha3_384 && present.skipped === feed.skipped };
+  const imported = (await records.vulnerabilityFeeds.find(feed.source))!;
+  return { feed: imported, problems, isPresent: isSameFeed(imported, present) };
 }
 
 function refuseLarge(size: number): void {
@@ -90,12 +114,8 @@ const needsPerson = (): Refusal =>
     "Statements of OpenVEX can end findings, so a person imports them: with 'larder feed import'.",
   );
 
-/** A feed that cannot be read is refused with the reason. */
-export async function orRefusal<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof Unacceptable)) throw error;
-    throw withCause(error, new Refusal('api-error', `${error.message} No feed was changed.`));
-  }
-}
+/** The refusal of a feed that cannot be read; any other error stays. */
+export const toFeedRefusal = (error: unknown): unknown =>
+  error instanceof Unacceptable
+    ? withCause(error, new Refusal('api-error', `${error.message} No feed was changed.`))
+    : error;

@@ -26,8 +26,9 @@ export const removedName = (id: string): string => `removed upload ${id}`.slice(
 
 export const unclaimedUploads = (db: Pick<Queries, 'get' | 'all'>) => ({
   find: (id: string) =>
-    db.get<Pick<UnclaimedUpload, 'sha3_384' | 'size'>>(sql`
-      SELECT sha3_384, size FROM uploads WHERE id = ${id} AND package_id IS NULL`),
+    db.get<UnclaimedUpload>(sql`
+      SELECT id, sha3_384, sha256, size, address, received_at AS "receivedAt"
+      FROM uploads WHERE id = ${id} AND package_id IS NULL`),
 
   /** Returns the unclaimed uploads of one client. */
   of: async (address: string): Promise<Unclaimed> =>

@@ -50,14 +50,33 @@ export async function forEachFeedDocument(
       if (documents % documentsPerTurn === 0) await setImmediate();
       await work({ name, value: parseDocument(name, bytes) });
     };
-    const begin = Buffer.from(source.read(0, Math.min(262, source.size)));
-    if (begin.toString('latin1', 0, 2) === 'PK') await readZip(source, read);
-    else if (/^\s*[{[]/.test(begin.toString('latin1'))) await read('', wholeFile(source));
-    else await readTar(source, begin, read);
+    const start = Buffer.from(source.read(0, Math.min(feedStartLength, source.size)));
+    const container = containerOf(start);
+    if (container === 'zip') await readZip(source, read);
+    else if (container === 'json') await read('', wholeFile(source));
+    else if (container === 'tar') await readTar(source, read);
+    else throw noFeed();
   } finally {
     closeSync(file);
   }
 }
+
+/** The number of first bytes of a file that tell whether it can be a feed. */
+export const feedStartLength = 262;
+
+/** Refuses a file by its first bytes if it cannot be a feed. */
+export function refuseNoFeed(start: Buffer): void {
+  if (containerOf(start) === undefined) throw noFeed();
+}
+
+function containerOf(start: Buffer): 'zip' | 'tar' | 'json' | undefined {
+  if (start.toString('latin1', 0, 2) === 'PK') return 'zip';
+  if (/^\s*[{[]/.test(start.toString('latin1'))) return 'json';
+  return isPacked(start) || start.toString('latin1', 257, 262) === 'ustar' ? 'tar' : undefined;
+}
+
+const noFeed = (): Unacceptable =>
+  new Unacceptable('The file is no feed: it is no zip archive, no tar archive and no JSON.');
 
 type DocumentReader = (name: string, bytes: Uint8Array) => Promise<void>;
 
@@ -108,9 +127,7 @@ const budgetOf = ({ size }: UploadBytes): Budget => ({
 
 const grows = (): Unacceptable => new Unacceptable('The feed unpacks to much more than feeds do.');
 
-async function readTar(source: UploadBytes, begin: Buffer, read: DocumentReader): Promise<void> {
-  if (!isPacked(begin) && begin.toString('latin1', 257, 262) !== 'ustar')
-    throw new Unacceptable('The file is no feed: it is no zip archive, no tar archive and no JSON.');
+async function readTar(source: UploadBytes, read: DocumentReader): Promise<void> {
   const budget = budgetOf(source);
   let problem: Error | undefined;
   const fault = await visitLayer(

@@ -1,4 +1,4 @@
-// Sends files of transfers to the console: as the form of the page does, and in pieces as its script does.
+// Sends files of transfers and feeds to the console: as the form of the page does, and in pieces as its script does.
 import type { Page, Visitor } from '#test/console/world.ts';
 
 export const carry = '/console/carry';
@@ -17,9 +17,9 @@ interface Sent {
 }
 
 /** A browser for files. `whole` sends the form of the page, the others act as the script does. */
-export function sender(store: { url: string }, visitor: Visitor, page: Page) {
-  const send = async (address: string, body: FormData | URLSearchParams, headers: Record<string, string> = {}) => {
-    const response = await fetch(store.url + address, {
+export function sender(store: { url: string }, visitor: Visitor, page: Page, address = uploads) {
+  const send = async (path: string, body: FormData | URLSearchParams, headers: Record<string, string> = {}) => {
+    const response = await fetch(store.url + path, {
       method: 'POST',
       redirect: 'manual',
       headers: { cookie: visitor.cookie, 'sec-fetch-site': 'same-origin', ...headers },
@@ -36,15 +36,15 @@ export function sender(store: { url: string }, visitor: Visitor, page: Page) {
   };
   const say = (step: 'begin' | 'receive', size: number, upload = name) =>
     send(
-      `${uploads}/${step}`,
+      `${address}/${step}`,
       new URLSearchParams({ 'form-token': inForm(page, `data-${step}-token`), upload, size: String(size) }),
     );
   return {
     whole: (bytes: Uint8Array<ArrayBuffer>, sent: Sent = {}) =>
-      send(uploads, form(inForm(page, 'value'), bytes, sent), sent.headers),
+      send(address, form(inForm(page, 'value'), bytes, sent), sent.headers),
     piece: (bytes: Uint8Array<ArrayBuffer>, size: number, offset: number, upload = name) =>
       send(
-        `${uploads}/piece?upload=${upload}&size=${String(size)}&offset=${String(offset)}`,
+        `${address}/piece?upload=${upload}&size=${String(size)}&offset=${String(offset)}`,
         form(inForm(page, 'data-piece-token'), bytes, {}),
       ),
     begin: async (size: number, upload = name) => {

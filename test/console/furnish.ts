@@ -1,4 +1,5 @@
 // A store with content on every screen of the console, with names and titles that would be markup without escaping.
+import { updateOwnAccount } from '#acts/accounts/details.ts';
 import { itself } from '#acts/act.ts';
 import { trustSource } from '#acts/sites/sites.ts';
 import { subscribe } from '#acts/sites/subscriptions.ts';
@@ -15,7 +16,7 @@ const shortMarkup = '<b class="markup">"bold"</b>';
 /** Adds content for every screen; returns the values for the parameters of the addresses. */
 export async function furnishConsole(store: ConsoleStore): Promise<Record<string, string>> {
   const ada = await store.as('ada');
-  await ada.patch('/v1/account', { 'display-name': markup });
+  await store.beside.acts.do(updateOwnAccount, itself, { id: store.ids.ada, displayName: markup });
   await ada.post('/v1/snap', { name: 'tiny-app' });
   await ada.push('snap', 'tiny-app', await snapFixture('app-xz'));
   await ada.post('/v1/snap/tiny-app/releases', [{ channel: 'stable', revision: 1 }]);

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 
 import type { TransferSelection } from '#acts/transfers/plan-types.ts';
+import type { Receipt } from '#acts/transfers/receipt.ts';
 import { acceptanceContextOf } from '#transfers/accept/desk.ts';
 import { acceptReceivedTransfer } from '#transfers/accept/acceptance.ts';
 import { ownSite, shortId } from '#transfers/site.ts';
@@ -80,10 +81,17 @@ async function acceptByIdPrefix(
     return {
       text:
         `Transfer ${short} was accepted: ${formatCount(receipt.lines.length, 'change')}${left}. ` +
-        `'larder transfer receipt ${short}' writes its receipt; ` +
-        `'larder transfer withdraw ${short}' undoes ${undo.length === 1 ? 'its release' : `its ${String(undo.length)} releases`}.`,
+        `'larder transfer receipt ${short}' writes its receipt${describeWithdrawal(short, undo.length, receipt.fleets)}.`,
       json: shownReceipt,
     };
   });
   return { answer, id };
+}
+
+/** What a withdrawal of the transfer would undo; empty if it released nothing. */
+function describeWithdrawal(short: string, releases: number, fleets: Receipt['fleets'] = []): string {
+  if (releases === 0 && fleets.length === 0) return '';
+  const undone =
+    releases === 0 ? 'its changes of fleets' : releases === 1 ? 'its release' : `its ${String(releases)} releases`;
+  return `; 'larder transfer withdraw ${short}' undoes ${undone}`;
 }

@@ -11,7 +11,7 @@ import { findAccount } from '#operations/accounts/present.ts';
 import { caller } from '#operations/caller.ts';
 import type { Holdings } from '#records/accounts/holdings.ts';
 import { formOf, tick } from '../parts/form.ts';
-import { formatCount } from '../parts/values.ts';
+import { formatCount, isolated } from '../parts/values.ts';
 import { withMessage } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { invalidLimit } from './account.ts';
@@ -28,15 +28,15 @@ export const consoleAskDisable = screen({
     const { id, displayName } = await findAccount(params.account_id, records);
     const held = await records.holdings.of(id, timestamp(authority.latestTime()));
     return {
-      title: `Disable ${displayName}?`,
-      lead: `From the next request on, the store refuses ${displayName} and every token of the account.`,
+      title: `Disable ${isolated(displayName)}?`,
+      lead: html`From the next request on, the store refuses <bdi>${displayName}</bdi> and every token of the account.`,
       content: html`<p>Not valid while the account is disabled: ${describeSuspended(held)}.</p>
         <p>Unchanged: ${describeKept(held)}. Devices still receive the released revisions.</p>
         ${formOf(
           browsing,
           accountAddress(id, 'disable'),
           html`${tick('end-tokens', 'Revoke its tokens permanently, so that they stay invalid after the account is enabled again')}
-            <button class="grave">Disable ${displayName}</button>`,
+            <button class="grave">Disable <bdi>${displayName}</bdi></button>`,
         )}
         <p><a href="${accountAddress(id)}">Cancel</a></p>`,
     };
@@ -86,11 +86,11 @@ export const consoleAskEndTokens = screen({
     const { id, displayName } = await findAccount(params.account_id, records);
     const { tokens } = await records.holdings.of(id, timestamp(authority.latestTime()));
     return {
-      title: `Revoke all tokens of ${displayName}?`,
+      title: `Revoke all tokens of ${isolated(displayName)}?`,
       lead: `${formatCount(tokens, 'token and session', 'tokens and sessions')} will be revoked immediately and permanently.`,
       content: html`<p>
-          ${displayName} and every machine with one of these tokens must log in again or get a new token. The password
-          stays valid: if other people may know it, make a new link to set a password.
+          <bdi>${displayName}</bdi> and every machine with one of these tokens must log in again or get a new token. The
+          password stays valid: if other people may know it, make a new link to set a password.
         </p>
         ${formOf(browsing, accountAddress(id, 'end-tokens'), html`<button class="grave">Revoke all tokens</button>`)}
         <p><a href="${accountAddress(id)}">Cancel</a></p>`,

@@ -133,8 +133,12 @@ function deedsOf(
                   : html`<a class="button second" href="${accountAddress(id, 'set-up-link')}">
                       ${hasPassword === 1 ? 'New password, by a link' : 'New link to set a password'}
                     </a>`
-              } <a class="button grave" href="${accountAddress(id, 'disable')}">Disable ${displayName}</a>`
-          : formOf(browsing, accountAddress(id, 'enable'), html`<button>Let ${displayName} in again</button>`)
+              } <a class="button grave" href="${accountAddress(id, 'disable')}">Disable <bdi>${displayName}</bdi></a>`
+          : formOf(
+              browsing,
+              accountAddress(id, 'enable'),
+              html`<button>Let <bdi>${displayName}</bdi> in again</button>`,
+            )
       }
       <a class="button grave" href="${accountAddress(id, 'end-tokens')}">Revoke all tokens</a>
     </div>

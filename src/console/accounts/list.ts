@@ -127,7 +127,7 @@ const columnsOf = (certificates: CertificateSettings): readonly Column<PersonRec
     heading: 'Name',
     sort: { key: 'name' },
     cell: ({ id, username, displayName }) =>
-      html`<a href="${accountAddress(id)}">${username}</a><br /><span class="hint">${displayName}</span>`,
+      html`<a href="${accountAddress(id)}">${username}</a><br /><span class="hint"><bdi>${displayName}</bdi></span>`,
   },
   { heading: 'E-mail', sort: { key: 'email' }, cell: ({ email }) => email },
   { heading: 'Roles', cell: rolesCell },

@@ -12,6 +12,7 @@ import { credentialFields, findOwnProof, credentialRefusals, readCredentials } f
 import { withQuery } from '../parts/address.ts';
 import { choice, formOf } from '../parts/form.ts';
 import { table } from '../parts/table.ts';
+import { isolated } from '../parts/values.ts';
 import { withMessage } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { accountAddress } from './address.ts';
@@ -43,7 +44,7 @@ export function renderRoles({ id, displayName, roles, groupRoles }: PersonRecord
   const others = offered.filter((role) => !roles.includes(role) && role !== `brand-admin:${id}`);
   return html`<h2 id="roles">Roles</h2>
     ${table({
-      caption: `Roles of ${displayName}`,
+      caption: `Roles of ${isolated(displayName)}`,
       columns: [
         { heading: 'Role', cell: (role: string) => role },
         { heading: 'Rights', cell: (role) => meaningOf(role as AccountRole) },
@@ -86,7 +87,7 @@ export const consoleAskChangeRole = screen({
     const role = parseRole(query.role ?? 'auditor');
     const takes = query.remove === 'yes';
     return {
-      title: takes ? `Remove ${role} from ${displayName}?` : `Make ${displayName} ${role}?`,
+      title: takes ? `Remove ${role} from ${isolated(displayName)}?` : `Make ${isolated(displayName)} ${role}?`,
       lead: takes
         ? `The account ${username} and all its tokens lose the role with the next request.`
         : `The account ${username} and all its tokens, including existing ones, have the role from the next request on.`,

@@ -12,7 +12,7 @@ import { renderInFrame, type ConsoleFrameInput } from '../frame.ts';
 import { credentialFields, findOwnProof, credentialRefusals, readCredentials } from './credential-fields.ts';
 import { formOf } from '../parts/form.ts';
 import { notice } from '../parts/notice.ts';
-import { time } from '../parts/values.ts';
+import { isolated, time } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
 import { accountAddress } from './address.ts';
 
@@ -26,8 +26,8 @@ export const consoleAskSetUpLink = screen({
   async show({ params, records, principal, browsing }) {
     const { id, displayName } = await findAccount(params.account_id, records);
     return {
-      title: `A link for ${displayName}?`,
-      lead: `${displayName} can choose a new password with the link, once. Earlier links become invalid.`,
+      title: `A link for ${isolated(displayName)}?`,
+      lead: html`<bdi>${displayName}</bdi> can choose a new password with the link, once. Earlier links become invalid.`,
       content: html`<p class="hint">${approvalPauseNotice}</p>
         ${formOf(
           browsing,
@@ -72,7 +72,7 @@ export async function inviteWithLink(
   const actor = caller({ principal: browsing.principal, requestId: call.requestId });
   await acts.do(inviteAccount, actor, { id, digest, until });
   return renderInFrame(call, {
-    title: `A link for ${displayName}`,
+    title: `A link for ${isolated(displayName)}`,
     lead: html`Works once, until ${time(until)}.`,
     content: html`${notice('note', 'The link is shown only now. It allows its holder to set the password of the account, so send it to the owner only.')}
       <h2>The link</h2>
@@ -81,6 +81,8 @@ export async function inviteWithLink(
       <pre class="letter" tabindex="0">
 Hello ${displayName}, you have an account at our package store ${baseUrl}; your user name is ${username}. Open this link to choose your password. It works once, and until ${until.slice(0, 16).replace('T', ' ')} UTC:
 ${link}</pre>
-      <p><a href="${accountAddress(id)}">To the account of ${displayName}</a></p>`,
+      <p>
+        <a href="${accountAddress(id)}">To the account of <bdi>${displayName}</bdi></a>
+      </p>`,
   });
 }

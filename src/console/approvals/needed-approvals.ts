@@ -20,8 +20,8 @@ export function renderApprovals(judged: ApprovalStatus | undefined, change: stri
   if (proposal.state === 'rejected') {
     return notice(
       'warn',
-      html`This ${change} was rejected as ${link}: ${proposal.because}. You can propose it again from
-      ${time(proposal.endsAt)} on.`,
+      html`This ${change} was rejected as ${link}: <bdi>${proposal.because}</bdi>. You can propose it again from
+        ${time(proposal.endsAt)} on.`,
     );
   }
   if (missing === 0) return notice('good', html`This ${change} is approved as ${link}. You can carry it out now.`);

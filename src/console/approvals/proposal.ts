@@ -121,7 +121,7 @@ function peopleOf({ approvals, mayApprove, state }: ProposalStatus): Html {
       empty: 'There are no approvals yet.',
       rows: approvals,
       columns: [
-        { heading: 'Approved by', cell: ({ username, displayName }) => `${displayName} (${username})` },
+        { heading: 'Approved by', cell: ({ username, displayName }) => html`<bdi>${displayName}</bdi> (${username})` },
         { heading: 'When', cell: ({ at }) => time(at) },
         { heading: 'Signed with', cell: ({ key }) => (key === null ? 'nothing' : fingerprintOfSshKey(key)) },
       ],

@@ -32,6 +32,7 @@ export const consoleBrands = screen({
     const [after] = placeOf(query, [''] as const);
     const brands = await records.inventory.brands(after, pageSize + 1);
     const { entries, next } = pageOf(brands, pageSize, ({ accountId }) => [accountId]);
+    const accounts = await records.accounts.byIds(entries.map(({ accountId }) => accountId));
     return {
       title: 'Brands and keys',
       lead: 'Brands make devices. They have models and signing keys, and the store signs serials and the assertions of snaps with these keys.',
@@ -40,9 +41,12 @@ export const consoleBrands = screen({
           columns: [
             {
               heading: 'Brand',
-              cell: ({ accountId, name }) => html`<a href="${brandAddress(accountId)}">${name}</a>`,
+              cell: ({ accountId, name }) => html`<a href="${brandAddress(accountId)}"><bdi>${name}</bdi></a>`,
             },
-            { heading: 'Account', cell: ({ accountId }) => html`<code>${accountId}</code>` },
+            {
+              heading: 'Account',
+              cell: ({ accountId }) => renderAccount(accountId, accounts.get(accountId)?.username),
+            },
             { heading: 'Made', cell: ({ createdAt }) => time(createdAt) },
           ],
           rows: entries,
@@ -67,6 +71,12 @@ export const consoleBrands = screen({
     };
   },
 });
+
+/** The user name of an account with a link to its page; the id of an account that is not here. */
+const renderAccount = (id: string, username: string | undefined): Html =>
+  username === undefined
+    ? identifier(id)
+    : html`<a href="/console/people/${encodeURIComponent(id)}"><bdi>${username}</bdi></a>`;
 
 export const consoleCreateBrand = formHandler({
   name: 'console_create_brand',
@@ -96,6 +106,7 @@ export const consoleBrand = screen({
   async show({ brand, records, browsing, now }) {
     const keys = await readBrandKeys(brand, records, now());
     const models = await modelsOf(brand, records, keys);
+    const account = await records.accounts.find(brand.accountId);
     const good = keys.filter(({ status }) => status === 'registered').length;
     return {
       title: brand.name,
@@ -104,7 +115,8 @@ export const consoleBrand = screen({
           ? 'The brand has a key that is registered with the online store.'
           : 'No key of the brand is registered, so devices do not trust its signatures.',
       content: html`${facts([
-          ['Account', html`<code>${brand.accountId}</code>`],
+          ['Account', renderAccount(brand.accountId, account?.username)],
+          ['Account id', identifier(brand.accountId)],
           ['Made', time(brand.createdAt)],
         ])}
         <h2>Signing keys</h2>
@@ -135,7 +147,7 @@ async function modelsOf(
   for (const model of await models.list(accountId)) {
     const policy = await serialPolicies.current(accountId, model.name);
     const own = keys.find(({ sha3_384 }) => sha3_384 === policy?.signingKeySha3384);
-    const foreign = policy && html`<code>${policy.signingKeySha3384}</code> of <code>${policy.authority}</code>`;
+    const foreign = policy && html`${identifier(policy.signingKeySha3384)} of ${identifier(policy.authority)}`;
     signedModels.push({ ...model, signer: own?.name ?? foreign ?? 'no key yet' });
   }
   return signedModels;
@@ -160,7 +172,7 @@ const modelTable = (models: readonly ModelWithSigner[]): Html =>
   table<ModelWithSigner>({
     caption: 'Models',
     columns: [
-      { heading: 'Model', cell: (model) => html`<a href="${modelAddress(model)}">${model.name}</a>` },
+      { heading: 'Model', cell: (model) => html`<a href="${modelAddress(model)}"><bdi>${model.name}</bdi></a>` },
       { heading: 'Serials are signed with', cell: ({ signer }) => signer },
       { heading: 'Series', cell: ({ series }) => series },
       { heading: 'Asks devices for a key', cell: ({ apiKey }) => (apiKey === null || apiKey === '' ? 'no' : 'yes') },

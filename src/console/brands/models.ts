@@ -91,7 +91,7 @@ export const consoleModel = screen({
           policies.length === 0
             ? 'No key signs serials of the model, so its devices get none.'
             : 'The newest serial policy says which key signs the serials of new devices.'
-        } <a href="${brandAddress(brand.accountId)}">To the brand ${brand.name}</a>`,
+        } <a href="${brandAddress(brand.accountId)}">To the brand <bdi>${brand.name}</bdi></a>`,
       content: html`${facts([
           ['Series', model.series],
           ['Devices send a key', hasApiKey(model) ? 'yes' : 'no'],

@@ -2,7 +2,9 @@
 import { addRemodels, deleteRemodels } from '#acts/brands/remodel-allowlist.ts';
 import { brandAdministrator } from '#access/access-rules.ts';
 import type { ConsoleRemodelQuery } from '#contract/wire.ts';
+import { Refusal } from '#domain/refusal.ts';
 import { shellWord } from '#domain/shell-word.ts';
+import type { HandlerRecords } from '#http/handler-records.ts';
 import { html, type Html } from '#http/pages/html.ts';
 import type { Browsing } from '#macaroons/authority.ts';
 import { caller } from '#operations/caller.ts';
@@ -16,7 +18,7 @@ import { withQuery } from '../parts/address.ts';
 import { choice, field, formOf } from '../parts/form.ts';
 import { hostCommand } from '../parts/host-command.ts';
 import { nextPage, pageSize, table } from '../parts/table.ts';
-import { time } from '../parts/values.ts';
+import { isolated, time } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
 import { brandAddress } from './address.ts';
 
@@ -47,7 +49,7 @@ export const consoleRemodels = screen({
     );
     const address = addressFor(brand);
     return {
-      title: `Remodel allowlist of ${brand.name}`,
+      title: `Remodel allowlist of ${isolated(brand.name)}`,
       lead: html`These devices may become another model of the brand.
         <a href="${brandAddress(brand.accountId)}">To the brand</a>`,
       content: html`${remodelTable(entries, { address, who })}
@@ -66,10 +68,10 @@ const remodelTable = (
   table<RemodelEntry>({
     caption: 'Permitted remodels',
     columns: [
-      { heading: 'From', cell: ({ fromModel }) => fromModel },
-      { heading: 'Serial', cell: ({ fromSerial }) => fromSerial ?? 'All' },
-      { heading: 'To', cell: ({ toModel }) => toModel },
-      { heading: 'Description', cell: ({ description }) => description ?? '' },
+      { heading: 'From', cell: ({ fromModel }) => html`<bdi>${fromModel}</bdi>` },
+      { heading: 'Serial', cell: ({ fromSerial }) => (fromSerial === null ? 'All' : html`<bdi>${fromSerial}</bdi>`) },
+      { heading: 'To', cell: ({ toModel }) => html`<bdi>${toModel}</bdi>` },
+      { heading: 'Description', cell: ({ description }) => html`<bdi>${description}</bdi>` },
       {
         heading: 'Permitted',
         cell: ({ createdAt, createdBy }) => html`<span>${time(createdAt)}, by ${who(createdBy)}</span>`,
@@ -143,9 +145,12 @@ export const consoleAskRemoveRemodel = screen({
   summary: 'Ask whether to remove a permitted remodel.',
   access: brandAdministrator('account-manage-metadata', false),
   query: 'ConsoleRemodelQuery',
+  refuses: ['resource-not-found'],
 
-  show({ brand, query, browsing }) {
+  async show({ brand, query, browsing, records }) {
     const remodel = readRemodel(query);
+    if (!(await isPermitted(records, brand, remodel)))
+      throw new Refusal('resource-not-found', 'This remodel is not permitted, so there is nothing to remove.');
     const address = addressFor(brand);
     return {
       title: 'Remove the permitted remodel?',
@@ -161,6 +166,16 @@ export const consoleAskRemoveRemodel = screen({
     };
   },
 });
+
+const isPermitted = async (
+  { remodelAllowlist }: Pick<HandlerRecords, 'remodelAllowlist'>,
+  { accountId }: Brand,
+  { fromModel, fromSerial, toModel }: Remodel,
+): Promise<boolean> => {
+  const before = { fromModel, fromSerial: fromSerial ?? '', toModel: '' };
+  const [entry] = await remodelAllowlist.list(accountId, before, { fromModel, toModel }, 1);
+  return entry?.fromSerial === fromSerial;
+};
 
 export const consoleRemoveRemodel = formHandler({
   name: 'console_remove_remodel',

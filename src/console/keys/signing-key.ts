@@ -44,7 +44,8 @@ export const consoleSigningKey = screen({
     if (key === undefined) throw noSigningKey(brand.accountId, params.signing_key_sha3_384);
     return {
       title: `Signing key ${key.name}`,
-      lead: html`${leads[key.status]} <a href="${brandAddress(brand.accountId)}">To the brand ${brand.name}</a>`,
+      lead: html`${leads[key.status]}
+        <a href="${brandAddress(brand.accountId)}">To the brand <bdi>${brand.name}</bdi></a>`,
       content: html`${stepper('Registration of the key', steps, doneSteps[key.status])}
         ${keyFacts(key, await records.serialPolicies.ofKey(key.sha3_384))} ${requestStep(browsing, key)}
         ${answerStep(browsing, key)}

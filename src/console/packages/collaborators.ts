@@ -157,7 +157,8 @@ export const consoleAskRemoveCollaborator = screen({
       throw new Refusal('resource-not-found', 'This account does not collaborate on the package.');
     return {
       title: `Remove ${account.username} from ${subject.namespace}/${subject.name}?`,
-      lead: `From the next request on, ${account.displayName} and all tokens of the account lose access to the package.`,
+      lead: html`From the next request on, <bdi>${account.displayName}</bdi> and all tokens of the account lose access
+        to the package.`,
       content: html`${formOf(
           browsing,
           addressOf(subject, 'collaborators', account.id, 'remove'),

@@ -111,8 +111,8 @@ const columns: readonly Column<PackageListing>[] = [
     cell: (row) =>
       html`<span class="titled"
         >${packageIcon(row)}<span
-          ><a href="${addressOf(row)}">${row.name}</a
-          >${row.title === null || row.title === row.name ? nothing : html`<br /><span class="hint">${row.title}</span>`}</span
+          ><a href="${addressOf(row)}"><bdi>${row.name}</bdi></a
+          >${row.title === null || row.title === row.name ? nothing : html`<br /><span class="hint"><bdi>${row.title}</bdi></span>`}</span
         ></span
       >`,
   },

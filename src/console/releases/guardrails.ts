@@ -2,6 +2,7 @@
 import { addGuardrail, removeGuardrail } from '#acts/releases/tracks.ts';
 import { storeAdministratorOnPackage } from '#access/access-rules.ts';
 import { html } from '#http/pages/html.ts';
+import { Refusal } from '#domain/refusal.ts';
 import { shellWord } from '#domain/shell-word.ts';
 import { caller } from '#operations/caller.ts';
 import { withMessage } from '../messages.ts';
@@ -91,9 +92,15 @@ export const consoleAskRemoveGuardrail = screen({
   summary: 'Ask whether to remove a pattern for names of tracks.',
   access: storeAdministratorOnPackage('store-manage'),
   query: 'ConsoleGuardrailQuery',
+  refuses: ['resource-not-found'],
 
-  show({ package: subject, query, browsing }) {
+  async show({ package: subject, query, browsing, records }) {
     const { pattern = '' } = query;
+    if (!(await records.guardrails.list(subject.id)).some((guardrail) => guardrail.pattern === pattern))
+      throw new Refusal(
+        'resource-not-found',
+        `The package has no pattern '${pattern}', so there is nothing to remove.`,
+      );
     const address = addressOf(subject, 'guardrails');
     return {
       title: 'Remove the pattern?',

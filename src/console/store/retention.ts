@@ -75,10 +75,7 @@ const settingLinks = (settings: readonly string[]): HtmlContent =>
     ? 'none'
     : joined(
         settings.map(
-          (name) => html`<a href="${withQuery('/console/settings', { q: name })}"><code>${breakable(name)}</code></a>`,
+          (name) => html`<a href="${withQuery('/console/settings', { q: name })}"><code class="key">${name}</code></a>`,
         ),
         html`, `,
       );
-
-/** The name of a setting that breaks between its words only, on a narrow screen. */
-const breakable = (name: string): HtmlContent => joined(name.split(/(?<=[._])/), html`<wbr />`);

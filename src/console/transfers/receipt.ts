@@ -9,7 +9,7 @@ import { caller } from '#operations/caller.ts';
 import { formOf } from '../parts/form.ts';
 import { qrDrawing } from '../parts/qr-drawing.ts';
 import { facts } from '../parts/table.ts';
-import { count, exactTime, formatCount } from '../parts/values.ts';
+import { count, exactTime, formatCount, withValues } from '../parts/values.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOfTransfer } from './transfer-parts.ts';
@@ -70,7 +70,8 @@ export const consoleReceipt = screen({
 });
 
 /** The keys, the label and the end of the audit log: all sentences but the first, which the facts have, and the last, which is about files. */
-const evidenceOf = ({ sentences }: TransferReport): Html => html`<p>${sentences.slice(1, -1).join(' ')}</p>`;
+const evidenceOf = ({ sentences }: TransferReport): Html =>
+  html`<p>${withValues(sentences.slice(1, -1).join(' '))}</p>`;
 
 function changesOf({ changes = [] }: TransferReport): Html {
   const packages = [...Map.groupBy(changes, (change) => change.package)];
@@ -89,7 +90,7 @@ function approvalsOf({ lists }: TransferReport): Html {
     ? nothing
     : html`<h2>Approved by</h2>
         <ul>
-          ${items.slice(0, maxApprovals).map((item) => html`<li>${item}</li>`)}
+          ${items.slice(0, maxApprovals).map((item) => html`<li>${withValues(item)}</li>`)}
           ${items.length > maxApprovals ? html`<li>and ${count(items.length - maxApprovals)} more</li>` : nothing}
         </ul>`;
 }

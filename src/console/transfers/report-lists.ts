@@ -1,7 +1,7 @@
 // Shows the lists and sentences of a report on a transfer or a request.
 import { html, nothing, type Html } from '#http/pages/html.ts';
 import type { TransferReport } from '#http/transfer-desk.ts';
-import { count } from '../parts/values.ts';
+import { count, withValues } from '../parts/values.ts';
 
 /** The maximum of entries shown per list; the command shows all. */
 const maxListed = 100;
@@ -13,9 +13,9 @@ export const renderReport = ({ sentences, lists }: TransferReport): Html =>
         ({ heading, items }) =>
           html`<h2>${heading.replace(/:$/, '')}</h2>
             <ul>
-              ${items.slice(0, maxListed).map((item) => html`<li>${item}</li>`)}
+              ${items.slice(0, maxListed).map((item) => html`<li>${withValues(item)}</li>`)}
               ${items.length > maxListed ? html`<li>and ${count(items.length - maxListed)} more</li>` : nothing}
             </ul>`,
       )}
     <h2>Statement</h2>
-    ${sentences.map((sentence) => html`<p>${sentence}</p>`)}`;
+    ${sentences.map((sentence) => html`<p>${withValues(sentence)}</p>`)}`;

@@ -8,7 +8,7 @@ import { withQuery } from '../parts/address.ts';
 import { longField } from '../parts/form.ts';
 import { badge } from '../parts/notice.ts';
 import { emptyState, nextPage, table } from '../parts/table.ts';
-import { count, formatCount } from '../parts/values.ts';
+import { count, formatCount, withValues } from '../parts/values.ts';
 import { addressOfTransfer } from './transfer-parts.ts';
 
 /** The maximum of packages on a page, of their changes together, and of changes of one package; each change has about 0.5 kB. */
@@ -112,7 +112,7 @@ function renderPackage(
         ${fixed.length === 0 ? nothing : badge('good', `fixes ${formatCount(fixed.length, 'vulnerability', 'vulnerabilities')}`)}
         ${remarks.map((remark) => badge('note', remark.length > 40 ? `${remark.slice(0, 39)}…` : remark))}
       </summary>
-      ${problems.map(({ what: subject, why: cause }) => html`<p>${subject === name ? nothing : `${subject}: `}${cause}</p>`)}
+      ${problems.map(({ what: subject, why: cause }) => html`<p>${subject === name ? nothing : html`${withValues(subject)}: `}${withValues(cause)}</p>`)}
       ${changes.length === 0 ? nothing : renderChanges(name, changes)}
     </details>
     ${
@@ -137,11 +137,11 @@ const renderChanges = (name: string, changes: readonly PlanLine[]): Html =>
     empty: '',
     rows: changes.slice(0, maxChanges),
     columns: [
-      { heading: 'What', cell: ({ what: object }) => object },
-      { heading: 'Now', cell: ({ from: before }) => before ?? 'nothing' },
-      { heading: 'Then', cell: ({ to }) => to ?? 'nothing' },
+      { heading: 'What', cell: ({ what: object }) => withValues(object) },
+      { heading: 'Now', cell: ({ from: before }) => withValues(before ?? 'nothing') },
+      { heading: 'Then', cell: ({ to }) => withValues(to ?? 'nothing') },
       { heading: 'Word of', cell: ({ word }) => word },
-      { heading: 'Notes', cell: ({ notes }) => (notes.length === 0 ? 'none' : notes.join('; ')) },
+      { heading: 'Notes', cell: ({ notes }) => (notes.length === 0 ? 'none' : withValues(notes.join('; '))) },
     ],
   })}
   ${changes.length > maxChanges ? html`<p class="hint">And ${count(changes.length - maxChanges)} more changes.</p>` : nothing}`;

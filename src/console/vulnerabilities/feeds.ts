@@ -159,7 +159,7 @@ const effects: Readonly<Record<FeedFormat, string>> = {
 
 /** The feed beside the present one of its name. */
 function comparison(feed: ShownFeed, present: VulnerabilityFeed | undefined): Html {
-  const releases = (of: ShownFeed | undefined): string => of?.releases.join(', ') || 'none';
+  const releases = (of: ShownFeed): string => of.releases.join(', ') || 'none';
   const rows: (readonly [string, (of: ShownFeed) => Html | string])[] = [
     ['Dated', ({ datedAt }) => exactTime(datedAt)],
     ['Entries', ({ entries }) => count(entries)],

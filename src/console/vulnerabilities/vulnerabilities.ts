@@ -67,7 +67,10 @@ const packagesTable = (packages: readonly PackageFindingCounts[]): Html =>
   table<PackageFindingCounts>({
     caption: 'Packages with open findings, the highest risk first',
     columns: [
-      { heading: 'Package', cell: (entry) => html`<a href="${addressOf(entry)}">${entry.namespace}/${entry.name}</a>` },
+      {
+        heading: 'Package',
+        cell: (entry) => html`<a href="${addressOf(entry)}"><bdi>${entry.namespace}/${entry.name}</bdi></a>`,
+      },
       { heading: 'Known to be exploited', number: true, cell: ({ exploited }) => count(exploited) },
       { heading: 'Critical', number: true, cell: ({ open }) => count(open.critical) },
       { heading: 'High', number: true, cell: ({ open }) => count(open.high) },
@@ -87,7 +90,7 @@ const feedsTable = (feeds: readonly PresentFeed[], now: Date, canRemove: boolean
   table<PresentFeed>({
     caption: 'Feeds of advisories by their names',
     columns: [
-      { heading: 'Feed', cell: ({ source }) => source },
+      { heading: 'Feed', cell: ({ source }) => html`<bdi>${source}</bdi>` },
       {
         heading: 'State',
         cell: ({ isInForce }) => (isInForce ? badge('good', 'in force') : badge('note', 'being indexed')),
@@ -126,13 +129,13 @@ const acceptancesTable = (acceptances: readonly ListedAcceptance[], now: Date): 
             >${accepted.vulnerability}</a
           >`,
       },
-      { heading: 'Package', cell: ({ namespace, name }) => `${namespace}/${name}` },
+      { heading: 'Package', cell: ({ namespace, name }) => html`<bdi>${namespace}/${name}</bdi>` },
       { heading: 'Severity', cell: (accepted) => riskOf(accepted) },
       {
         heading: 'Until',
         cell: ({ until }) => html`<span>${exactTime(until)} <span class="hint">${distance(until, now)}</span></span>`,
       },
-      { heading: 'Reason', cell: ({ reason }) => reason },
+      { heading: 'Reason', cell: ({ reason }) => html`<bdi>${reason}</bdi>` },
     ],
     rows: acceptances,
     empty: 'No vulnerability is accepted.',

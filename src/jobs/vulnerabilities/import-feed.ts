@@ -45,7 +45,7 @@ export interface FeedImportResult {
   isPresent: boolean;
 }
 
-/** A feed whose file is in the store, and that is not in force. */
+/** A feed that was read from a file in the store. It is not in force. */
 export interface StoredFeed {
   feed: Omit<VulnerabilityFeed, 'importedAt' | 'importedBy'>;
   /** Problems of entries that were left out, at most ten. */
@@ -63,7 +63,7 @@ export function receiveFeed(
   return blobs.receive(content, { id: newId.uuid(), limit: maxFeedBytes, expected: size });
 }
 
-/** Reads a feed whose file is in the store, and makes its index. */
+/** Reads a feed from a file in the store, and makes its index. */
 export async function readStoredFeed(
   { records, blobs, now, signal }: Omit<FeedImportContext, 'acts' | 'newId'>,
   { size, sha256, sha3_384 }: ReceivedBlob,
@@ -79,7 +79,7 @@ export async function readStoredFeed(
   return { feed: { ...properties, source: source ?? properties.source, sha256, sha3_384, size }, problems, index };
 }
 
-/** Imports a feed whose file is in the store. */
+/** Imports a feed from a file in the store. */
 export async function importStoredFeed(
   means: FeedImportContext,
   stored: ReceivedBlob,

@@ -40,6 +40,8 @@ t.test('an administrator makes an account a brand', async (t) => {
   const made = await send({ account: ` ${store.ids.ada} `, name: "Acme's pumps" });
   t.match(made, { status: 200, address: new RegExp(`^${at}/`), text: /The account is a brand.*Acme's pumps/ });
   t.match(await send({ account: store.ids.ada, name: 'Acme' }), { status: 409, text: /is a brand already/ });
+  t.match((await root.open(at)).text, "Acme's pumps ada ", 'with the user name of the account');
+  t.match(made.html, `href="/console/people/${store.ids.ada}"><bdi>ada</bdi>`);
   t.same(await actsOn(store, `brand/${store.ids.ada}`), [`create_brand ${store.ids.root}`]);
 });
 
@@ -163,6 +165,8 @@ t.test('the remodel allowlist gains and loses entries', async (t) => {
   t.match(log, /created the model pump of brand/, 'the log names models and allowlists in words');
   t.match(log, /permitted remodels in the remodel allowlist of brand/);
   t.equal((await root.send(ask, `${at}/remove`)).status, 404);
+  t.match(await root.open(ask.address), { status: 404, text: /not permitted, so there is nothing to remove/ });
+  t.match(await root.open(`${at}/remove`), { status: 404 });
   const left = await store.beside.records.remodelAllowlist.list(
     brand,
     undefined,

@@ -57,5 +57,7 @@ t.test('an administrator adds a guardrail, and the publisher creates a track tha
   t.match((await root.send(ask, `${at}/remove`)).text, 'The pattern is removed.');
   t.match((await root.open(tracks)).text, '2.0', 'the track stays');
   t.equal((await root.send(ask, `${at}/remove`)).status, 404);
+  t.match(await root.open(ask.address), { status: 404, text: /has no pattern .*, so there is nothing to remove/ });
+  t.match(await root.open(`${at}/remove`), { status: 404 });
   t.not((await publisher.open(at)).status, 200);
 });

@@ -260,7 +260,7 @@ t.test('a transfer with a package that cannot be accepted is accepted without it
     'another choice',
   );
   t.equal(await counted(store, 'accept_transfer'), 0);
-  const digest = /The digest of these changes is ([0-9a-f]{64})\./.exec(narrowed.text)?.[1];
+  const digest = /The digest of these changes is ([0-9a-f]{64}) \./.exec(narrowed.text)?.[1];
   const accepted = await root.send(narrowed, `${address}/accept`);
   t.match(accepted.text, /The transfer is accepted\..*Left out snap\/taken-on: The administrator left it out/);
   const [row] = (await store.beside.records.audit.list(0, 10_000)).filter(

@@ -44,6 +44,9 @@ t.test('a request of the site is previewed, and downloaded as the command writes
   t.match((await root.open(`${carry}/requests`)).html, preview);
   const page = await root.open(preview);
   t.match(page.text, /Request 1 of here All of this leaves the site .*Subscriptions .*snap\/hello latest\/stable/);
+  t.match(page.html, /Made <time class="exact" datetime="[^"]*">[\d-]{10} [\d:]{5} UTC<\/time>/);
+  t.match(page.html, /the fingerprint <span class="copied"><code class="id"/);
+  t.match(page.html, /the SHA-256 <span class="copied"><code class="id"/);
   t.equal((await counted(store, 'make_request')).length, 0, 'a preview makes nothing');
   const { status, name, bytes } = await download(store, root, page, preview);
   t.match({ status, name }, { status: 200, name: 'attachment; filename="here-request-1.tar"' });

@@ -30,7 +30,7 @@ t.test('the page of a transfer shows a release of larder, and an administrator a
     page.text,
     new RegExp(`larder/1\\.2\\.0 1 change .* release ${installed.replaceAll('.', '\\.')} is installed`),
   );
-  t.match(page.text, /1\.2\.0 of 2026-03-01 is kept, manifest sha256:[0-9a-f]{64} source new release of larder/);
+  t.match(page.text, /1\.2\.0 of 2026-03-01 is kept, manifest sha256: [0-9a-f]{64} source new release of larder/);
   t.match(page.text, /Changes of larder from \S+ to 1\.2\.0 1\.2\.0: New <b>bold<\/b>\./);
   t.notMatch(page.html, /<b>bold/, 'as text');
   t.match(page.text, /Components that differ .* Unknown: the installed program or the release has no readable bill/);

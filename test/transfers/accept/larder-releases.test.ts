@@ -120,7 +120,12 @@ t.test('a release is previewed against the installed one, accepted, kept, saved 
   t.ok(changelog.length === 3 && changelog[2].length < 450, 'the lines between the versions, each with a limit');
   t.match(await site.json('release list'), { releases: [] }, 'nothing is kept before it is accepted');
 
-  await site.done(`transfer accept ${id} --seen ${preview.digest} --yes`);
+  const accepted = await site.larder(`transfer accept ${id} --seen ${preview.digest} --yes`);
+  t.match(
+    accepted,
+    { code: 0, out: /transfer receipt \w+' writes its receipt\.\n/ },
+    'a withdrawal would undo nothing',
+  );
   t.match(await site.json('release list'), {
     installed,
     releases: [{ version: '1.2.0', source: 'depot', commit: '6f'.repeat(20), 'accepted-by': /^cli:/ }],

@@ -45,7 +45,7 @@ t.test('packages are looked for', async (t) => {
     await ada.patch('/v1/snap/hello', { title: `Grüße <b>"to"</b> 'all'` });
     await ada.post('/v1/snap/hello/releases', [{ channel: 'stable', revision: 7 }]);
     const { html, text } = await adaAtHome.open(listPath);
-    t.match(html, /<a href="\/console\/packages\/snap\/hello"\s*>hello<\/a\s*>/);
+    t.match(html, /<a href="\/console\/packages\/snap\/hello"\s*><bdi>hello<\/bdi><\/a\s*>/);
     t.match(text, /hello Grüße <b>"to"<\/b> 'all' snap ada 1.2<b> 0/);
     t.notMatch(html, /<b>/);
     t.match(text, /harbour charm ada Nothing 0 0 bytes/);

@@ -65,7 +65,7 @@ t.test('an administrator uploads a feed, sees what it changes, and imports it', 
 
   const again = await bring(ubuntu(1001, 1002));
   t.match(again.text, 'This feed is present already.');
-  t.notMatch(again.html, '>Import</button>');
+  t.notMatch(again.html, /<button>\s*Import\s*</);
   const next = await bring(ubuntu(1001, 1002, 1003));
   t.match(next.text, /Releases that it adds none Releases that it drops none/);
   t.match(next.text, /Entries 2 3/);
@@ -78,7 +78,7 @@ t.test('a smaller feed needs a choice, and a name makes it another feed', async 
   await send(root, await bring(ubuntu(1001, 1002, 1003)));
   const page = await bring(ubuntu(1001));
   t.match(page.text, /The feed has only 1 entries, unlike the present feed 'ubuntu' with 3 entries/);
-  t.notMatch(page.html, '>Import</button>');
+  t.notMatch(page.html, /<button>\s*Import\s*</);
   const address = page.address;
   t.match(await root.open(`${address}?source=No+Name`), { status: 200, text: /The name of a feed has lower-case/ });
   const namedPage = await root.open(`${address}?source=other`);
@@ -110,7 +110,7 @@ t.test('an import and a removal wait for the approvals that the policy asks for'
   t.match(page.text, /The approval policy requires 1 approval\. The import becomes a proposal first\./);
   const waits = await send(root, page);
   t.match(waits.text, /proposed and waits for approvals.* waits as proposal 1 for 1 more approval/);
-  t.notMatch(waits.html, /<button>(?:Import|Propose)/);
+  t.notMatch(waits.html, /<button>\s*(?:Import|Propose)/);
   t.same(await listFeeds(store), []);
   const approve = (number: number) =>
     store.beside.acts.do(
@@ -162,7 +162,7 @@ t.test('a file that is no feed is refused, and the page of an invalid feed says 
     const page = await bring(Buffer.from(bytes));
     t.match(page, { status: 200, text: sentence }, name);
     t.match(page.text, / No feed was changed\./);
-    t.notMatch(page.html, /<b class="markup"|>Import<\/button>/);
+    t.notMatch(page.html, /<b class="markup"|<button>\s*Import\s*</);
   }
   t.same(await listFeeds(store), []);
   const mixed = zip({ 'a.json': JSON.stringify(osvRecord(advisory(1001))), 'b.json': JSON.stringify(broken) });

@@ -9,7 +9,8 @@ import { parseArgs } from 'node:util';
 
 import { chooseChanged } from './runner/changed.ts';
 import { keepCosts } from './runner/costs.ts';
-import { isLane, lanes, needsOwnProcess, selectFiles, type Lane } from './runner/lanes.ts';
+import { isLane, laneOf, lanes, needsOwnProcess, selectFiles, type Lane } from './runner/lanes.ts';
+import { makeMemoryFolder } from './runner/memory-folder.ts';
 import { runGroup, type FileResult } from './runner/process.ts';
 import { printFile, printSummary, printTimings } from './runner/report.ts';
 
@@ -67,6 +68,10 @@ if (values.changed && files.length === 0) {
   console.log('No test of this lane is affected.');
   process.exit();
 }
+// Other lanes write more, fill disks, and start servers that keep their data there.
+const isSmall = lane === 'tests' && files.every((file) => laneOf(file) === 'tests');
+const memoryFolder = isSmall ? makeMemoryFolder() : undefined;
+if (memoryFolder !== undefined) process.env['TMPDIR'] = memoryFolder;
 const processCount = Math.max(1, Number(values.jobs));
 const results = await runGroups(groupFiles(files, processCount), processCount);
 keepCosts(results);

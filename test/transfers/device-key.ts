@@ -109,7 +109,7 @@ export async function passesAsSite(t: Test, sites: DeviceSites, device: KeyDevic
   t.match(await check(other), { code: 1, err: /was not signed with this key/ });
 
   device.pull();
-  const away = /The keys in the key manager are not available: /;
+  const away = /The keys in the key manager are not available:\s/;
   t.match(await depot.larder(`transfer make ${join(stick, 'away.tar')}`), { code: 1, err: away });
   t.match(await depot.larder(`transfer request ${join(stick, 'away-request.tar')} --yes`), { code: 1, err: away });
   t.match(await depot.larder('status'), { out: away });

@@ -295,7 +295,7 @@ t.test('a release under the policy waits, and is done after its approval', async
   const rejected = await atHome.open(`${form}?revision=2&channels=stable`);
   t.match(
     rejected.text,
-    /This release was rejected as proposal 2 : not <b>before<\/b> Monday\. You can propose it again from/,
+    /This release was rejected as proposal 2 : not <b>before<\/b> Monday \. You can propose it again from/,
   );
   t.notMatch(rejected.html, /<b>before|method="post" action="[^"]+\/release"/);
 });

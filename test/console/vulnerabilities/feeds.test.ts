@@ -77,7 +77,7 @@ t.test('a smaller feed needs a choice, and a name makes it another feed', async 
   const { store, root, bring } = await importing(t);
   await send(root, await bring(ubuntu(1001, 1002, 1003)));
   const page = await bring(ubuntu(1001));
-  t.match(page.text, /The feed has only 1 entries, unlike the present feed 'ubuntu' with 3 entries/);
+  t.match(page.text, /The feed has only 1 entry, unlike the present feed 'ubuntu' with 3 entries/);
   t.notMatch(page.html, /<button>\s*Import\s*</);
   const address = page.address;
   t.match(await root.open(`${address}?source=No+Name`), { status: 200, text: /The name of a feed has lower-case/ });

@@ -2,22 +2,23 @@
 // away; part of `npm run test:long`.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 
 import t from 'tap';
 
 import { groups } from '#cli/index.ts';
-import { snapFixture } from '#test/fixtures/appliance.ts';
 import { boot, inPath, makeSystem, missingForContainer, type Container } from '#test/fixtures/servers/container.ts';
 import { copySources } from '#test/fixtures/sources.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
+import { buildPackage } from './build-package.ts';
 import { cloudInitSetsUpTwice } from './cloud-init.ts';
 import { aLostHostComesBack } from './lost-host.ts';
+import { noticeClosedConnections, publish } from './publish.ts';
 import { stick } from './stick.ts';
 import { aStoppedServiceShows } from './stopped-service.ts';
 
@@ -29,21 +30,6 @@ const base = mkdtempSync(join(tmpdir(), 'larder-deb-'));
 t.teardown(() => {
   rmSync(base, { recursive: true, force: true });
 });
-
-/** Builds the package from a copy of the sources in a folder; its file. */
-function built(name: string, environment: Record<string, string>, umask: number, ...args: string[]): string {
-  const folder = join(base, name);
-  const before = process.umask(umask);
-  try {
-    const env = { ...process.env, ...environment };
-    delete env['NODE_OPTIONS'];
-    execFileSync(process.execPath, ['packaging/deb.ts', ...args], { cwd: folder, env, stdio: 'pipe' });
-  } finally {
-    process.umask(before);
-  }
-  const file = readdirSync(join(folder, 'dist')).find((entry) => entry.endsWith('.deb'));
-  return join(folder, 'dist', file ?? '');
-}
 
 /** A later release: one migration more, and another number. */
 function laterRelease(): string {
@@ -58,7 +44,7 @@ function laterRelease(): string {
   const unit = join(folder, 'packaging/debian/larder.service');
   const text = readFileSync(unit, 'utf8').replace(/^Description=.*$/m, 'Description=larder of a later release');
   writeFileSync(unit, text.replace('RestartSec=2s', 'RestartSec=3s'));
-  return built('later', { SOURCE_DATE_EPOCH: '1800000000' }, 0o022, '--compression', 'none');
+  return buildPackage(folder, { SOURCE_DATE_EPOCH: '1800000000' }, 0o022, '--compression', 'none');
 }
 
 let deb = '';
@@ -67,10 +53,10 @@ const tree = join(base, 'tree');
 t.test('the same sources give the same package, wherever it is built', needsDpkg, (t) => {
   copySources(join(base, 'one'));
   copySources(join(base, 'elsewhere/other'), join(base, 'one'));
-  deb = built('one', { TZ: 'UTC', LC_ALL: 'C' }, 0o022);
+  deb = buildPackage(join(base, 'one'), { TZ: 'UTC', LC_ALL: 'C' }, 0o022);
   // Not compressed, which takes as long as everything else; the same archives compress to the same bytes.
   const elsewhere = { TZ: 'Asia/Tokyo', LC_ALL: 'C.UTF-8', HOME: '/nonexistent' };
-  const other = built('elsewhere/other', elsewhere, 0o077, '--compression', 'none');
+  const other = buildPackage(join(base, 'elsewhere/other'), elsewhere, 0o077, '--compression', 'none');
   for (const archive of ['--ctrl-tarfile', '--fsys-tarfile']) {
     const [first, two] = [deb, other].map((file) =>
       createHash('sha256')
@@ -193,7 +179,7 @@ t.test('it is installed, runs, is upgraded, goes back, and leaves the store behi
   t.match(status, /^NoNewPrivs:\s+1$/m);
   t.match(status, /^Seccomp:\s+2$/m);
   t.match(run('cat', `/proc/${mainPid(container)}/limits`), /^Max core file size +0 +0 /m);
-  const release = await publish(url, run('cat', '/var/lib/larder/admin.macaroon'));
+  const { readRelease: release } = await publish(url, run('cat', '/var/lib/larder/admin.macaroon'));
   t.match(await release(), { status: 200, revision: 1 });
   run('systemctl', 'reload', 'larder');
   t.match(await eventually(() => journal(container), /configuration reloaded/), /configuration reloaded/);
@@ -295,42 +281,6 @@ function readStatus(container: Container): string {
 
 function journal({ run }: Container): string {
   return run('journalctl', '--unit=larder', '--no-pager', '--output=cat');
-}
-
-/** Commands in the container hold up this process: without a turn of its own, it sends on a connection that the store has closed. */
-const noticeClosedConnections = (): Promise<void> => nextTurn();
-
-/** Publishes a snap and releases it; returns a function that requests that release. */
-async function publish(url: string, credential: string) {
-  let token = '';
-  const call = async (method: string, path: string, body?: unknown) => {
-    await noticeClosedConnections();
-    const response = await fetch(url + path, {
-      method,
-      headers: { ...(token && { authorization: `macaroon ${token}` }), 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the caller knows the shape
-    return { status: response.status, body: (await response.json()) as any };
-  };
-  token = (await call('POST', '/v1/tokens/offline/exchange', { macaroon: credential })).body.macaroon as string;
-  await call('POST', '/v1/snap', { name: 'tiny-app' });
-  const form = new FormData();
-  form.set('binary', new Blob([new Uint8Array(await snapFixture('app-xz'))]), 'tiny-app_1.10_amd64.snap');
-  const sent = (await (await fetch(`${url}/unscanned-upload/`, { method: 'POST', body: form })).json()) as {
-    upload_id: string;
-  };
-  const pushed = await call('POST', '/v1/snap/tiny-app/revisions', { 'upload-id': sent.upload_id });
-  for (;;) {
-    const review = await call('GET', pushed.body['status-url'] as string);
-    if (review.body.revisions[0].status === 'approved') break;
-    await sleep(100);
-  }
-  await call('POST', '/v1/snap/tiny-app/releases', [{ channel: 'edge', revision: 1 }]);
-  return async () => {
-    const { status, body } = await call('GET', '/v1/snap/tiny-app/releases');
-    return { status, revision: body['channel-map']?.[0]?.revision as number | undefined };
-  };
 }
 
 /** Waits until something answers there. */

@@ -75,7 +75,10 @@ const settingLinks = (settings: readonly string[]): HtmlContent =>
     ? 'none'
     : joined(
         settings.map(
-          (name) => html`<a href="${withQuery('/console/settings', { q: name })}"><code class="key">${name}</code></a>`,
+          (name) =>
+            html`<a href="${withQuery('/console/settings', { q: name })}"
+              ><code class="key">${joined(name.split(/(?<=[._])/), html`<wbr />`)}</code></a
+            >`,
         ),
         html`, `,
       );

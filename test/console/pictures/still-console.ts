@@ -14,7 +14,10 @@ import type { Client } from '#test/fixtures/appliance.ts';
 import { views } from '#test/fixtures/clients/browser.ts';
 import { pathOf } from '#test/fixtures/contract/requests.ts';
 import { furnishConsole } from '../furnish.ts';
+import { osvZip, type AdvisorySketch } from '#test/fixtures/vulnerabilities/feeds.ts';
+import { advisory } from '#test/operations/vulnerabilities/world.ts';
 import { receiving } from '../transfers/carrying.ts';
+import { sender } from '../transfers/sending.ts';
 import type { ConsoleStore, Visitor } from '../world.ts';
 import { steady } from './unsteady.ts';
 
@@ -69,18 +72,22 @@ export async function openStillConsole(t: Test): Promise<StillConsole> {
   const accepted = await bring(12, ['hello-on']);
   await acceptTransfer(root, accepted);
   const transfer = await bring(12, ['taken-on']);
+  const feed = await addFeeds(store, root);
   const [, session = ''] = /tokens\/([^/"]+)\/end"/.exec((await root.open('/console/myself')).html) ?? [];
   const [name = '', value = ''] = root.cookie.split(/=(.*)/s);
   const special: Record<string, Record<string, string>> = {
     console_receipt: { transfer: accepted },
     console_ask_remove_collaborator: { account_id: store.ids.bob },
+    console_uploaded_feed: { upload: feed },
   };
+  const queries: Record<string, string> = { console_ask_remove_feed: '?source=ubuntu' };
   const pages = consoleOperations
     .filter(({ method, name: operation }) => method === 'GET' && operation !== 'console_asset')
     .map((op) => ({
       name: op.name.replace('console_', ''),
       path: op.path,
-      address: pathOf(op, { ...subject, transfer, session_id: session, ...special[op.name] }),
+      address:
+        pathOf(op, { ...subject, transfer, session_id: session, ...special[op.name] }) + (queries[op.name] ?? ''),
     }));
   return { url: store.url, cookie: { name, value, url: store.url }, pages };
 }
@@ -116,6 +123,23 @@ async function acceptTransfer(root: Visitor, id: string): Promise<void> {
   const address = `/console/carry/transfers/${id}`;
   const { status, text } = await root.send(await root.open(address), `${address}/accept`);
   if (status !== 200) throw new Error(`cannot accept the transfer: ${status} ${text}`);
+}
+
+/** Imports a feed of advisories, and uploads a later one. Returns the id of the upload. */
+async function addFeeds(store: ConsoleStore, root: Visitor): Promise<string> {
+  const address = '/console/vulnerabilities';
+  const upload = async (...advisories: AdvisorySketch[]): Promise<string> => {
+    const feeds = sender(store, root, await root.open(address), `${address}/uploads`);
+    return (await feeds.whole(Buffer.from(osvZip(advisories)))).location;
+  };
+  const [first, later] = [1, 2].map((number) => ({
+    ...advisory(number),
+    modified: `2026-02-0${String(number)}T10:00:00Z`,
+  }));
+  const imported = await root.open(await upload(first!));
+  const { status, text } = await root.send(imported, imported.address);
+  if (status !== 200) throw new Error(`cannot import the feed: ${String(status)} ${text}`);
+  return /feeds\/([^/?]+)/.exec(await upload(first!, later!))?.[1] ?? '';
 }
 
 /** The scale of kept pictures: they are small, and a changed letter still changes more pixels than the bound. */

@@ -49,6 +49,9 @@ export const unsteadyTexts: readonly UnsteadyText[] = [
   { pattern: /(?<=\bRelease )[\w.+-]+\w/g, shown: '0.0.0', because: 'every release would change every page' },
 ];
 
+/** Times that a process of its own took from the real clock: the still clock has no milliseconds. */
+const realTime = /\.(?!000)\d{3}Z$/;
+
 /** Drawings of such texts, which are hidden. */
 const unsteadyDrawings = '.qr, svg[aria-label$="by the minute"]';
 
@@ -64,6 +67,8 @@ export async function steady(page: Page): Promise<void> {
       const text = replaced(node.data);
       if (text !== node.data) node.data = text;
     }
+    for (const time of document.querySelectorAll('time'))
+      if (${String(realTime)}.test(time.dateTime)) time.textContent = '2026-03-01 12:00 UTC';
     for (const hidden of document.querySelectorAll(${JSON.stringify(unsteadyDrawings)})) hidden.style.visibility = 'hidden';
     for (const field of document.querySelectorAll('input:not([type=checkbox], [type=radio], [type=file]), textarea'))
       field.value = replaced(field.value);

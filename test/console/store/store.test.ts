@@ -31,7 +31,7 @@ t.test('the use of the disk', async (t) => {
   t.match(page.text, /All packages use 2\.9 KiB/);
   t.match(page.html, /href="\/console\/packages\/bin\/hello"/);
   t.match(page.text, /Old revisions until they are deleted/);
-  t.match(page.text, /Uploads that no package has claimed 72 hours after their last bytes uploads\.unclaimed_hours/);
+  t.match(page.text, /Uploads that no package has claimed 72 hours after their last bytes uploads\. unclaimed_ hours/);
   for (const [, setting = ''] of page.html.matchAll(/href="(\/console\/settings\?q=[^"]+)"/g))
     t.notMatch((await root.open(setting)).text, /There is no such setting/, setting);
   t.match(page.text, /bin\/hello 2\.9 KiB nothing/);

@@ -25,6 +25,8 @@ export function bundleInParts(entry: string, together: readonly string[]): Map<s
     ...options(entry),
     format: 'esm',
     splitting: true,
+    // Made a call of require below, which knows what a part exports by default.
+    supported: { 'dynamic-import': true },
     outdir: join(root, 'none'),
     write: false,
     metafile: true,

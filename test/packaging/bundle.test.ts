@@ -1,6 +1,6 @@
 // The bundled program reads the same in every encoding, with any characters in its sources.
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileFunction } from 'node:vm';
@@ -52,6 +52,20 @@ t.test('the bundled program is ASCII, and its help shows the same with a few of 
   t.ok(loaded.length < 30, `${String(loaded.length)} of ${String(parts.size)} parts`);
   const texts = loaded.map((file) => readFileSync(file, 'latin1')).join('');
   t.notMatch(texts, /CREATE TABLE|better-sqlite3/, 'without the store');
+  t.end();
+});
+
+t.test('a package of CommonJS that is imported on demand has its default export in a part, too', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'larder-bundle-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const [entry, out] = [join(folder, 'main.ts'), join(folder, 'out')];
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(folder, 'old.cjs'), 'module.exports = { value: 7 };');
+  writeFileSync(entry, "void import('./old.cjs').then((old) => console.log(old.default.value));");
+  mkdirSync(out);
+  writeFileSync(join(out, 'package.json'), '{"type":"commonjs"}');
+  for (const [name, text] of bundleInParts(entry, [])) writeFileSync(join(out, name), text);
+  t.equal(execFileSync(process.execPath, [join(out, 'main.js')], { encoding: 'utf8' }), '7\n');
   t.end();
 });
 

@@ -6,7 +6,6 @@ import t from 'tap';
 
 import { folder } from '#test/cli/process.ts';
 import { larder } from '#test/cli/world.ts';
-import { largeTest } from '#test/fixtures/large.ts';
 import { download } from '#test/fixtures/packages/online-store.ts';
 import { offered, site, trust, twoSites } from './sites.ts';
 
@@ -95,7 +94,7 @@ t.test('a transfer that lacks content because an earlier one was lost is refused
   );
 });
 
-largeTest('a collector sends lost content again, also with a store on the same host', async (t) => {
+t.test('a collector sends lost content again, also with a store on the same host', async (t) => {
   const receiver = await site(t, 'site-a');
   const [home, fetched, stick] = [folder(t), folder(t), folder(t)];
   await download(fetched, offered('hello-on', 12));

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { chownSync, statSync } from 'node:fs';
+import { chownSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { becomeOwner, suspendRoot } from '#cli/frame/owner.ts';
 
@@ -26,6 +26,12 @@ function processOf(user: number, { unknown = false } = {}) {
     seteuid: note('seteuid'),
   };
 }
+
+/** The users of this machine, as the fields of their lines. */
+const accounts = (): string[][] =>
+  readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'));
 
 /** A data directory of a user other than root, even if root runs the tests. */
 function ownedFolder(t: Test, content = {}): { data: string; uid: number; gid: number } {
@@ -63,11 +69,11 @@ t.test('the owner runs as the owner, and another user is refused', async (t) => 
   becomeOwner(data, owner);
   t.strictSame(owner.did, []);
   const bob = processOf(uid + 1);
+  const [name] = accounts().find(([, , id]) => id === String(uid)) ?? [];
+  const user = name === undefined ? `with id ${String(uid)}` : `'${name}'`;
   t.throws(() => becomeOwner(data, bob), {
     name: 'Failure',
-    // By name where the list of users knows one.
-    message:
-      /belongs to the user (?:with id \d+|'[^']+'); run this as that user or as root, such as with 'sudo larder …'/,
+    message: `belongs to the user ${user}; run this as that user or as root, such as with 'sudo larder …'`,
   });
   t.strictSame(bob.did, []);
   const none = join(data, 'not there');

@@ -42,6 +42,7 @@ t.test('a component that a device installs is taken', async (t) => {
 });
 
 t.test('a component.yaml that a device refuses is refused with the reason', async (t) => {
+  // Each of them is refused by InfoFromComponentYaml in snap/component.go of snapd (commit 01f4cca597cc), which Debian's library lacks.
   for (const [yaml, reason] of [
     ['', /must be a mapping, with lines such as 'component: tiny-app\+words'/],
     ['- component', /must be a mapping/],

@@ -129,6 +129,8 @@ t.test('assertions that no package needs cross too, and count as far as a root v
 
   const some = await receiver.json(`transfer preview ${seen.id} --without assertion/model --without assertion/store`);
   t.match(some['left-out'], [{ what: 'model/16/ada/pump' }, { what: 'store/field' }]);
+  const shown = await receiver.larder(`transfer preview ${seen.id} --without assertion/model`);
+  t.equal(shown.out.split('model/16/ada/pump').length, 2, 'what is left out is listed once');
   const revisionOf = async (name: string): Promise<number | undefined> =>
     (await receiver.store.beside.records.assertions.find(name))?.revision;
   await receiver.json(`transfer accept ${seen.id} --without assertion/store --yes`);

@@ -106,7 +106,7 @@ const addForm = (browsing: Browsing): Html =>
     ${hostCommand('larder subscription add snap/hello --channel latest/stable --architecture amd64')}
     <p class="hint">
       The command also reads the charms of a bundle with <code>--bundle FILE</code>, and the snaps of a model with
-      <code>--model FILE</code>.
+      <code>--model FILE</code>. <code>larder subscription remove snap/hello</code> removes one.
     </p>`;
 
 export const consoleSubscribe = formHandler({

@@ -169,6 +169,7 @@ t.test('an administrator subscribes to packages and to a set, and removes a subs
   t.match(await send({ packages: 'snap/hello', channels: '//' }), { status: 400, text: /is not a channel/ });
   const added = await send({ packages: 'snap/hello\ncharm/postgresql-k8s', channels: '14/stable', arm64: 'yes' });
   t.match(added.text, 'The packages are subscribed to.');
+  t.match(added.text, /larder subscription add .* larder subscription remove snap\/hello removes one/);
   t.match(added.text, 'snap/hello 14/stable amd64, arm64 a subscription');
   t.match((await send({ set: 'juju' })).text, 'snap/juju 3.6/stable amd64 set juju');
   const removed = await root.send(await root.open(at), `${at}/remove`, { package: 'snap/hello' });

@@ -11,7 +11,7 @@ const files = [
   ...readdirSync(import.meta.dirname)
     .filter((name) => /\.(?:servers\.|tools\.|long\.)?test\.ts$/.test(name))
     .map((name) => join(import.meta.dirname, name)),
-  join(import.meta.dirname, '../packaging/stopped-service.ts'),
+  join(import.meta.dirname, '../packaging/system/stopped-service.ts'),
 ];
 
 /** The codes of the rows in a test; each of them is typed as one of a fault. */

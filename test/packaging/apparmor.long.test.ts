@@ -12,8 +12,8 @@ import { freePort } from '#test/fixtures/free-port.ts';
 import { runUnbooted } from '#test/fixtures/servers/container.ts';
 import { bootMachine, makeMachine, missingForMachine, type Machine } from '#test/fixtures/servers/machine.ts';
 import { copySources } from '#test/fixtures/sources.ts';
-import { buildPackage } from './build-package.ts';
-import { publish } from './publish.ts';
+import { buildPackage } from './system/build-package.ts';
+import { publish } from './system/publish.ts';
 
 const skip = missingForMachine();
 t.setTimeout(3_000_000);

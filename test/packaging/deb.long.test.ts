@@ -15,12 +15,12 @@ import { boot, inPath, makeSystem, missingForContainer, type Container } from '#
 import { copySources } from '#test/fixtures/sources.ts';
 import { freePort } from '#test/fixtures/free-port.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
-import { buildPackage } from './build-package.ts';
-import { cloudInitSetsUpTwice } from './cloud-init.ts';
-import { aLostHostComesBack } from './lost-host.ts';
-import { noticeClosedConnections, publish } from './publish.ts';
-import { stick } from './stick.ts';
-import { aStoppedServiceShows } from './stopped-service.ts';
+import { buildPackage } from './system/build-package.ts';
+import { cloudInitSetsUpTwice } from './system/cloud-init.ts';
+import { aLostHostComesBack } from './system/lost-host.ts';
+import { noticeClosedConnections, publish } from './system/publish.ts';
+import { stick } from './system/stick.ts';
+import { aStoppedServiceShows } from './system/stopped-service.ts';
 
 const needsDpkg = { skip: withoutPrograms('dpkg-deb') };
 const needsContainer = { skip: missingForContainer() };

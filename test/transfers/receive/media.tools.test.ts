@@ -8,7 +8,7 @@ import t from 'tap';
 import { partSizeFor } from '#cli/transfers/make/writing-options.ts';
 import { folder } from '#test/cli/process.ts';
 import { withoutPrograms } from '#test/fixtures/programs.ts';
-import { stick as formatted } from '#test/packaging/stick.ts';
+import { stick as formatted } from '#test/packaging/system/stick.ts';
 import { offered, twoSites } from '#test/transfers/sites.ts';
 
 const MiB = 1024 * 1024;

@@ -6,7 +6,7 @@ import type { Test } from 'tap';
 import { freePort } from '#test/fixtures/free-port.ts';
 import { boot, makeSystem, type Container } from '#test/fixtures/servers/container.ts';
 
-const userData = join(import.meta.dirname, '../../packaging/cloud-init/user-data');
+const userData = join(import.meta.dirname, '../../../packaging/cloud-init/user-data');
 /** Only the modules that run the lines of the file: the container shares the network of this machine. */
 const configuration = `network: {config: disabled}
 datasource_list: [NoCloud]

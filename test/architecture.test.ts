@@ -141,7 +141,7 @@ const handWrittenLists: HandWrittenList[] = [
   {
     folder: 'src/jobs',
     list: 'src/appliance/background.ts',
-    declaration: /^export (?:const|function) (\w+)(?= ?=? ?\([^)]*\): BackgroundJob\b)/gm,
+    declaration: /^export (?:const|function) (\w+)(?= ?=? ?\((?:(?!^\}|^export )[^])*?\): BackgroundJob\b)/gm,
     line: (name) => `${name}(…), in jobsOf`,
   },
   {

@@ -84,7 +84,8 @@ export const defects: readonly SeededDefect[] = [
     file: 'src/engine/sqlite/group-commit.ts',
     text: 'return () => resolve(result);',
     defect: 'resolve(result); return () => undefined;',
-    finds: anyViolation,
+    // A new store reads the table that its first change has made.
+    finds: /no such table: migrations/,
   },
   {
     name: 'the entry of the audit log is in another transaction',

@@ -13,7 +13,7 @@ import { logQuery, pauseLength, shiftClocks, toEntry } from './one-host.ts';
 import { prepareTransfers, trustRoots, trustSource, type RunCommand } from './load/prepared-transfers.ts';
 import type { Disturbance, StoreSetUp } from './run.ts';
 
-type Test = Parameters<typeof startHosts>[0];
+type Test = Parameters<typeof startHosts>[0] & { comment(text: string): void };
 
 /** The networks of the hosts: to their database server, and to their bucket. */
 interface Networks {
@@ -68,17 +68,27 @@ function disturbNetwork(engine: string, networks: readonly Network[]): Record<st
   };
 }
 
+/** How many checks pass between two comments on a host that is not ready: a wait that never ends shows its reason. */
+const checksPerComment = 300;
+
 /** Waits until a host can work. One that was away for too long ends itself, and is started as by systemd. */
-async function awaitReady(host: Host): Promise<void> {
+async function awaitReady(host: Host, comment: (text: string) => void): Promise<void> {
+  let checks = 0;
   await until(async () => {
     if (host.hasEnded()) await host.start();
-    return host.isReady();
+    if (await host.isReady()) return true;
+    if (++checks % checksPerComment === 0) {
+      const says = await host.ask('/readyz').then(({ text }) => text, String);
+      comment(`${host.name} is not ready: ${says} ${host.log().slice(-2000)}`);
+    }
+    return false;
   });
 }
 
 /** Starts a store that so many hosts serve. */
 export async function startSeveralHosts(t: Test, size: number): Promise<StoreSetUp> {
   const shiftClock = shiftClocks(t);
+  const comment = (text: string): void => t.comment(text);
   const store = await startHosts(t, size, { initOptions: approverOptions });
   const handouts = store.made['approvers'] as ApproverHandout[];
   const { hosts, server, swift, database } = store;
@@ -100,7 +110,7 @@ export async function startSeveralHosts(t: Test, size: number): Promise<StoreSet
     urls: hosts.map(({ url }) => url),
     credential,
     async readLog() {
-      for (const host of hosts) await awaitReady(host);
+      for (const host of hosts) await awaitReady(host, comment);
       const { rows } = await server.ask(logQuery, database);
       return rows.map((row) => toEntry(row as Parameters<typeof toEntry>[0]));
     },
@@ -120,7 +130,7 @@ export async function startSeveralHosts(t: Test, size: number): Promise<StoreSet
       async pause(choices) {
         const host = choices.pick(hosts);
         await host.pause(pauseLength(choices));
-        await awaitReady(host);
+        await awaitReady(host, comment);
       },
       async database(choices) {
         await server.stop(choices.pick(['crash', 'order']));

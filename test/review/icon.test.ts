@@ -1,5 +1,6 @@
 import t from 'tap';
 
+import { pngHeader } from '#test/fixtures/packages/png-header.ts';
 import { iconMediaType, iconName, maxIconBytes, readIcon } from '#review/icon.ts';
 
 function iconOf(bytes: Uint8Array) {
@@ -35,13 +36,6 @@ t.test('a picture is recognized by its first bytes, and named by its type', asyn
 });
 
 t.test('a picture of one pixel, and one that fills the memory of a browser, are no icons', async (t) => {
-  const png = (width: number, height: number): Buffer => {
-    const bytes = Buffer.alloc(33);
-    bytes.write('89504e470d0a1a0a0000000d49484452', 'hex');
-    bytes.writeUInt32BE(width, 16);
-    bytes.writeUInt32BE(height, 20);
-    return bytes;
-  };
   // A comment, a Huffman table and the frame.
   const jpeg = (width: number, height: number): Buffer => {
     const frame = Buffer.from('ffd8fffe00046162ffc4000400ffffc0000b0800000000010100', 'hex');
@@ -49,7 +43,7 @@ t.test('a picture of one pixel, and one that fills the memory of a browser, are 
     frame.writeUInt16BE(width, 21);
     return frame;
   };
-  for (const picture of [png, jpeg]) {
+  for (const picture of [pngHeader, jpeg]) {
     for (const [width, height] of [
       [16, 16],
       [512, 256],

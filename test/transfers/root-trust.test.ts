@@ -54,7 +54,7 @@ async function sites(t: Test) {
   return { records: store.beside.records, run, trustRoots, approve, accept, bring };
 }
 
-t.test('a root that is trusted no more vouches for nothing in a transfer that waits, at any stage', async (t) => {
+t.test('after a root is distrusted, it vouches for nothing in a waiting transfer, at any stage', async (t) => {
   const { records, run, trustRoots, approve, accept, bring } = await sites(t);
   for (const [at, stage] of stages.entries()) {
     const { id, number } = await bring(stage, `hello-o${String(at)}`);

@@ -10,6 +10,14 @@ export const formOf = (browsing: BrowserEvidence['browsing'], address: string, c
     ${content}
   </form>`;
 
+/** The field of the one file of a form. */
+export const fileField = ({ label, accept, hint }: { label: string; accept: string; hint: HtmlContent }): Html =>
+  html`<div class="field">
+    <label for="file">${label}</label>
+    <input id="file" name="file" type="file" accept="${accept}" required aria-describedby="file-hint" />
+    <p class="hint" id="file-hint">${hint}</p>
+  </div>`;
+
 /** A form that uploads one small file, without a script. */
 export const fileForm = (
   browsing: BrowserEvidence['browsing'],
@@ -18,11 +26,7 @@ export const fileForm = (
 ): Html =>
   html`<form method="post" action="${address}" enctype="multipart/form-data" hx-boost="false">
     <input type="hidden" name="form-token" value="${browsing.formToken(address)}" />
-    <div class="field">
-      <label for="file">${label}</label>
-      <input id="file" name="file" type="file" accept="${accept}" required aria-describedby="file-hint" />
-      <p class="hint" id="file-hint">${hint}</p>
-    </div>
+    ${fileField({ label, accept, hint })}
     <button>${button}</button>
   </form>`;
 

@@ -1,6 +1,7 @@
 // The form that uploads a file. Without script it sends the file as a whole; the script of the console sends pieces.
 import { html, nothing, type HtmlContent, type Html } from '#http/pages/html.ts';
 import type { Browsing } from '#macaroons/authority.ts';
+import { fileField } from './form.ts';
 
 /** The addresses of the form and of the script. */
 export interface UploadAddresses {
@@ -46,11 +47,7 @@ export const uploadForm = (
     ${several ? html`data-several` : nothing}
   >
     <input type="hidden" name="form-token" value="${browsing.formToken(whole)}" />
-    <div class="field">
-      <label for="file">${label}</label>
-      <input id="file" name="file" type="file" accept="${accept}" required aria-describedby="file-hint" />
-      <p class="hint" id="file-hint">${hint}</p>
-    </div>
+    ${fileField({ label, accept, hint })}
     <button>Upload</button>
     <progress max="1" value="0" aria-label="Progress of the upload" hidden></progress>
     <output hidden></output>

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
+import { pngHeader } from '#test/fixtures/packages/png-header.ts';
 import type { Page } from 'playwright-core';
 
 import { updateOwnAccount } from '#acts/accounts/details.ts';
@@ -173,13 +174,6 @@ t.test('a right-to-left name leaves the words beside it where they are', needsBr
   }
 });
 
-const png = (width: number, height: number): Buffer => {
-  const bytes = Buffer.alloc(33);
-  bytes.write('89504e470d0a1a0a0000000d49484452', 'hex');
-  bytes.writeUInt32BE(width, 16);
-  bytes.writeUInt32BE(height, 20);
-  return bytes;
-};
 const script = '<svg xmlns="http://www.w3.org/2000/svg"><script>document.title = "ran"</script></svg>';
 
 t.test(
@@ -188,7 +182,12 @@ t.test(
   async (t) => {
     const store = await startConsole(t);
     const ada = await store.as('ada');
-    const icons = { 'one-pixel': png(1, 1), large: png(4096, 4096), script: Buffer.from(script), fine: png(64, 64) };
+    const icons = {
+      'one-pixel': pngHeader(1, 1),
+      large: pngHeader(4096, 4096),
+      script: Buffer.from(script),
+      fine: pngHeader(64, 64),
+    };
     for (const [name, icon] of Object.entries(icons)) {
       await ada.post('/v1/snap', { name });
       const file = `meta/gui/icon.${name === 'script' ? 'svg' : 'png'}`;

@@ -5,7 +5,7 @@ import type { Picture } from './png.ts';
 export const maxDifferentShare = 0.001;
 const bandHeight = 32;
 
-/** Colours that keep all their bits: those of areas, of which a small change is seen. */
+/** How many colours keep all their bits. They fill areas, where readers see a small change. */
 const maxExactColours = 16;
 const red = 0xd0_00_00;
 

@@ -44,7 +44,7 @@ export const pictureViews = views.filter(({ width }) => width !== 640);
 
 export type PictureView = (typeof pictureViews)[number];
 
-/** Makes the disk of the machine one of 256 GiB, of which a quarter is free. */
+/** Makes the disk of the machine one of 256 GiB, with 64 GiB free. */
 function setDisk(t: Test): void {
   const { statfsSync } = fs;
   const blocks = 2 ** 26;

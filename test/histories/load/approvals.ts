@@ -52,7 +52,7 @@ export async function releaseGated(
 export async function approve(working: WorkingClient): Promise<void> {
   const { client, work, choices } = working;
   const isRepeated = choices.below(20) === 0;
-  const approvers = work.approvers.filter(({ hasNewCode }) => hasNewCode !== isRepeated);
+  const approvers = work.approvers.filter((approver) => (isRepeated ? approver.mayRepeatCode : approver.hasNewCode));
   if (approvers.length === 0 || work.proposals.length === 0) return readProposal(working);
   const [approver, number] = [choices.pick(approvers), choices.pick(work.proposals)];
   const code = approver.takeCode();

@@ -28,6 +28,8 @@ export const approvalRules = (approvers: readonly { id: string }[]): string[] =>
 export const password = 'four pumps at the harbour, 9';
 
 const stepMs = 30_000;
+/** How often a code is sent at most. Ten failures without a login between them make an account wait. */
+const maxSent = 3;
 
 /** An approver with a token, and an authenticator that knows which codes were sent. */
 export class Approver {
@@ -48,6 +50,11 @@ export class Approver {
   /** Whether the authenticator shows a code that was not sent yet. */
   get hasNewCode(): boolean {
     return Math.floor(Date.now() / stepMs) > this.#step;
+  }
+
+  /** Whether the authenticator's code was sent, but not so often that failures begin to slow the account's logins down. */
+  get mayRepeatCode(): boolean {
+    return !this.hasNewCode && this.#codes.get(codeAt(this.#secret, this.#step))!.sent < maxSent;
   }
 
   /** The code of this half minute, to be sent. */

@@ -43,8 +43,11 @@ export interface ReceivedTransferPart {
 export interface TransferCommands {
   /** Receives a part of a transfer, like `larder transfer receive`. These unclaimed uploads hold its bytes, in this order. */
   receiveUploads(uploads: readonly string[], actor: Actor): Promise<ReceivedTransferPart>;
-  /** Everything that a request of this site would say now. */
-  previewRequest(actor: Actor): Promise<TransferReport>;
+  /**
+   * Everything that a request of this site would say now; undefined while it is prepared. With `continues` it is the preview that was
+   * being prepared before.
+   */
+  previewRequest(actor: Actor, options: { continues: boolean }): Promise<TransferReport | undefined>;
   /** The file of a new request of this site, like `larder transfer request`; records the export. */
   makeRequest(actor: Actor): Promise<{ name: string; bytes: Uint8Array }>;
 }

@@ -1,4 +1,5 @@
 // A store with its console, and people at browsers without scripts: `fetch` does the work of the browser.
+import { until } from '#test/fixtures/until.ts';
 import { startIdentity, password, type How, type IdentityStore } from '#test/identity/world.ts';
 
 type Test = Parameters<typeof startIdentity>[0];
@@ -23,6 +24,17 @@ export interface Visitor {
   logIn(username: string, more?: Record<string, string>): Promise<Page>;
   /** Sends the form of a page with this address, with the given values and its hidden fields; follows the redirect. */
   send(page: Page, address: string, fields?: Record<string, string>, headers?: Record<string, string>): Promise<Page>;
+}
+
+/** Opens a page that may say first that its content is prepared, until the page does not refresh itself any more. */
+export async function openReady(visitor: Pick<Visitor, 'open'>, address: string): Promise<Page> {
+  let page = await visitor.open(address);
+  await until(async () => {
+    if (!page.html.includes('hx-trigger="every')) return true;
+    page = await visitor.open(address);
+    return false;
+  });
+  return page;
 }
 
 export interface ConsoleStore extends IdentityStore {

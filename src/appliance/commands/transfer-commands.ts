@@ -7,29 +7,63 @@ import { basename, join } from 'node:path';
 import { hours, type Now } from '#domain/clock.ts';
 import { makeFolder } from '#files/durable.ts';
 import { listNames } from '#files/read.ts';
-import type { ReceivedTransferPart, TransferCommands } from '#http/transfer-desk.ts';
+import type { Actor } from '#acts/act.ts';
+import type { ReceivedTransferPart, TransferCommands, TransferReport } from '#http/transfer-desk.ts';
+import type { StoreRecords } from '#records/index.ts';
 import { scriptDigest } from '#transfers/request/fetch-table.ts';
 import type { SiteRequestContent } from '#transfers/request/request-content.ts';
 import { toRequestReport } from '#transfers/request/request-report.ts';
 import type { PageCommands } from './page-commands.ts';
+import { withinWait } from './within-wait.ts';
+
+interface TransferCommandParts {
+  directory: string;
+  now: Now;
+  records: Pick<StoreRecords, 'audit'>;
+}
 
 export const createTransferCommands = (
   { runOnce, runShared }: PageCommands,
-  { directory, now }: { directory: string; now: Now },
+  { directory, now, records }: TransferCommandParts,
 ): TransferCommands => ({
   receiveUploads: (uploads, actor) =>
     runShared<ReceivedTransferPart>(['transfer', 'receive', ...uploads.flatMap((id) => ['--upload', id])], actor),
-  async previewRequest(actor) {
+  previewRequest: createRequestPreview(async (actor) => {
     const argv = ['transfer', 'request', '.', '--dry-run'];
     const { request } = await runShared<{ request: SiteRequestContent }>(argv, actor);
     return toRequestReport(request, scriptDigest());
-  },
+  }, records),
   makeRequest: (actor) =>
     withRequestFolder({ directory, now }, async (folder) => {
       const { file } = await runOnce<{ file: string }>(['transfer', 'request', folder, '--yes'], actor);
       return { name: basename(file), bytes: await readFile(file) };
     }),
 });
+
+/** A page shows itself within this time, and the preview as soon as it is ready. */
+const previewWaitMs = 100;
+
+/** Keeps the last preview until the store changes, because it takes a scan of all released packages. */
+function createRequestPreview(
+  prepare: (actor: Actor) => Promise<TransferReport>,
+  { audit }: Pick<StoreRecords, 'audit'>,
+): TransferCommands['previewRequest'] {
+  let last: { seq: number | undefined; report: Promise<TransferReport> } | undefined;
+  return async (actor, { continues }) => {
+    const seq = (await audit.head())?.seq;
+    // A page that waits gets the preview for which it waits, even if the store changes all the time.
+    if (last === undefined || (last.seq !== seq && !continues)) {
+      last = { seq, report: prepare(actor) };
+      last.report.catch(() => undefined);
+    }
+    try {
+      return await withinWait(last.report, previewWaitMs);
+    } catch (error) {
+      last = undefined;
+      throw error;
+    }
+  };
+}
 
 /** Gives a folder for the file of a request, and removes it afterwards. */
 async function withRequestFolder<Result>(

@@ -1,14 +1,15 @@
 // Waits for the result of long work as long as a page may take.
 import { seconds } from '#domain/clock.ts';
 
+/** How long a page waits that says afterwards that the work continues. */
 const maxWaitMs = seconds(5);
 
-/** The result, or undefined if there is none within a few seconds. The work continues. */
-export async function withinWait<Result>(whole: Promise<Result>): Promise<Result | undefined> {
+/** The result, or undefined if there is none within the wait. The work continues. */
+export async function withinWait<Result>(whole: Promise<Result>, waitMs = maxWaitMs): Promise<Result | undefined> {
   const late = Promise.withResolvers<undefined>();
   const timer = setTimeout(() => {
     late.resolve(undefined);
-  }, maxWaitMs);
+  }, waitMs);
   try {
     return await Promise.race([whole, late.promise]);
   } finally {

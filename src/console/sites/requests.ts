@@ -9,6 +9,7 @@ import { placeOf } from '#operations/page.ts';
 import { writeCursor } from '#operations/cursor.ts';
 import type { Subscription } from '#records/sites/subscriptions.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
+import { isAutomaticRefresh } from '../parts/auto-refresh.ts';
 import { nextPage, pageSize, table } from '../parts/table.ts';
 import { hostCommand } from '../parts/host-command.ts';
 import { count, distance, exactTime, size } from '../parts/values.ts';
@@ -71,7 +72,14 @@ export const consolePreviewRequest = screen({
   refuses: ['resource-not-found', 'conflict', 'sealed', 'shutting-down'],
 
   async show(call) {
-    const report = await call.transfers.previewRequest(caller(call));
+    const report = await call.transfers.previewRequest(caller(call), { continues: isAutomaticRefresh(call.request) });
+    if (report === undefined)
+      return {
+        title: 'The next request',
+        lead: 'The store reads all of its released packages.',
+        content: html`<p><a class="button" href="${previewAddress}">Show the preview</a></p>`,
+        moves: true,
+      };
     return {
       title: report.title,
       lead: 'All of this leaves the site with the request.',

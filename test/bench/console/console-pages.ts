@@ -1,7 +1,9 @@
 // Every page of the console in a store of 10,000 packages and 100,000 devices: processor time, size, and first paint.
+import type { ChildProcess } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { chromium } from 'playwright-core';
 import { consoleOperations } from '#console/index.ts';
@@ -9,8 +11,17 @@ import { changeConfig } from '#configuration/config.ts';
 import { browserOptions } from '#test/fixtures/clients/browser.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
 import { openStore } from '#test/fixtures/records/writable.ts';
+import { larder } from '#test/cli/world.ts';
 import { grow } from '../harness/grow.ts';
-import { busyness, median, processorTime, startServer, stopServer, watchMachine } from '../harness/measure.ts';
+import {
+  busyness,
+  median,
+  processTime,
+  startServer,
+  stopServer,
+  timeBetween,
+  watchMachine,
+} from '../harness/measure.ts';
 import { growConsole } from './grow-console.ts';
 
 const packages = Number(process.env['LARDER_PACKAGES'] ?? 10_000);
@@ -25,6 +36,9 @@ const rows = {
 /** Milliseconds of the processors, bytes, and milliseconds until the first paint on an idle machine. */
 const limits = { milliseconds: 100, bytes: 200_000, paint: 300 };
 const rounds = 5;
+/** A page that shows itself before its content is ready: how often it is loaded again, as the browser does. Others move for ever. */
+const maxReloads = 10;
+const reloadMs = 1_000;
 const requestsPerRound = 3;
 /** The package with much of everything. */
 const large = 'grown-77';
@@ -50,9 +64,10 @@ export async function consolePages(): Promise<void> {
   const machine = watchMachine(child);
   const url = `http://127.0.0.1:${String(ready.port)}`;
   const headers = { cookie: `larder-session=${session}`, accept: 'text/html' };
-  const ask = async (path: string): Promise<{ status: number; bytes: number }> => {
+  const ask = async (path: string): Promise<LoadedPage> => {
     const reply = await fetch(url + path, { headers, redirect: 'manual' });
-    return { status: reply.status, bytes: Buffer.byteLength(await reply.text()) };
+    const html = await reply.text();
+    return { status: reply.status, bytes: Buffer.byteLength(html), isReady: !/<main[^>]*hx-trigger/.test(html) };
   };
   const paths = [...pagesAbout(subject), ...searches];
   console.log(
@@ -61,19 +76,13 @@ export async function consolePages(): Promise<void> {
   );
   const over: string[] = [];
   for (const path of paths) {
-    const first = await ask(path);
-    const costs: number[] = [];
-    for (let round = 0; round < rounds; round++) {
-      const before = processorTime(child);
-      for (let number = 0; number < requestsPerRound; number++) await ask(path);
-      costs.push((processorTime(child) - before) / requestsPerRound);
-    }
-    const cost = median(costs);
+    const { cost, first } = await measurePage(() => ask(path), child);
     const isOver = cost > limits.milliseconds || first.bytes > limits.bytes;
     if (isOver) over.push(path);
     console.log(
       `  ${isOver ? '!' : ' '} ${path.padEnd(64)} ${cost.toFixed(1).padStart(6)} ms ${String(first.bytes).padStart(7)}` +
-        (first.status === 200 ? '' : `  (${String(first.status)})`),
+        (first.status === 200 ? '' : `  (${String(first.status)})`) +
+        (first.prepared === undefined ? '' : `  (prepared before, with ${first.prepared.toFixed(0)} ms)`),
     );
   }
   over.push(...(await slowPaints(url, session, paths)));
@@ -81,6 +90,33 @@ export async function consolePages(): Promise<void> {
   await stopServer(child);
   rmSync(directory, { recursive: true, force: true });
   if (over.length > 0) throw new Error(`cannot hold these within ${JSON.stringify(limits)}: ${over.join(', ')}`);
+}
+
+interface LoadedPage {
+  status: number;
+  bytes: number;
+  /** Whether it does not load itself again. */
+  isReady: boolean;
+}
+
+/** Loads a page until its content is ready, then the median of the processor time of a load in milliseconds. */
+async function measurePage(
+  load: () => Promise<LoadedPage>,
+  child: ChildProcess,
+): Promise<{ cost: number; first: LoadedPage & { prepared?: number } }> {
+  const unprepared = processTime(child);
+  let first: LoadedPage & { prepared?: number } = await load();
+  for (let more = 0; !first.isReady && more < maxReloads; more++) {
+    await sleep(reloadMs);
+    first = { ...(await load()), prepared: timeBetween(unprepared, processTime(child)) };
+  }
+  const costs: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const before = processTime(child);
+    for (let number = 0; number < requestsPerRound; number++) await load();
+    costs.push(timeBetween(before, processTime(child)) / requestsPerRound);
+  }
+  return { cost: median(costs), first };
 }
 
 /** Prints the first contentful paints in Chromium; returns the pages over the limit. */
@@ -103,6 +139,8 @@ async function makeStore(): Promise<string> {
   changeConfig(join(directory, 'larder.toml'), { 'devices.snap': true, 'devices.remember': true });
   await grow(directory, packages);
   growConsole(directory, large, rows);
+  const { code, err } = await larder(`site init here --data ${directory}`);
+  if (code !== 0) throw new Error(`cannot name the site: ${err}`);
   return directory;
 }
 

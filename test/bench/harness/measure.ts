@@ -93,14 +93,41 @@ export function processorTime({ pid }: { pid?: number | undefined }): number {
   }, 0);
 }
 
+/** Milliseconds between two ticks of the kernel's clock. */
+const tickMs = 10;
+
+/** The processor time of all threads of a process, and with its ended threads, which is known in steps of a tick. */
+export interface ProcessTime {
+  running: number;
+  whole: number;
+}
+
+export function processTime({ pid }: { pid?: number | undefined }): ProcessTime {
+  const [user = 0, system = 0] = fieldsOf(`/proc/${String(pid)}/stat`)
+    .slice(11, 13)
+    .map(Number);
+  return { running: processorTime({ pid }), whole: (user + system) * tickMs };
+}
+
+/** Milliseconds between two times, with threads that have ended since. */
+export function timeBetween(before: ProcessTime, after: ProcessTime): number {
+  const running = after.running - before.running;
+  const ended = after.whole - before.whole - running;
+  return ended > 2 * tickMs ? running + ended : running;
+}
+
+/** The fields of a process after the name of its program, which ends with the last bracket. */
+const fieldsOf = (file: string): string[] =>
+  readFileSync(file, 'latin1')
+    .replace(/^.*\) /, '')
+    .split(' ');
+
 /** Milliseconds of processor time of all processes of a server, including ended ones. */
 export function serverTime(server: PostgresServer): number {
   const first = `/proc/${String(server.pid())}`;
-  // After the name of the program, which ends with the last bracket: the 14th and 15th field are those of the ended children.
-  const fields = readFileSync(`${first}/stat`, 'latin1')
-    .replace(/^.*\) /, '')
-    .split(' ');
-  const ended = (Number(fields[13]) + Number(fields[14])) * 10;
+  // The 14th and 15th field are those of the ended children.
+  const fields = fieldsOf(`${first}/stat`);
+  const ended = (Number(fields[13]) + Number(fields[14])) * tickMs;
   return processesOf(server).reduce((sum, pid) => sum + processorTime({ pid }), ended);
 }
 

@@ -18,7 +18,7 @@ import { osvZip, type AdvisorySketch } from '#test/fixtures/vulnerabilities/feed
 import { advisory } from '#test/operations/vulnerabilities/world.ts';
 import { receiving } from '../transfers/carrying.ts';
 import { sender } from '../transfers/sending.ts';
-import type { ConsoleStore, Visitor } from '../world.ts';
+import { openReady, type ConsoleStore, type Visitor } from '../world.ts';
 import { steady } from './unsteady.ts';
 
 type Test = Parameters<typeof receiving>[0];
@@ -73,6 +73,7 @@ export async function openStillConsole(t: Test): Promise<StillConsole> {
   await acceptTransfer(root, accepted);
   const transfer = await bring(12, ['taken-on']);
   const feed = await addFeeds(store, root);
+  await openReady(root, '/console/carry/requests/preview');
   const [, session = ''] = /tokens\/([^/"]+)\/end"/.exec((await root.open('/console/myself')).html) ?? [];
   const [name = '', value = ''] = root.cookie.split(/=(.*)/s);
   const special: Record<string, Record<string, string>> = {

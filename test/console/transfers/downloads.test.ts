@@ -9,7 +9,7 @@ import { itself } from '#acts/act.ts';
 import { requestRegistration } from '#acts/keys/signing-keys.ts';
 import { parseAssertion } from '#assertions/format/assertion.ts';
 import { addBrand, addSigningKey } from '#test/fixtures/brands.ts';
-import { startConsole, type ConsoleStore, type Page, type Visitor } from '#test/console/world.ts';
+import { openReady, startConsole, type ConsoleStore, type Page, type Visitor } from '#test/console/world.ts';
 import { readRequest } from '#transfers/request/request-file.ts';
 import { done } from './carrying.ts';
 
@@ -37,12 +37,12 @@ t.test('a request of the site is previewed, and downloaded as the command writes
   const store = await startConsole(t);
   const preview = `${carry}/requests/preview`;
   const root = await store.visit('root');
-  t.match(await root.open(preview), { status: 404, text: /larder site init/ }, 'a site without a name');
+  t.match(await openReady(root, preview), { status: 404, text: /larder site init/ }, 'a site without a name');
   t.notMatch((await root.open(carry)).html, preview);
   await done(`site init here --data ${store.directory}`);
   await done(`subscription add snap/hello --data ${store.directory}`);
   t.match((await root.open(`${carry}/requests`)).html, preview);
-  const page = await root.open(preview);
+  const page = await openReady(root, preview);
   t.match(page.text, /Request 1 of here All of this leaves the site .*Subscriptions .*snap\/hello latest\/stable/);
   t.match(page.html, /Made <time class="exact" datetime="[^"]*">[\d-]{10} [\d:]{5} UTC<\/time>/);
   t.match(page.html, /the fingerprint <span class="copied"><code class="id"/);

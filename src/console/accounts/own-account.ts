@@ -79,7 +79,7 @@ export const consoleMyself = screen({
           empty: 'Nothing is.',
         })}
         ${nextPage(next && withQuery(myselfAddress, { cursor: next }))}
-        <p><a class="button" href="${myselfAddress}/new-token">New token, for snapcraft, charmcraft or CI</a></p>`,
+        <p><a class="button" href="${myselfAddress}/new-token">New token</a></p>`,
     };
   },
 });

@@ -24,7 +24,7 @@ import { hostCommand } from '../parts/host-command.ts';
 import { badge } from '../parts/notice.ts';
 import { emptyState, facts, nextPage, pageSize } from '../parts/table.ts';
 import { timeline, type TimelineEvent } from '../parts/timeline.ts';
-import { count, distance, time } from '../parts/values.ts';
+import { count, distance, identifier, time } from '../parts/values.ts';
 import { readRecordsProof } from '../store/records-proof.ts';
 import { formHandler, screen } from '../screen.ts';
 import { toTimelineEvents } from './sentences.ts';
@@ -146,9 +146,9 @@ const detailsOf = ({ seq, action, actor, object, details, hash, sessionId, reque
       ['Who', html`<a href="${withQuery(address, { actor })}">${actor}</a>`],
       ['Act', html`<a href="${withQuery(address, { act: toActName(action) })}">${toActName(action)}</a>`],
       ['To what', html`<a href="${withQuery(address, { object })}">${object}</a>`],
-      sessionId === null ? undefined : ['Session', html`<code>${sessionId}</code>`],
-      requestId === null ? undefined : ['Request', html`<code>${requestId}</code>`],
-      ['Hash', html`<code>${hash}</code>`],
+      sessionId === null ? undefined : ['Session', identifier(sessionId)],
+      requestId === null ? undefined : ['Request', identifier(requestId)],
+      ['Hash', identifier(hash)],
     ])}
     ${details === '{}' ? nothing : html`<pre tabindex="0">${JSON.stringify(JSON.parse(details), null, 1)}</pre>`}`;
 

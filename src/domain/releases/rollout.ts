@@ -144,6 +144,19 @@ export function durationText(durationSeconds: number): string {
   return `${String(durationSeconds / unit)} ${name}`;
 }
 
+/** A rest of a step in hours and minutes, rounded up: `23 h 55 min`. */
+function remainingText(restSeconds: number): string {
+  const inMinutes = Math.ceil(restSeconds / 60);
+  const parts = [
+    [Math.floor(inMinutes / 60), 'h'],
+    [inMinutes % 60, 'min'],
+  ] as const;
+  return parts
+    .filter(([number]) => number > 0)
+    .map(([number, unit]) => `${String(number)} ${unit}`)
+    .join(' ');
+}
+
 /** The devices of a rollout by their results. Each serial counts once. */
 export interface RolloutResults {
   /** Devices that took the revision, failed, came back with the older one, or fell silent after the offer. */
@@ -181,7 +194,7 @@ export function judgeRollout(
   const wait = (because: string): RolloutVerdict => ({ verdict: 'wait', because });
   if (tried >= bound.devices && passes(troubled, tried)) return pause;
   if (servedSeconds < intervalSeconds)
-    return wait(`the step lasts ${durationText(Math.ceil((intervalSeconds - servedSeconds) / 60) * 60)} more`);
+    return wait(`the step lasts ${remainingText(intervalSeconds - servedSeconds)} more`);
   if (open > 0 && passes(troubled + open, tried + open))
     return wait(`${formatCount(open, 'device has', 'devices have')} not reported a result yet`);
   if (passes(troubled, tried)) return pause;

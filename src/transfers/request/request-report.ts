@@ -17,7 +17,7 @@ export function toRequestReport(statement: SiteRequestContent, scriptDigest: str
       ...(statement.label === undefined ? [] : [`The label of ${statement.site} is ${statement.label}.`]),
       inventory.kind === 'none'
         ? 'It does not list the contents of the site.'
-        : `It names ${formatCount(inventory.contents.length, 'content')} of the site, by their digests (${inventory.kind === 'all' ? 'all' : 'imported ones only'}).`,
+        : `It names ${formatCount(inventory.contents.length, 'content')} of the site by digest (${inventory.kind === 'all' ? 'all' : 'imported ones only'}).`,
       `The script fetch.sh with it has the SHA-256 ${scriptDigest}; 'sh fetch.sh FOLDER' fetches the requested packages.`,
     ],
     lists: [

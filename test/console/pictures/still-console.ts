@@ -1,7 +1,9 @@
 // A console whose pages look the same in every run: a furnished store under a clock that stands still.
 import fs from 'node:fs';
+import { join } from 'node:path';
 import { syncBuiltinESMExports } from 'node:module';
 import { mock } from 'node:test';
+import SQLite from 'better-sqlite3';
 import type { Browser, Page } from 'playwright-core';
 
 import { itself } from '#acts/act.ts';
@@ -9,7 +11,7 @@ import { changeRole } from '#acts/accounts/accounts.ts';
 import { changeApprovalPolicy } from '#acts/approvals/proposals.ts';
 import { consoleOperations } from '#console/index.ts';
 import { noPolicy, readReleaseRule } from '#domain/approvals/approval-policy.ts';
-import { minutes } from '#domain/clock.ts';
+import { after, days, minutes, timestamp } from '#domain/clock.ts';
 import type { Client } from '#test/fixtures/appliance.ts';
 import { views } from '#test/fixtures/clients/browser.ts';
 import { pathOf } from '#test/fixtures/contract/requests.ts';
@@ -73,10 +75,12 @@ export async function openStillConsole(t: Test): Promise<StillConsole> {
   await acceptTransfer(root, accepted);
   const transfer = await bring(12, ['taken-on']);
   const feed = await addFeeds(store, root);
+  await addDevice(store);
   await openReady(root, '/console/carry/requests/preview');
   const [, session = ''] = /tokens\/([^/"]+)\/end"/.exec((await root.open('/console/myself')).html) ?? [];
   const [name = '', value = ''] = root.cookie.split(/=(.*)/s);
   const special: Record<string, Record<string, string>> = {
+    console_device: device,
     console_receipt: { transfer: accepted },
     console_ask_remove_collaborator: { account_id: store.ids.bob },
     console_uploaded_feed: { upload: feed },
@@ -106,6 +110,23 @@ async function addCollaborator(store: ConsoleStore): Promise<void> {
     tokens: { token: string }[];
   };
   await bob.post(`${at}/accept`, { token: tokens[0]?.token });
+}
+
+const device = { brand_id: 'acme', model: 'pump', serial: 'SN-00000001' };
+
+/** A device as its calls leave it, with one snap. */
+async function addDevice(store: ConsoleStore): Promise<void> {
+  const { id } = (await store.beside.records.packages.find('snap', 'tiny-app'))!;
+  const db = new SQLite(join(store.directory, 'larder.db'));
+  const { number } = db.prepare('INSERT INTO passing_seen_snaps (package_id) VALUES (?) RETURNING number').get(id) as {
+    number: number;
+  };
+  const [first, last] = [-days(2), -minutes(3)].map((age) => timestamp(after(store.clock.now, age)));
+  db.prepare(
+    `INSERT INTO passing_seen_devices (brand_id, model, serial, first_at, last_at, holds, offers)
+     VALUES (?, ?, ?, ?, ?, ?, '')`,
+  ).run(device.brand_id, device.model, device.serial, first, last, `${number.toString(36)}:1`);
+  db.close();
 }
 
 /** A release that two people must approve. */

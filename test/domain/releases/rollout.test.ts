@@ -165,3 +165,17 @@ t.test('a rollout rises only if the bound would hold even if every open offer fa
   t.equal(judgeRollout(plan, { tried: 100, troubled: 0, open: 0, triedInStep: 100 }, 3599).verdict, 'wait', 'too soon');
   t.end();
 });
+
+t.test('the rest of a step is said in hours and minutes, rounded up', (t) => {
+  const results = { tried: 0, troubled: 0, open: 0, triedInStep: 0 };
+  const day = readRolloutPlan({ steps: [10], intervalSeconds: 86_400, bound: { percentage: 5, devices: 20 } });
+  for (const [servedSeconds, rest] of [
+    [0, '24 h'],
+    [300, '23 h 55 min'],
+    [82_799, '1 h 1 min'],
+    [82_801, '1 h'],
+    [86_399, '1 min'],
+  ] as const)
+    t.equal(judgeRollout(day, results, servedSeconds).because, `the step lasts ${rest} more`, rest);
+  t.end();
+});

@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import packer from '@yao-pkg/pkg/lib-es5/sea.js';
 
 import { launchAsset } from '#platform/embedded.ts';
+import { placesAsset, type AssetPlaces } from '#platform/executable-file.ts';
 import { nativeAsset } from '#platform/native.ts';
 import { readReleaseKeys, releaseKeysFile } from '#transfers/larder-release/release-keys.ts';
 import { bundle, bundleInParts, files, packageFiles, release, root, workers } from './bundle.ts';
@@ -23,6 +24,9 @@ import { digest, ownArchitecture, runtimeFor, type Architecture } from './runtim
 
 const sizeLimit = 125_000_000;
 const work = join(root, 'dist/build');
+
+/** Holds the space of the places, which are known only when the executable is complete. */
+const noPlaces = '{}'.padEnd(400);
 
 /** Commands whose parts come first in the executable: the ones that people run most, and the server. */
 const frequentCommands = [
@@ -48,7 +52,9 @@ export async function buildExecutable(arch: Architecture): Promise<string> {
   bundle('packaging/launch.ts', join(work, 'main.cjs'));
   const shortened = join(work, 'node');
   writeFileSync(shortened, withoutDebuggingData(runtime), { mode: 0o755 });
-  await pack(shortened, arch, assets(arch));
+  const packed = assets(arch);
+  await pack(shortened, arch, packed);
+  writePlaces(join(work, 'larder'), packed);
   const version = verify(join(work, 'larder'), runtime, arch);
   renameSync(join(work, 'larder'), output);
   rmSync(work, { recursive: true });
@@ -99,6 +105,9 @@ function assets(arch: Architecture): Record<string, string> {
   embedded.set('built/components.json', components);
   for (const [name, file] of Object.entries(program(arch))) embedded.set(name, file);
   embedded.set(launchAsset, join(work, 'main.cjs'));
+  const places = join(work, placesAsset);
+  writeFileSync(places, noPlaces);
+  embedded.set(placesAsset, places);
   const list = join(work, 'assets.json');
   writeFileSync(list, JSON.stringify([...embedded.keys()].sort()));
   embedded.set('assets.json', list);
@@ -165,6 +174,24 @@ async function pack(runtime: string, arch: Architecture, assets: Record<string, 
   if (TMPDIR === undefined) delete process.env['TMPDIR'];
   else process.env['TMPDIR'] = TMPDIR;
   chmodSync(join(work, 'larder'), 0o755);
+}
+
+/** Writes where the assets are that the program reads from the file of the executable. */
+function writePlaces(executable: string, packed: Readonly<Record<string, string>>): void {
+  const file = readFileSync(executable);
+  const placeOf = (name: string): [number, number] => {
+    const bytes = readFileSync(packed[name]!);
+    const from = file.indexOf(bytes);
+    if (from === -1) throw new Error(`cannot use the executable: the asset ${name} is not in it`);
+    return [from, from + bytes.length];
+  };
+  const assets = Object.fromEntries([assetsOfProgram.parts, nativeAsset].map((name) => [name, placeOf(name)]));
+  const places = JSON.stringify({ size: file.length, assets } satisfies AssetPlaces).padEnd(noPlaces.length);
+  const at = file.indexOf(noPlaces);
+  if (places.length !== noPlaces.length || at === -1 || at !== file.lastIndexOf(noPlaces))
+    throw new Error('cannot use the executable: it has no space for the places of its assets');
+  file.write(places, at, 'latin1');
+  writeFileSync(executable, file);
 }
 
 /** The executable runs, its size is in bounds, and the injection has left the runtime's symbols as they were. */

@@ -3,11 +3,13 @@
 // server three fifths (`npm run bench -- memory`).
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
-import { getAsset, getRawAsset } from 'node:sea';
+import { getAsset } from 'node:sea';
 
+import { openAsset } from '#platform/executable-file.ts';
+import { releaseBuffer } from '#platform/small-heap.ts';
 import { assetsOfProgram, scriptOf, type Part, type ProgramIndex } from './program.ts';
 
-const parts = Buffer.from(getRawAsset(assetsOfProgram.parts));
+const readParts = openAsset(assetsOfProgram.parts);
 const index = JSON.parse(getAsset(assetsOfProgram.index, 'utf8')) as ProgramIndex;
 const { execPath } = process;
 const requireBuiltin = createRequire(import.meta.url);
@@ -25,7 +27,11 @@ function load(name: string): object {
   const place = index[name];
   if (place === undefined) throw new Error(`cannot find the part '${name}' of the program`);
   const [from, compiledFrom, to] = place;
-  const script = scriptOf(name, parts.toString('latin1', from, compiledFrom), parts.subarray(compiledFrom, to));
+  const bytes = readParts(from, to);
+  const textLength = compiledFrom - from;
+  const script = scriptOf(name, bytes.toString('latin1', 0, textLength), bytes.subarray(textLength));
+  // The engine has copied both. The next garbage collection would come too late: the parts of a command are read within 100 ms.
+  releaseBuffer(bytes);
   const module = { exports: {} };
   loaded.set(name, module);
   const part = script.runInThisContext() as Part;

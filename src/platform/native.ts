@@ -15,8 +15,11 @@ import {
   type Stats,
 } from 'node:fs';
 import { join } from 'node:path';
-import { getRawAsset, isSea } from 'node:sea';
+import { isSea } from 'node:sea';
 import { workerData } from 'node:worker_threads';
+
+import { openAsset } from './executable-file.ts';
+import { releaseBuffer } from './small-heap.ts';
 
 /** The asset name of the module in the executable; packaging/build.ts writes it. */
 export const nativeAsset = 'native/better_sqlite3.node';
@@ -36,11 +39,17 @@ let loaded: LoadedModule | undefined;
 export function nativeBinding(): object | undefined {
   if (!isSea()) return undefined;
   const { native } = (workerData ?? {}) as { native?: string };
-  loaded ??=
-    native === undefined
-      ? loadNative(Buffer.from(getRawAsset(nativeAsset)), installedCopy, directories(process.env))
-      : load(native, native);
+  loaded ??= native === undefined ? loadEmbedded() : load(native, native);
   return loaded.binding;
+}
+
+function loadEmbedded(): LoadedModule {
+  const bytes = openAsset(nativeAsset)();
+  try {
+    return loadNative(bytes, installedCopy, directories(process.env));
+  } finally {
+    releaseBuffer(bytes);
+  }
 }
 
 /** The path that a worker thread passes to `nativeBindingAt`. */
@@ -58,12 +67,13 @@ export const nativeBindingAt = (path: string | undefined): object | undefined =>
  * places fail, throws with the reason of each.
  */
 export function loadNative(bytes: Buffer, installed: string, places: readonly string[]): LoadedModule {
-  const digest = sha256(bytes);
+  let computed: string | undefined;
+  const digest = (): string => (computed ??= sha256(bytes));
   const reasons = new Set<string>();
   const ways = [
     () => fromInstalledCopy(installed, digest),
     ...places.map((place) => () => fromUnnamedFile(place, bytes)),
-    ...places.map((place) => () => fromPrivateDirectory(place, bytes, digest)),
+    ...places.map((place) => () => fromPrivateDirectory(place, bytes, digest())),
   ];
   for (const way of ways) {
     try {
@@ -91,12 +101,12 @@ function directories(environment: NodeJS.ProcessEnv): string[] {
  * Checks that only root can have written the copy, and loads exactly the file that was read. The descriptor stays open, here as below, so
  * that its path leads other threads to the same file even if an upgrade installs a new one.
  */
-function fromInstalledCopy(file: string, digest: string): LoadedModule {
+function fromInstalledCopy(file: string, digest: () => string): LoadedModule {
   const fd = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW);
   try {
     const status = fstatSync(fd);
     if (!status.isFile() || status.uid !== 0 || writableByOthers(status)) throw new Error(`${file}: not root's alone`);
-    if (sha256(readFileSync(fd)) !== digest) throw new Error(`${file}: belongs to another version`);
+    if (sha256(readFileSync(fd)) !== digest()) throw new Error(`${file}: belongs to another version`);
     return load(`/proc/self/fd/${String(fd)}`, file);
   } catch (error) {
     closeSync(fd);

@@ -14,9 +14,14 @@ const index = JSON.parse(getAsset(assetsOfProgram.index, 'utf8')) as ProgramInde
 const { execPath } = process;
 const requireBuiltin = createRequire(import.meta.url);
 const requirePart = Object.assign(
-  (name: string): unknown => (name.startsWith('./') ? load(name.slice(2)) : requireBuiltin(name)),
+  (name: string): unknown =>
+    name.startsWith('./') ? load(name.slice(2)) : forTls.has(name) ? loadedAtUse(name) : requireBuiltin(name),
   requireBuiltin,
 );
+/** Modules that start a thread for the root certificates: 1 MB, which a store without TLS does not need. */
+const forTls: ReadonlySet<string> = new Set(['https', 'node:https', 'node:tls']);
+const loadedAtUse = (name: string): object =>
+  new Proxy({}, { get: (_, key): unknown => Reflect.get(requireBuiltin(name) as object, key) });
 const loaded = new Map<string, { exports: object }>();
 
 load('main.js');

@@ -1,10 +1,9 @@
 // Builds the logins with client certificates, and the server that browsers present their certificates to. It offers nothing else.
-import { Server as TlsServer } from 'node:https';
 import { noSessionTickets } from '#domain/cryptography.ts';
 
 import type { ConnectionLimits } from '#http/connection-limits.ts';
 import type { CertificateLogins } from '#http/identity-provider.ts';
-import { createServer, type ServerOptions } from '#http/server.ts';
+import { createServer, isTlsServer, type ServerOptions } from '#http/server.ts';
 import { createCertificateLogins, problemOfSession } from '#identity/certificates/logins.ts';
 import { createCertificateTrust, type CertificateTrust, type TrustMaterial } from '#identity/certificates/trust.ts';
 import { certificateOperations } from '#identity/operations.ts';
@@ -91,8 +90,8 @@ const contextOf = (certificate: Certificate, { ca, crl }: TrustMaterial) => ({
 });
 
 /** Before each handshake: looks whether the authorities, the revocation lists or the certificate of the server have changed. */
-function followFiles(server: unknown, certificate: Certificate, trust: CertificateTrust, first: TrustMaterial): void {
-  if (!(server instanceof TlsServer)) return;
+function followFiles(server: object, certificate: Certificate, trust: CertificateTrust, first: TrustMaterial): void {
+  if (!isTlsServer(server)) return;
   let [material, own] = [first, certificate.current()];
   server.prependListener('connection', () => {
     const fresh = trust.material();

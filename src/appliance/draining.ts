@@ -1,9 +1,9 @@
 // Drains connections at a stop: a download is not cut off for a restart, because not every client resumes it.
 import type { IncomingMessage, Server } from 'node:http';
-import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 
 import { minutes, seconds } from '#domain/clock.ts';
+import { isTlsServer } from '#http/server.ts';
 
 /** A connection without traffic for this long is closed: snapd itself gives up below 4,096 bytes per second. */
 const downloadIdleMs = seconds(60);
@@ -31,7 +31,7 @@ export interface DrainLimits {
 export function followConnections(server: Server): (limits: DrainLimits) => Promise<void> {
   const open = new Set<Socket>();
   const requests = new Map<Socket, IncomingMessage>();
-  server.on(server instanceof TlsServer ? 'secureConnection' : 'connection', (socket: Socket) => {
+  server.on(isTlsServer(server) ? 'secureConnection' : 'connection', (socket: Socket) => {
     open.add(socket);
     socket.once('close', () => {
       open.delete(socket);

@@ -1,9 +1,8 @@
 // Listens for connections, and stops: requests in progress are finished first.
 import type { Server } from 'node:http';
-import { Server as TlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-import type { StoreServer } from '#http/server.ts';
+import { isTlsServer, type StoreServer } from '#http/server.ts';
 import { seconds } from '#domain/clock.ts';
 
 /** How long a stop waits for handlers after the last connection has closed. */
@@ -24,7 +23,7 @@ export async function listen(server: Server, where: string): Promise<string> {
     throw new Error(`cannot listen on ${where}`, { cause: error });
   }
   const address = server.address() as AddressInfo;
-  return `${server instanceof TlsServer ? 'https' : 'http'}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
+  return `${isTlsServer(server) ? 'https' : 'http'}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`;
 }
 
 /**

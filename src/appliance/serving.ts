@@ -1,7 +1,6 @@
 // Answers requests: builds the services of the handlers, the server, and its listener.
 import { deriveKey } from '#domain/cryptography.ts';
 import type { Server } from 'node:http';
-import { Server as TlsServer } from 'node:https';
 import { join } from 'node:path';
 
 import { cohortKeys } from '#assertions/devices/cohort-keys.ts';
@@ -11,7 +10,7 @@ import { createDocuments } from '#documents/documents.ts';
 import { createLastHour, type Minute } from '#http/metrics/last-hour.ts';
 import { createMetrics, type MetricCounts, type Metrics } from '#http/metrics/metrics.ts';
 import { isSameSecret } from '#access/same-secret.ts';
-import { createServer } from '#http/server.ts';
+import { createServer, isTlsServer } from '#http/server.ts';
 import type { BackupDesk } from '#http/backup-desk.ts';
 import type { FeedDesk } from '#http/feed-desk.ts';
 import type { ServerServices } from '#http/services.ts';
@@ -163,7 +162,7 @@ function connectionsOf({ limits, team }: ApplianceOptions): ConnectionLimits {
 }
 
 function followCertificate(server: Server, certificate: Certificate): void {
-  if (!(server instanceof TlsServer)) return;
+  if (!isTlsServer(server)) return;
   certificate.onRenewal((tls) => {
     server.setSecureContext(secureContext(tls) ?? {});
   });

@@ -1,7 +1,11 @@
 // The HTTP server. The only file that imports Koa.
 import { EventEmitter, once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createHttpsServer, type ServerOptions as HttpsOptions } from 'node:https';
+import {
+  createServer as createHttpsServer,
+  type Server as TlsServer,
+  type ServerOptions as HttpsOptions,
+} from 'node:https';
 
 import Koa from 'koa';
 
@@ -32,6 +36,9 @@ export interface StoreServer {
   /** Resolves when no handler is running, not even for a disconnected client. */
   settled(): Promise<void>;
 }
+
+/** Whether a server speaks TLS. Not by its class: Node's module reads the root certificates, and the executable loads it at its first use. */
+export const isTlsServer = (server: object): server is TlsServer => 'setSecureContext' in server;
 
 const notAProxy = ['405 Method Not Allowed', 'method-not-allowed', 'This server is not a proxy.'] as const;
 

@@ -1,6 +1,7 @@
 // Sends a browser to the address where it presents its client certificate, and logs the person in there.
 import type { IncomingMessage } from 'node:http';
-import { TLSSocket } from 'node:tls';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 
 import { anyone } from '#access/access-rules.ts';
 import type { PresentedCertificate } from '#http/identity-provider.ts';
@@ -82,8 +83,11 @@ export const finishCertificateLogin = operation({
   },
 });
 
+/** Not by its class, so that Node's module for TLS is loaded only if the store uses it. */
+const isEncrypted = (socket: Socket): socket is TLSSocket => 'encrypted' in socket;
+
 function presentedBy({ socket }: IncomingMessage): PresentedCertificate {
-  if (!(socket instanceof TLSSocket)) return { certificate: undefined, problem: undefined };
+  if (!isEncrypted(socket)) return { certificate: undefined, problem: undefined };
   const { authorizationError: error } = socket as { authorizationError?: string | { code?: string } | null };
   const code = typeof error === 'string' ? error : error?.code;
   return {

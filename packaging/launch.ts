@@ -20,8 +20,18 @@ const requirePart = Object.assign(
 );
 /** Modules that start a thread for the root certificates: 1 MB, which a store without TLS does not need. */
 const forTls: ReadonlySet<string> = new Set(['https', 'node:https', 'node:tls']);
-const loadedAtUse = (name: string): object =>
-  new Proxy({}, { get: (_, key): unknown => Reflect.get(requireBuiltin(name) as object, key) });
+const loadedAtUse = (name: string): object => {
+  const builtin = (): object => requireBuiltin(name) as object;
+  return new Proxy(
+    {},
+    {
+      get: (_, key): unknown => Reflect.get(builtin(), key),
+      has: (_, key) => Reflect.has(builtin(), key),
+      ownKeys: () => Reflect.ownKeys(builtin()),
+      getOwnPropertyDescriptor: (_, key) => Reflect.getOwnPropertyDescriptor(builtin(), key),
+    },
+  );
+};
 const loaded = new Map<string, { exports: object }>();
 
 load('main.js');

@@ -12,10 +12,17 @@ import { caller } from '#operations/caller.ts';
 import type { Holdings } from '#records/accounts/holdings.ts';
 import { formOf, tick } from '../parts/form.ts';
 import { formatCount, isolated } from '../parts/values.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { invalidLimit } from './account.ts';
 import { accountAddress } from './address.ts';
+
+const withMessage = declareMessages({
+  'account-disabled': 'The account is disabled. The store refuses its password and its tokens.',
+  'account-enabled': 'The account is enabled.',
+  'tokens-ended': 'All tokens of the account are revoked.',
+  'quota-set': 'The quota is changed.',
+});
 
 export const consoleAskDisable = screen({
   name: 'console_ask_disable_account',

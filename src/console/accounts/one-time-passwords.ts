@@ -11,10 +11,14 @@ import { renderInFrame, type ConsoleFrameInput } from '../frame.ts';
 import { formOf } from '../parts/form.ts';
 import { notice } from '../parts/notice.ts';
 import { formatCount } from '../parts/values.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { credentialFields, codeField, readCredentials } from './credential-fields.ts';
 import { qrDrawing } from '../parts/qr-drawing.ts';
+
+const withMessage = declareMessages({
+  'one-time-passwords-off': 'One-time passwords are turned off. You log in with your password only.',
+});
 
 const path = '/console/myself/one-time-passwords';
 const mayRefuse = [

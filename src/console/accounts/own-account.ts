@@ -12,10 +12,15 @@ import { withQuery } from '../parts/address.ts';
 import { field, formOf } from '../parts/form.ts';
 import { badge } from '../parts/notice.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { tokenColumns } from '../tokens/token-cells.ts';
 import { renderEndTokenForm, findOwnedToken } from '../tokens/tokens.ts';
+
+const withMessage = declareMessages({
+  'name-changed': 'Your display name is changed.',
+  'own-token-ended': 'The token is revoked.',
+});
 
 const myselfAddress = '/console/myself';
 
@@ -133,6 +138,6 @@ export const consoleEndOwnToken = formHandler({
   async perform(call) {
     const { accountId } = call.principal;
     await call.acts.do(revokeOwnToken, caller(call), { sessionId: call.params.session_id, accountId });
-    return withMessage(myselfAddress, 'token-ended');
+    return withMessage(myselfAddress, 'own-token-ended');
   },
 });

@@ -5,9 +5,13 @@ import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { minPasswordLength } from '#identity/credentials/passwords.ts';
 import { field, formOf, tick } from '../parts/form.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { credentialFields, findOwnProof, readCredentials } from './credential-fields.ts';
+
+const withMessage = declareMessages({
+  'password-changed': 'Your password is changed.',
+});
 
 const path = '/console/myself/password';
 

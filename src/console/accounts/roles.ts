@@ -13,10 +13,15 @@ import { withQuery } from '../parts/address.ts';
 import { choice, formOf } from '../parts/form.ts';
 import { table } from '../parts/table.ts';
 import { isolated } from '../parts/values.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { accountAddress } from './address.ts';
 import { approvalPauseNotice } from './set-up-link.ts';
+
+const withMessage = declareMessages({
+  'role-taken': 'The role is removed. This takes effect with the next request.',
+  'role-given': 'The role is given. It takes effect with the next request.',
+});
 
 /** The maximum number of brands in the form. `larder` accepts every brand. */
 const maxBrands = 200;

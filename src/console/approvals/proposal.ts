@@ -21,10 +21,19 @@ import { readActorLabels } from '../parts/actor-labels.ts';
 import { notice } from '../parts/notice.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { count, formatCount, distance, exactTime, time } from '../parts/values.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { findApprovalObstacle } from './pending-items.ts';
 import { addressOfProposal, stateBadge } from './proposal-parts.ts';
+
+const withMessage = declareMessages({
+  'proposal-rejected': 'The proposal is rejected.',
+  'proposal-fell':
+    'The proposal is no longer valid, because its object has changed since then. Your approval was not recorded.',
+  'proposal-approved-by-enough':
+    'You approved the proposal. It has enough approvals now, and the account that proposed it can repeat the change to carry it out.',
+  'proposal-approved': 'You approved the proposal. It waits for more approvals.',
+});
 
 export const consoleProposal = screen({
   name: 'console_proposal',

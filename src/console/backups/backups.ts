@@ -11,7 +11,7 @@ import { shellWord } from '#domain/shell-word.ts';
 import type { Browsing } from '#macaroons/authority.ts';
 import { caller } from '#operations/caller.ts';
 import type { Export } from '#records/store/exports.ts';
-import { withMessage, type ConsoleMessageKey } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
 import { formOf } from '../parts/form.ts';
 import { hostCommand } from '../parts/host-command.ts';
@@ -21,6 +21,15 @@ import { facts, pageSize, table } from '../parts/table.ts';
 import { duration, formatCount, distance, exactTime, identifier, size, time } from '../parts/values.ts';
 import { readRecordsProof } from '../store/records-proof.ts';
 import { formHandler, screen } from '../screen.ts';
+
+const withMessage = declareMessages({
+  'backup-made': 'The backup is made.',
+  'backup-unchanged': 'The store has not changed since the last backup, so no other one was made.',
+  'backup-lacking': 'The backup is made, but contents of the store are missing or corrupt. This page says which.',
+  'backup-running': 'The backup has begun. It continues if you leave this page.',
+  'drill-done': 'The newest backup was restored and verified. The copy is removed.',
+  'drill-running': 'The drill has begun. It continues if you leave this page.',
+});
 
 const path = '/console/backups';
 
@@ -128,7 +137,7 @@ interface DrillDetails {
   'made-at': string;
 }
 
-const messages: Readonly<Record<BackupTask, Readonly<Record<BackupTaskResult, ConsoleMessageKey>>>> = {
+const messages = {
   backup: {
     done: 'backup-made',
     unchanged: 'backup-unchanged',
@@ -136,7 +145,7 @@ const messages: Readonly<Record<BackupTask, Readonly<Record<BackupTaskResult, Co
     running: 'backup-running',
   },
   drill: { done: 'drill-done', unchanged: 'drill-done', lacking: 'drill-done', running: 'drill-running' },
-};
+} as const satisfies Record<BackupTask, Record<BackupTaskResult, string>>;
 
 export const consoleBackUp = formHandler({
   name: 'console_back_up',

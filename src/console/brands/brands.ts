@@ -10,7 +10,7 @@ import type { Brand } from '#records/brands/brands.ts';
 import type { Model } from '#records/brands/models.ts';
 import { privateKeyPlace, readBrandKeys, registrationBadge, type BrandSigningKey } from '../keys/brand-keys.ts';
 import { newKeyForm, signingKeyAddress } from '../keys/signing-key.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { field, formOf } from '../parts/form.ts';
 import { hostCommand } from '../parts/host-command.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
@@ -18,6 +18,10 @@ import { identifier, time } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
 import { brandAddress, brandsAddress } from './address.ts';
 import { modelAddress, newModelForm } from './models.ts';
+
+const withMessage = declareMessages({
+  'brand-made': 'The account is a brand. Make a signing key and a model next.',
+});
 
 type BrandListRow = Pick<Brand, 'accountId' | 'name' | 'createdAt' | 'createdBy'>;
 

@@ -10,7 +10,7 @@ import { caller } from '#operations/caller.ts';
 import type { Model } from '#records/brands/models.ts';
 import type { SerialPolicy } from '#records/brands/serial-policies.ts';
 import type { ListedSigningKey } from '#records/keys/signing-keys.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
 import { choice, field, formOf } from '../parts/form.ts';
 import { hostCommand } from '../parts/host-command.ts';
@@ -19,6 +19,14 @@ import { facts, table } from '../parts/table.ts';
 import { count, identifier, time } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
 import { brandAddress } from './address.ts';
+
+const withMessage = declareMessages({
+  'model-created': 'The model is created. Choose the key that signs its serials next.',
+  'serial-policy-added': 'The policy is added. The key signs the serials of the model from now on.',
+  'serial-policy-deleted': 'The policy is deleted. The newest of the others applies.',
+  'model-changed': 'The model is changed.',
+  'model-deleted': 'The model is deleted.',
+});
 
 const modelsPath = '/console/brands/:brand_account_id/models';
 const path = `${modelsPath}/:model_name` as const;

@@ -12,7 +12,7 @@ import { pageOf, placeOf } from '#operations/page.ts';
 import type { Brand } from '#records/brands/brands.ts';
 import type { Model } from '#records/brands/models.ts';
 import type { Remodel, RemodelEntry } from '#records/brands/remodel-allowlist.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, field, formOf } from '../parts/form.ts';
@@ -21,6 +21,11 @@ import { nextPage, pageSize, table } from '../parts/table.ts';
 import { isolated, time } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
 import { brandAddress } from './address.ts';
+
+const withMessage = declareMessages({
+  'remodel-permitted': 'The remodel is permitted.',
+  'remodel-removed': 'The remodel is no longer permitted.',
+});
 
 const path = '/console/brands/:brand_account_id/remodels';
 

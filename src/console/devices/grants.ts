@@ -7,7 +7,7 @@ import { caller } from '#operations/caller.ts';
 import { pageOf, placeOf } from '#operations/page.ts';
 import type { DeviceGrant, GrantedDevices } from '#records/devices/device-grants.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { addressOf } from '../packages/address.ts';
 import { withQuery } from '../parts/address.ts';
 import { field, formOf } from '../parts/form.ts';
@@ -15,6 +15,11 @@ import { hostCommand } from '../parts/host-command.ts';
 import { nextPage, pageSize, table } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
+
+const withMessage = declareMessages({
+  'devices-granted': 'The snap is granted. The devices find it with their next call.',
+  'devices-revoked': 'The grant is revoked. The devices no longer find the snap with their next call.',
+});
 
 const path = '/console/packages/:namespace/:name/device-grants';
 

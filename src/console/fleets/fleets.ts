@@ -16,7 +16,7 @@ import { readChannelMode, readFleetChannel, readFleetInFull } from '#operations/
 import { pageOf, placeOf } from '#operations/page.ts';
 import type { Fleet } from '#records/fleets/fleets.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { hostCommand } from '../parts/host-command.ts';
 import { addressOf as packageAt } from '../packages/address.ts';
 import { withQuery } from '../parts/address.ts';
@@ -24,6 +24,10 @@ import { choice, field, formOf } from '../parts/form.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { count } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
+
+const withMessage = declareMessages({
+  'fleet-changed': 'The fleet is changed. Its devices get the difference with their next refresh.',
+});
 
 const addressOf = (name: string): string => `/console/fleets/${encodeURIComponent(name)}`;
 

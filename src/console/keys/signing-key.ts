@@ -10,7 +10,7 @@ import type { Browsing } from '#macaroons/authority.ts';
 import { caller } from '#operations/caller.ts';
 import type { SerialPolicy } from '#records/brands/serial-policies.ts';
 import { brandAddress } from '../brands/address.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { field, formOf, longField } from '../parts/form.ts';
 import { hostCommand } from '../parts/host-command.ts';
 import { facts } from '../parts/table.ts';
@@ -19,6 +19,12 @@ import { identifier, time } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
 import { privateKeyPlace, readBrandKeys, registrationBadge, type BrandSigningKey } from './brand-keys.ts';
 import { keyRequestForm } from './key-request.ts';
+
+const withMessage = declareMessages({
+  'key-made': 'The key is made. Request its registration next.',
+  'key-answer-taken': 'The answer is imported.',
+  'key-deleted': 'The key is deleted.',
+});
 
 const keysPath = '/console/brands/:brand_account_id/keys';
 const path = `${keysPath}/:signing_key_sha3_384` as const;

@@ -20,9 +20,13 @@ import { credentialRefusals, readCredentials } from '../accounts/credential-fiel
 import type { BrowserEvidence } from '../browser-access.ts';
 import { renderInFrame, type View } from '../frame.ts';
 import { logInPage } from './log-in-page.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formHandler, seeOther } from '../screen.ts';
 import { renderRestoredForm, readRestorableContent, type ConsoleFormContent } from '../restored-form.ts';
+
+const withMessage = declareMessages({
+  'logged-out': 'You have logged out.',
+});
 
 const page = {
   since: 0,

@@ -12,10 +12,16 @@ import type { PublishedPackage } from '#records/packages/packages.ts';
 import { field, formOf } from '../parts/form.ts';
 import { table } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOf } from './address.ts';
 import { renderPackageHeader } from './package-header.ts';
+
+const withMessage = declareMessages({
+  'collaborator-invited': 'The invite is made and waits for an answer.',
+  'invite-revoked': 'The invite is revoked.',
+  'collaborator-gone': 'The account no longer collaborates on the package.',
+});
 
 const path = '/console/packages/:namespace/:name/collaborators';
 const ofOne = `${path}/:account_id/remove` as const;

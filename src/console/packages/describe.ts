@@ -11,9 +11,14 @@ import { caller } from '#operations/caller.ts';
 import { readMetadataRequest } from '#operations/packages/metadata-request.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import { choice, field, formOf, longField } from '../parts/form.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOf } from './address.ts';
+
+const withMessage = declareMessages({
+  'described-as-before': 'No changes were made.',
+  described: 'The description is changed.',
+});
 
 const path = '/console/packages/:namespace/:name/describe';
 const access = onPackage('package-manage-metadata');

@@ -4,8 +4,15 @@ import { acceptPackage, rejectPackage } from '#acts/packages/ownership.ts';
 import { invited, packageNotFound } from '#access/access-rules.ts';
 import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { caller } from '#operations/caller.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formHandler } from '../screen.ts';
+
+const withMessage = declareMessages({
+  'invite-accepted': 'You collaborate on the package now.',
+  'invite-declined': 'You have declined the invite.',
+  'offer-left': 'The package stays with its publisher.',
+  'offer-taken': 'You are now the publisher of the package.',
+});
 
 export const consoleAnswerInvite = formHandler({
   name: 'console_answer_invite',

@@ -5,7 +5,7 @@ import { html } from '#http/pages/html.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { shellWord } from '#domain/shell-word.ts';
 import { caller } from '#operations/caller.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { addressOf } from '../packages/address.ts';
 import { withQuery } from '../parts/address.ts';
 import { field, formOf } from '../parts/form.ts';
@@ -13,6 +13,11 @@ import { hostCommand } from '../parts/host-command.ts';
 import { table } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
+
+const withMessage = declareMessages({
+  'guardrail-added': 'The pattern is added. Publishers may create tracks that match it.',
+  'guardrail-removed': 'The pattern is removed. Existing tracks stay.',
+});
 
 const path = '/console/packages/:namespace/:name/guardrails';
 

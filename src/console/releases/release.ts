@@ -18,7 +18,7 @@ import { withQuery } from '../parts/address.ts';
 import { formOf } from '../parts/form.ts';
 import { notice } from '../parts/notice.ts';
 import { table } from '../parts/table.ts';
-import { withMessage, type ConsoleMessageKey } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOf } from '../packages/address.ts';
 import { maxDevices } from '../packages/usage.ts';
@@ -34,6 +34,13 @@ import {
   type ReleaseFormFields,
 } from './release-form.ts';
 import { renderRevisionPicker } from './revision-picker.ts';
+
+const withMessage = declareMessages({
+  'release-waits': 'The release is proposed and waits for approvals. Nothing has changed yet.',
+  'release-undone': 'The last change is undone. Devices get the earlier revisions at their next refresh.',
+  'channels-closed': 'The channels are closed. Devices that follow them get the revision of the next safer channel.',
+  released: 'The revision is released.',
+});
 
 const path = '/console/packages/:namespace/:name/release';
 const access = onPackage('package-manage-releases');
@@ -121,7 +128,7 @@ export const consoleRelease = formHandler({
   },
 });
 
-const messageOf = ({ close, undo }: ReleaseFormFields): ConsoleMessageKey => {
+const messageOf = ({ close, undo }: ReleaseFormFields) => {
   if (undo !== undefined) return 'release-undone';
   return close === 'yes' ? 'channels-closed' : 'released';
 };

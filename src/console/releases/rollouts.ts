@@ -11,7 +11,7 @@ import { presentRollout, summarizeRollout } from '#operations/releases/rollouts/
 import { findRollout, findRolloutInReach } from '#operations/releases/rollouts/rollout-of.ts';
 import { numberBefore, pageOf } from '#operations/page.ts';
 import type { BrowserEvidence } from '../browser-access.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { addressOf } from '../packages/address.ts';
 import { withQuery } from '../parts/address.ts';
 import { share } from '../parts/charts.ts';
@@ -20,6 +20,14 @@ import { badge, type Gravity } from '../parts/notice.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { count, time } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
+
+const withMessage = declareMessages({
+  'rollout-paused': 'The rollout is paused. No further device gets its revision.',
+  'rollout-waits':
+    'Resuming is proposed and waits for approvals. The rollout stays paused. Resume it again when it is approved.',
+  'rollout-resumed': 'The rollout continues.',
+  'rollout-rolled-back': 'The rollout is rolled back. All devices get the older revision at their next refresh.',
+});
 
 const path = '/console/packages/:namespace/:name/rollouts';
 const ofOne = `${path}/:number` as const;

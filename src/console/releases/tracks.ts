@@ -14,10 +14,16 @@ import type { Track } from '#records/releases/tracks.ts';
 import { field, formOf } from '../parts/form.ts';
 import { facts, table } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { hostCommand } from '../parts/host-command.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOf } from '../packages/address.ts';
+
+const withMessage = declareMessages({
+  'track-made': 'The track is created. It has channels after the first release to it.',
+  'track-changed': 'The track is changed.',
+  'track-deleted': 'The track is deleted.',
+});
 
 const path = '/console/packages/:namespace/:name/tracks';
 const ofOne = `${path}/:track` as const;

@@ -8,11 +8,16 @@ import { caller } from '#operations/caller.ts';
 import { parseRevisionNumber } from '#operations/revisions/parse-revision-number.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import { field, formOf } from '../parts/form.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOf } from '../packages/address.ts';
 import { renderAffected } from '../releases/affected.ts';
 import { findRevision } from './revision.ts';
+
+const withMessage = declareMessages({
+  'revision-withdrawn': 'The revision is withdrawn. It is no longer in any channel.',
+  'revision-restored': 'The revision is restored. It is in no channel until it is released again.',
+});
 
 const path = '/console/packages/:namespace/:name/revisions/:revision/withdraw';
 const access = beyondChannels('package-manage-releases');

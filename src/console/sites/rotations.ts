@@ -8,11 +8,15 @@ import { html, type Html } from '#http/pages/html.ts';
 import type { Browsing } from '#macaroons/authority.ts';
 import { caller } from '#operations/caller.ts';
 import { parseRotation } from '#transfers/site.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { fileForm } from '../parts/form.ts';
 import { hostCommand } from '../parts/host-command.ts';
 import { fileHandler } from '../screen.ts';
 import { sourceAddress } from './address.ts';
+
+const withMessage = declareMessages({
+  'source-rotated': 'The new keys are trusted. Transfers signed with the old keys are refused.',
+});
 
 /** The maximum size of a rotation with the keys and signatures of 16 administrators, in bytes. */
 const maxRotationBytes = 64 * 1024;

@@ -13,7 +13,7 @@ import { caller } from '#operations/caller.ts';
 import type { TransferSource } from '#records/sites/transfer-sources.ts';
 import { fingerprintOf } from '#transfers/site.ts';
 import { credentialFields, credentialRefusals, findOwnProof, readCredentials } from '../accounts/credential-fields.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { readActorLabels } from '../parts/actor-labels.ts';
 import { choice, field, formOf, longField, tick } from '../parts/form.ts';
 import { hostCommand } from '../parts/host-command.ts';
@@ -23,6 +23,11 @@ import { count, time } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
 import { sitesAddress as path, sourceAddress } from './address.ts';
 import { rotationForm } from './rotations.ts';
+
+const withMessage = declareMessages({
+  'source-changed': 'The settings of the trust are changed.',
+  'source-distrusted': 'The site is no longer trusted. Its transfers are refused.',
+});
 
 /** The maximum number of sources to show. `larder site show` shows all. */
 const maxShown = 200;

@@ -17,12 +17,17 @@ import type { Browsing } from '#macaroons/authority.ts';
 import { caller } from '#operations/caller.ts';
 import { pageOf, placeOf } from '#operations/page.ts';
 import type { Subscription } from '#records/sites/subscriptions.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { withQuery } from '../parts/address.ts';
 import { choice, field, formOf, longField, tick } from '../parts/form.ts';
 import { hostCommand } from '../parts/host-command.ts';
 import { nextPage, pageSize, table } from '../parts/table.ts';
 import { formHandler, screen } from '../screen.ts';
+
+const withMessage = declareMessages({
+  subscribed: 'The packages are subscribed to. The next request asks for them.',
+  unsubscribed: 'The subscription is removed. Received revisions stay.',
+});
 
 const path = '/console/subscriptions';
 

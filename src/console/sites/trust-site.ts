@@ -8,7 +8,7 @@ import { html, joined, type Html } from '#http/pages/html.ts';
 import { caller } from '#operations/caller.ts';
 import { areFingerprintsOf, fingerprintOf, parseIdentity } from '#transfers/site.ts';
 import { credentialFields, credentialRefusals, findOwnProof, readCredentials } from '../accounts/credential-fields.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formOf, longField } from '../parts/form.ts';
 import { hostCommand } from '../parts/host-command.ts';
 import { notice } from '../parts/notice.ts';
@@ -16,6 +16,10 @@ import { facts } from '../parts/table.ts';
 import { count } from '../parts/values.ts';
 import { formHandler, screen } from '../screen.ts';
 import { readTrustSettings, trustFields } from './sources.ts';
+
+const withMessage = declareMessages({
+  'source-trusted': 'The site is trusted. Its signed transfers can be accepted now.',
+});
 
 const path = '/console/trust-site';
 

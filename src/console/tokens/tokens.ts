@@ -15,10 +15,14 @@ import { choice, field, formOf, searchOf } from '../parts/form.ts';
 import { sortedPage } from '../parts/sorting.ts';
 import { facts, nextPage, pageSize, table } from '../parts/table.ts';
 import { time } from '../parts/values.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { accountAddress, tokensAddress } from '../accounts/address.ts';
 import { describePermissions, describePurpose, tokenColumns } from './token-cells.ts';
+
+const withMessage = declareMessages({
+  'token-ended': 'The token is revoked.',
+});
 
 /** The confirmation page that ends a token. */
 export const endTokenAddress = ({ sessionId }: Pick<OwnedMacaroon, 'sessionId'>): string =>

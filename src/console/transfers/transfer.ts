@@ -17,7 +17,7 @@ import { readActorLabels } from '../parts/actor-labels.ts';
 import { notice } from '../parts/notice.ts';
 import { pageSize, table } from '../parts/table.ts';
 import { count } from '../parts/values.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOfProposal, stateBadge } from '../approvals/proposal-parts.ts';
 import {
@@ -31,6 +31,14 @@ import { renderReport } from './report-lists.ts';
 import { renderContents } from './transfer-contents.ts';
 import { renderStrip } from './transfer-strip.ts';
 import { addressOfTransfer } from './transfer-parts.ts';
+
+const withMessage = declareMessages({
+  'transfer-accepted': 'The transfer is accepted.',
+  'transfer-withdrawn': 'The releases are rolled back. The channels have their previous revisions again.',
+  'transfer-discarded': 'The transfer is discarded. It can be received again.',
+  'transfer-proposed':
+    'The change is proposed and waits for the approvals below. When it has them, repeat the same change.',
+});
 
 export const consoleTransfer = screen({
   name: 'console_transfer',

@@ -3,10 +3,15 @@ import { Refusal } from '#domain/refusal.ts';
 import { caller } from '#operations/caller.ts';
 import { forgetUnclaimed } from '#operations/uploads/receive-unclaimed.ts';
 import { isPartStart, startLength } from '#transfers/parts/members.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { declareFileUpload } from '../uploads/file-upload.ts';
 import { addressOfTransfer } from './transfer-parts.ts';
 import { transferUploadAddresses } from './upload-form.ts';
+
+const withMessage = declareMessages({
+  'transfer-received': 'The transfer is received.',
+  'transfer-part-received': 'A part of the transfer is received. Upload the other parts to complete it.',
+});
 
 export const consoleTransferUpload = declareFileUpload({
   kind: 'transfer',

@@ -13,9 +13,16 @@ import { readActorLabels } from '../parts/actor-labels.ts';
 import { notice } from '../parts/notice.ts';
 import { facts, table } from '../parts/table.ts';
 import { distance, exactTime, identifier, size } from '../parts/values.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { formHandler, screen } from '../screen.ts';
 import { addressOfUpload, nameOf, uploadBadge } from './upload-parts.ts';
+
+const withMessage = declareMessages({
+  'upload-there-already': 'You approved the upload, but the store rejected it because its content exists already.',
+  'upload-approved': 'The upload is approved and has become a revision.',
+  'upload-rejected': 'The upload is rejected. Its publisher sees your reason.',
+  'decided-before': 'Another person has already decided this, as the page shows. Your input changed nothing.',
+});
 
 export const consoleUpload = screen({
   name: 'console_upload',

@@ -17,7 +17,7 @@ import type { UnclaimedUpload } from '#records/uploads/unclaimed-uploads.ts';
 import type { FeedFormat, VulnerabilityFeed } from '#records/vulnerabilities/feeds.ts';
 import { canSend, renderApprovals } from '../approvals/needed-approvals.ts';
 import type { BrowserEvidence } from '../browser-access.ts';
-import { withMessage } from '../messages.ts';
+import { declareMessages } from '../messages.ts';
 import { withQuery } from '../parts/address.ts';
 import { field, formOf, tick } from '../parts/form.ts';
 import { hostCommand } from '../parts/host-command.ts';
@@ -27,6 +27,12 @@ import { count, exactTime, formatCount, identifier, size } from '../parts/values
 import { formHandler, screen } from '../screen.ts';
 import { senderOf, type UploadCall } from '../uploads/file-upload.ts';
 import { addressOfUploadedFeed } from './feed-upload.ts';
+
+const withMessage = declareMessages({
+  'feed-waits': 'The change of the feed is proposed and waits for approvals. When it has them, send this page again.',
+  'feed-imported': 'The feed is imported. The store compares all revisions with it within half a minute.',
+  'feed-removed': 'The feed is removed. Its findings end within half a minute.',
+});
 
 const path = '/console/vulnerabilities/feeds/:upload';
 const removePath = '/console/vulnerabilities/remove-feed';

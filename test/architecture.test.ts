@@ -5,6 +5,7 @@ import { dirname, join, normalize, relative } from 'node:path';
 import t from 'tap';
 
 import { everyAct } from '#acts/index.ts';
+import { generatedLists } from '../packaging/generate-lists.ts';
 import { importsOf, readImportGraph } from '#test/runner/import-graph.ts';
 import { allTestFiles, laneOf, lanes, selectFiles } from '#test/runner/lanes.ts';
 
@@ -118,11 +119,6 @@ const operationLists: HandWrittenList[] = [
   { folder: 'src/operations', list: 'src/operations/index.ts', declaration: /^export const (\w+) = operation\(/gm },
   { folder: 'src/identity', list: 'src/identity/operations.ts', declaration: /^export const (\w+) = operation\(/gm },
   {
-    folder: 'src/console',
-    list: 'src/console/index.ts',
-    declaration: /^export const (\w+) = (?:operation|screen|formHandler)\(/gm,
-  },
-  {
     folder: 'src/examinations',
     list: 'src/examinations/index.ts',
     declaration: /^export const (\w+): Examination\b/gm,
@@ -185,24 +181,47 @@ t.test('nothing is changed but by acts', (t) => {
   t.end();
 });
 
-t.test('every act is listed, under a unique name', async (t) => {
-  const listed = new Set<unknown>(everyAct);
-  let declared = 0;
-  for (const { file, text } of files.filter(({ file }) => part(file) === 'acts')) {
-    declared += text.match(/= act[<(]/g)?.length ?? 0;
-    const exported = (await import(join(src, '..', file))) as Record<string, unknown>;
-    for (const [name, value] of Object.entries(exported)) {
-      if (typeof value === 'object' && value !== null && 'perform' in value)
-        t.ok(listed.has(value), `${file}: add to src/acts/index.ts: ${name},`);
+/** The exports of a module that are acts or operations, also within lists. */
+async function readDeclared(file: string): Promise<{ name: string; value: unknown }[]> {
+  const exported = (await import(join(src, '..', file))) as Record<string, unknown>;
+  return Object.entries(exported).flatMap(([name, value]) =>
+    [value]
+      .flat()
+      .filter((each) => typeof each === 'object' && each !== null && ('perform' in each || 'handle' in each))
+      .map((each) => ({ name, value: each })),
+  );
+}
+
+t.test('every act and every page is in the generated list of its module', async (t) => {
+  for (const { module, makers } of generatedLists) {
+    const { declared } = (await import(join(src, module, 'declared.ts'))) as { declared: Record<string, unknown[]> };
+    const listed = new Set(Object.values(declared).flat(2));
+    const declaration = new RegExp(`^(?!export const ).*?(?: = |(?<=^))(${makers.join('|')})[<(]`, 'gm');
+    let count = 0;
+    for (const { file, text } of files.filter(({ file }) => part(file) === module)) {
+      for (const [line, maker = ''] of text.matchAll(declaration))
+        t.fail(`${file}: export it, as in export const NAME = ${maker}(: ${line}`);
+      for (const { name, value } of /\/(?:declared|index)\.ts$/.test(file) ? [] : await readDeclared(file)) {
+        count += 1;
+        t.ok(
+          listed.has(value),
+          `${file}: run npm run generate, which reads export const ${name} = ${makers.join('|')}(`,
+        );
+      }
     }
+    t.equal(listed.size, count, `${module}: each that is declared is listed once`);
+    t.ok(count > 100);
   }
-  t.equal(everyAct.length, declared, 'each that is declared is listed once');
+});
+
+t.test('every act has a unique name', (t) => {
   const names = everyAct.map(({ name, outcome = 'done' }) => `${name} ${outcome}`);
   t.same(
     names.filter((name, at) => names.indexOf(name) < at),
     [],
     'no two have one word and one outcome in the audit log',
   );
+  t.end();
 });
 
 t.test('every test file is in one lane, by its name', (t) => {

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 
 import type { Act } from '#acts/act.ts';
 import { retiredWords, wordsOfAct } from '#acts/audit-words.ts';
-import { actsByNoun } from '#acts/index.ts';
+import { actsBySubject } from '#acts/index.ts';
 import { permissions } from '#domain/tokens/permission.ts';
 import { statuses } from '#domain/refusal.ts';
 import type { OperationSection } from '#http/operation.ts';
@@ -91,10 +91,9 @@ export function permissionTable(sections: readonly OperationSection[]): Html {
 
 /** The words of the audit log: the acts on the store, and whether they may wait for approvals. */
 export function auditWords(): Html {
-  const nouns = Object.entries(actsByNoun).toSorted(([noun], [other]) => (noun < other ? -1 : 1));
-  const tables = nouns.map(
-    ([noun, acts]) =>
-      html`<h2 id="${slug(noun)}">${noun}</h2>
+  const tables = Object.entries(actsBySubject).map(
+    ([subject, acts]) =>
+      html`<h2 id="${subject}">${subject.charAt(0).toUpperCase()}${subject.slice(1)}</h2>
         ${table(['Act', 'Effect', 'Object', 'Can wait for approvals'], acts.map(wordOf))}`,
   );
   return html`<p class="lead">

@@ -121,14 +121,14 @@ function piecesOfKind({ kind, limit }: Pick<FileUploadDeclaration, 'kind' | 'lim
 type Pieces = ReturnType<typeof piecesOfKind>;
 
 /** Declares the operations of an upload: the form without a script, and the steps of the script. */
-export function declareFileUpload(declaration: FileUploadDeclaration) {
+export function declareFileUpload(declaration: FileUploadDeclaration): Operation[] {
   const pieces = piecesOfKind(declaration);
-  return {
-    whole: declareWhole(declaration),
-    begin: declareBegin(declaration, pieces),
-    piece: declarePiece(declaration, pieces),
-    receive: declareReceive(declaration, pieces),
-  };
+  return [
+    declareWhole(declaration),
+    declareBegin(declaration, pieces),
+    declarePiece(declaration, pieces),
+    declareReceive(declaration, pieces),
+  ];
 }
 
 const declareWhole = (declaration: FileUploadDeclaration): Operation =>

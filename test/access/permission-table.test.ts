@@ -95,6 +95,7 @@ async function ask(client: Client, op: Operation, subject: Record<string, string
   const valid = bodyOf(op);
   if (Array.isArray(valid)) Object.assign(valid[0], { unexpected: 1 });
   const body = Array.isArray(valid) ? valid : { ...(valid as object), unexpected: 1 };
+  if (op.method === 'PUT') return client.put(path, body);
   return op.method === 'PATCH' ? client.patch(path, body) : client.post(path, body);
 }
 

@@ -106,6 +106,9 @@ function connect(
     writer.pragma('busy_timeout = 0'); // SQLite's own wait would block the thread; `begin` waits instead
     const reader = open();
     reader.pragma('query_only = ON');
+    // Scans of jobs fill the cache of an idle store. With 16 MiB, queries about 10,000 packages in random order take 2 % less; with 4 MiB,
+    // 10 % more.
+    reader.pragma('cache_size = -8192');
     return { writer, reader, commits: commitCounter(file, reader) };
   } catch (error) {
     for (const connection of opened) connection.close();

@@ -10,6 +10,7 @@ import { createCatalogKeeper } from '#jobs/packages/keep-catalog.ts';
 import { maxSearchedEntries } from '#operations/audit/audit-page.ts';
 import { appendAudit } from '#records/audit/audit.ts';
 import { writable } from '#test/fixtures/records/writable.ts';
+import { unknownBill } from '#domain/vulnerabilities/bill-of-materials.ts';
 import { snapDetails } from '#test/fixtures/records/filler.ts';
 
 const silent = pino({ level: 'silent' });
@@ -60,6 +61,8 @@ const rows = (at: string, people: number): string => `
     SELECT packages.id, n.i, lower(hex(randomblob(48))), lower(hex(randomblob(32))), 4096, n.i, 'approved', '${at}',
       publisher_id, '${JSON.stringify(snapDetails)}'
     FROM packages JOIN names ON names.id = packages.id CROSS JOIN n;
+  INSERT INTO revision_bills (package_id, revision, bill)
+    SELECT package_id, revision, '${JSON.stringify(unknownBill('It has no file here.'))}' FROM revisions JOIN names ON names.id = package_id;
   INSERT INTO uploads (id, sha3_384, sha256, size, address, received_at, package_id, pushed_by, pushed_at, status, revision, seq)
     SELECT lower(hex(randomblob(16))), sha3_384, sha256, size, '127.0.0.1', '${at}', package_id, created_by, '${at}',
       'approved', revision, revisions.rowid + 1000000

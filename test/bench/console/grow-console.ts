@@ -73,9 +73,8 @@ const findingRows = (at: string, { vulnerablePackages, findingsEach }: ConsoleRo
     FROM vulnerable CROSS JOIN numbers WHERE numbers.i <= ${String(findingsEach)};
   INSERT INTO accepted_findings (package_id, vulnerability, severity, is_exploited, until, reason, accepted_at, accepted_by)
     SELECT id, 'CVE-2026-00001', 'high', 0, '2100-01-01T00:00:00.000Z', 'The code is not reached.', '${at}', 'root' FROM vulnerable;
-  INSERT INTO revision_bills (package_id, revision, bill) SELECT id, 1, '{}' FROM packages WHERE name GLOB 'grown-*';
   INSERT INTO passing_matched_revisions (package_id, revision, coverage, unchecked, incomplete, indexes)
-    SELECT package_id, revision, 'covered', '[]', 0, '{}' FROM revision_bills;`;
+    SELECT package_id, revision, 'covered', '[]', 0, '{}' FROM revision_bills WHERE revision = 1;`;
 
 const siteRows = (at: string, { transfers }: ConsoleRows): string => `
   INSERT INTO transfers (id, source, sequence, statement, signatures, status, received_at, received_by, settled_at, settled_by)

@@ -6,7 +6,7 @@ import { addRevision } from '#test/fixtures/packages/packages.ts';
 import { startConsole, type Visitor } from '#test/console/world.ts';
 import { receiving } from '#test/console/transfers/carrying.ts';
 
-t.setTimeout(600_000);
+t.setTimeout(1_200_000);
 
 /** Opens the pages on a desktop and on a dark phone; returns what axe finds, and pages wider than the screen. */
 async function faultsIn(

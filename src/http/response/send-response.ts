@@ -1,6 +1,7 @@
 // Sends a response with the headers of every response.
-import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 
 import { timestamp } from '#domain/clock.ts';
 import type { Principal } from '#domain/tokens/principal.ts';
@@ -61,7 +62,7 @@ function headersOf(
   }
   if (errors === 'snapd') all.push('snap-store-version', snapStoreVersion);
   // Browsers that have used TLS once use TLS for a year.
-  if (isEncrypted(request)) all.push('strict-transport-security', 'max-age=31536000');
+  if (isEncrypted(request.socket)) all.push('strict-transport-security', 'max-age=31536000');
   return all;
 }
 
@@ -91,7 +92,8 @@ const withClosed = (headers: Record<string, string>): string[] =>
 /** The headers of nearly every response. */
 const closedJson = withClosed(json);
 
-const isEncrypted = ({ socket }: IncomingMessage): boolean => 'encrypted' in socket;
+/** Not by the class of the socket, so that Node's module for TLS is loaded only if the store uses it. */
+export const isEncrypted = (socket: Socket): socket is TLSSocket => 'encrypted' in socket;
 
 /** Whether a token expires soon; a header then tells the user. */
 const expiresSoon = ({ until }: Principal, { authority }: ServerServices): boolean =>

@@ -1,13 +1,12 @@
 // Sends a browser to the address where it presents its client certificate, and logs the person in there.
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 
 import { anyone } from '#access/access-rules.ts';
 import type { PresentedCertificate } from '#http/identity-provider.ts';
 import { operation, OperationResponse } from '#http/operation.ts';
 import { requiresAcknowledgement } from '#http/pages/login-notices.ts';
 import { cookieNamed, refuseForeignForm } from '#http/request/browser-sessions.ts';
+import { isEncrypted } from '#http/response/send-response.ts';
 import { timestamp } from '#domain/clock.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { continued, enterConsole, pendingCookie, readTarget } from '../login/browser-login.ts';
@@ -82,9 +81,6 @@ export const finishCertificateLogin = operation({
     });
   },
 });
-
-/** Not by its class, so that Node's module for TLS is loaded only if the store uses it. */
-const isEncrypted = (socket: Socket): socket is TLSSocket => 'encrypted' in socket;
 
 function presentedBy({ socket }: IncomingMessage): PresentedCertificate {
   if (!isEncrypted(socket)) return { certificate: undefined, problem: undefined };

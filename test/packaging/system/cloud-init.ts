@@ -51,6 +51,7 @@ const stateOf = ({ run }: Container): string[] => [
   run('dpkg-query', '--show', 'larder'),
   run('systemctl', 'show', '--property=MainPID,ExecMainStartTimestampMonotonic', 'larder'),
   run('stat', '--format=%i %Y %s', '/var/lib/larder/larder.toml', '/var/lib/larder/admin.macaroon'),
+  run('larder', 'audit', 'verify').split(':', 1)[0] ?? '',
   ...changesOfPeople(run('larder', 'audit', 'list', '--json')),
 ];
 

@@ -51,7 +51,7 @@ function keys(): void {
   });
 }
 
-/** `sqliteText`, the statements kept and `commitCounter` of engine/sqlite/driver.ts. */
+/** `sqliteText` and the statements kept of engine/sqlite/driver.ts, `commitCounter`, and `readThroughWriter`. */
 function statements(): void {
   const directory = mkdtempSync(join(tmpdir(), 'larder-tricks-'));
   const db = new SQLite(join(directory, 'larder.db'));
@@ -84,6 +84,15 @@ function statements(): void {
     'the header of the WAL index': () => readSync(index, current, 0, 48, 0) + current.compare(last),
     'PRAGMA data_version': () => version.get(),
   });
+  const other = new SQLite(join(directory, 'larder.db'));
+  const elsewhere = other.prepare(text('+?'));
+  const change = db.prepare(`UPDATE packages SET owner = ? WHERE id = 'p1'`);
+  const commit = (): unknown => change.run(`a${String(number % 100)}`);
+  cost('a commit and a read after it', 2000, {
+    'through the connection that commits': () => (commit(), hidden.get(name())),
+    'through another one': () => (commit(), elsewhere.get(name())),
+  });
+  other.close();
   db.close();
   rmSync(directory, { recursive: true, force: true });
 }

@@ -1,5 +1,5 @@
 // register_name and release, which are durable before the response: by one client and by 32, beside plain commits of
-// the same rows, in slices of one run. Other load of the machine shows at its end.
+// the same rows and beside etcd if it is installed, in slices of one run. Other load of the machine shows at its end.
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, readFileSync, rmSync } from 'node:fs';
@@ -9,6 +9,7 @@ import SQLite from 'better-sqlite3';
 
 import { filler } from '#test/fixtures/records/filler.ts';
 import { logFrames } from '#test/fixtures/records/log-frames.ts';
+import { isEtcdInstalled, putRequest, startEtcd, stopEtcd } from './harness/etcd.ts';
 import type { Measured, Turns } from './harness/load.ts';
 import { median, openLoad, processorTime, startServer, stopServer, watchMachine } from './harness/measure.ts';
 import type { RawWrites } from './harness/raw-writes.ts';
@@ -25,6 +26,8 @@ interface Bench {
   token: string;
   store: Served;
   raw: Served;
+  /** Undefined if it is not installed. */
+  etcd: Served | undefined;
 }
 
 /** A process that answers, and where. */
@@ -77,6 +80,7 @@ export async function writes(): Promise<void> {
       'bare, by 32': (place) => ask(bench, bench.raw, change, 32, place),
       '1 client': (place) => ask(bench, bench.store, change, 1, place),
       '32 clients': (place) => ask(bench, bench.store, change, 32, place),
+      ...(change === 'register_name' && besideEtcd(bench)),
     };
     for (let done = 0; done < warmup; done++) {
       await raw(bench, change, place(change));
@@ -102,11 +106,16 @@ export async function writes(): Promise<void> {
     );
     console.log(`  32 clients to 1 client  ${ratio('32 clients', '1 client')}`);
     console.log(`  the same of bare node:http, which commits together too ${ratio('bare, by 32', 'bare server')}`);
+    if ('etcd, by 32' in sides) {
+      console.log(`  32 clients to etcd      ${ratio('32 clients', 'etcd, by 32')}`);
+      console.log(`  64 clients to etcd      ${ratio('64 clients', 'etcd, by 64')}`);
+    }
     for (const clients of [1, 32]) await countPages(bench, change, clients);
   }
   console.log(`  ${machine()}`);
   await stopServer(bench.raw.child);
   await stopServer(bench.store.child);
+  if (bench.etcd !== undefined) await stopEtcd(bench.etcd.child);
   rmSync(bench.directory, { recursive: true, force: true });
 }
 
@@ -130,7 +139,26 @@ async function prepare(): Promise<Bench> {
     token,
     store: await serve('store-server.ts', directory),
     raw: await serve('raw-writes.ts', copy),
+    etcd: isEtcdInstalled() ? await startEtcd(join(directory, 'etcd')) : undefined,
   };
+}
+
+/** More sides of `register_name`, if etcd is installed: by 64 clients, and puts of etcd by as many. */
+const besideEtcd = (bench: Bench): Record<string, (place: Place) => Promise<Slice>> | false =>
+  bench.etcd !== undefined && {
+    '64 clients': (place) => ask(bench, bench.store, 'register_name', 64, place),
+    'etcd, by 32': (place) => put(bench.etcd!, 32, place),
+    'etcd, by 64': (place) => put(bench.etcd!, 64, place),
+  };
+
+async function put({ child, port }: Served, connections: number, { name }: Place): Promise<Slice> {
+  const request = putRequest(name);
+  const client = await openLoad({ port, request, turns: turnsIn(request), connections, sleeps: true });
+  try {
+    return await accounted(child, () => client.slice({ requests: slice }));
+  } finally {
+    await client.close();
+  }
 }
 
 async function serve(module: string, argument: string): Promise<Served> {
@@ -178,8 +206,12 @@ function requestOf({ token }: Bench, change: Change, { name, revision }: Place):
   const request =
     `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Macaroon ${token}\r\n` +
     `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  return { request, turns: turnsIn(request) };
+}
+
+function turnsIn(request: string): Turns {
   const at = request.indexOf('###');
-  return { request, turns: { places: [at, at + 1, at + 2], texts: digits, different: 1000 } };
+  return { places: [at, at + 1, at + 2], texts: digits, different: 1000 };
 }
 
 /** Prints how many pages and commits some changes are in the log of the database, which is empty before them. */

@@ -94,7 +94,8 @@ export const transferReceive = command({
     if (uploads.length > 0 && (unsigned || paths.length > 0))
       throw new UsageError('--upload takes the place of PART and --unsigned');
     // Before the records are opened: the heap does not shrink again after it has grown.
-    keepHeapSmall();
+    // A preview holds the whole plan in memory.
+    keepHeapSmall({ optimizesForSize: call.options.preview });
     return withStore(
       call,
       async (store) => {

@@ -71,7 +71,7 @@ function imageOf(platform: ImagePlatform, { version, at, commit }: Omit<ImageInp
     os: 'linux',
     config: {
       User: `${String(user)}:${String(user)}`,
-      Env: ['PATH=/usr/bin', 'LARDER_DATA=/var/lib/larder', 'MALLOC_ARENA_MAX=2'],
+      Env: ['PATH=/usr/bin', 'LARDER_DATA=/var/lib/larder', 'MALLOC_ARENA_MAX=1'],
       Entrypoint: ['/usr/bin/larder'],
       Cmd: ['serve'],
       WorkingDir: '/var/lib/larder',

@@ -30,8 +30,8 @@ t.test('keys come as encrypted credentials, stay out of core dumps, and may be m
   t.end();
 });
 
-t.test('the threads of the service share two parts of the memory, so that none keeps a part of its own', (t) => {
-  t.ok(settings.includes('Environment=MALLOC_ARENA_MAX=2'));
+t.test('the threads of the service share one arena of malloc, so that none keeps memory that another returned', (t) => {
+  t.ok(settings.includes('Environment=MALLOC_ARENA_MAX=1'));
   t.end();
 });
 

@@ -430,6 +430,27 @@ t.test('a failure in a batch affects one change only', async (t) => {
   t.same(await counted(db), { a: 2, b: 1 });
 });
 
+t.test('a slow query delays no query of a later turn of the event loop, if another connection is open', async (t) => {
+  const { db } = await opened(t);
+  const find = async () => (await db.all<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`))[0]!.pid;
+  const first = await find();
+  t.equal(
+    new Set(await Promise.all([find(), find(), find(), find()])).size,
+    1,
+    'the queries of one turn share a connection',
+  );
+  const slow = db.all(sql`SELECT pg_sleep(${60})`).catch(() => 'canceled');
+  await setImmediate();
+  // It opens another connection, which it does not wait for.
+  const behind = find();
+  await until(() => db.server!.pool().open === 3);
+  t.not(await find(), first);
+  const { ask } = await sharedPostgres(root);
+  await ask(`SELECT pg_cancel_backend(${first})`);
+  t.equal(await slow, 'canceled');
+  t.equal(await behind, first, 'a failed query fails no other query of its connection');
+});
+
 t.test('the changes of a commit share a state, without that of refused changes', async (t) => {
   const { db } = await opened(t);
   const change = (name: string, refusal?: string) =>

@@ -1,4 +1,5 @@
 // The connections that read. Each query is one statement and sees everything that was committed before it arrives.
+import type { MaybePromise } from '#domain/maybe-promise.ts';
 import type { SqlStatement } from '../database.ts';
 import { connectTimeoutUntil, type PostgresConnection } from './connection.ts';
 import type { PostgresCounts } from './counts.ts';
@@ -6,6 +7,9 @@ import { forCaller, isLost, isStale, ConnectionFailure } from './errors.ts';
 
 /** Maximum of open connections; further queries wait behind others. */
 const maxConnections = 8;
+
+/** Maximum of pending queries of a connection that takes further queries of the same turn of the event loop. */
+const maxPending = 8;
 
 /** Milliseconds for which a query tries to reach a server that does not answer. */
 const maxRetryMs = 4000;
@@ -15,6 +19,8 @@ export class Readers {
   readonly #counts: PostgresCounts;
   #connections: PostgresConnection[] = [];
   #opening: Promise<PostgresConnection> | undefined;
+  /** The connection for the queries of this turn of the event loop. */
+  #ofTurn: PostgresConnection | undefined;
   #isClosed = false;
 
   constructor(open: (time?: number) => Promise<PostgresConnection>, counts: PostgresCounts) {
@@ -32,7 +38,9 @@ export class Readers {
     const deadline = performance.now() + retryMs;
     for (let time: number | undefined; ; time = connectTimeoutUntil(deadline)) {
       try {
-        const connection = await this.#pick(time);
+        // Awaited only if it has to be opened: the next query of this turn counts this one as pending.
+        const picked = this.#pick(time);
+        const connection = picked instanceof Promise ? await picked : picked;
         return (await connection.query<Record<string, unknown>>(statement)).rows as Row[];
       } catch (error) {
         const again = isStale(error) || (isLost(error) && performance.now() < deadline && !this.#isClosed);
@@ -48,11 +56,17 @@ export class Readers {
     await Promise.all(this.#connections.map((connection) => connection.close()));
   }
 
-  /** Picks the connection with the fewest pending queries. If none is idle and there are fewer than the maximum, also opens a new one. */
-  async #pick(time?: number): Promise<PostgresConnection> {
+  /**
+   * Picks a connection. Queries of one turn of the event loop share it up to a limit, because one write to it sends them all. The first of
+   * them picks the connection with the fewest pending queries; if none is idle and there are fewer than the maximum, it also opens a new one.
+   */
+  #pick(time?: number): MaybePromise<PostgresConnection> {
     if (this.#isClosed) throw new Error('cannot read: the database is closed');
+    if (this.#ofTurn?.isLost === false && this.#ofTurn.pending < maxPending) return this.#ofTurn;
     this.#connections = this.#connections.filter(({ isLost }) => !isLost);
     const [first] = this.#connections.sort((connection, other) => connection.pending - other.pending);
+    // Do not wait for the new connection if an existing one can take the query.
+    if (first !== undefined) this.#use(first);
     if (first !== undefined && (first.pending === 0 || this.#connections.length >= maxConnections)) return first;
     this.#opening ??= this.#open(time)
       .then((opened) => {
@@ -62,9 +76,14 @@ export class Readers {
       .finally(() => (this.#opening = undefined));
     // Another query may have started the opening, with more time left than this one has.
     if (first === undefined) return time === undefined ? this.#opening : withinTime(this.#opening, time);
-    // Do not wait for the new connection if an existing one can take the query.
     this.#opening.catch(() => undefined);
     return first;
+  }
+
+  /** Gives further queries of this turn of the event loop to a connection. */
+  #use(connection: PostgresConnection): void {
+    if (this.#ofTurn === undefined) process.nextTick(() => (this.#ofTurn = undefined));
+    this.#ofTurn = connection;
   }
 }
 

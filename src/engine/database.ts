@@ -97,6 +97,11 @@ export interface Queries {
   all<Row>(statement: SqlStatement): Promise<Row[]>;
   /** Runs a statement that changes rows. Returns the number of rows that it changed. */
   run(statement: SqlStatement): Promise<number>;
+  /**
+   * Runs a statement that changes rows, if the caller needs neither their number nor a reason to continue after a failure. A server may
+   * still be running it when the promise resolves. If it fails, so does its change, at the latest before the commit.
+   */
+  write(statement: SqlStatement): Promise<void>;
   /** Runs the text of a migration, which may contain several statements. */
   script(text: string): Promise<void>;
   /** Returns whether the row with this key exists and differs from its row digest. */

@@ -7,6 +7,7 @@ export function guardQueries(within: Queries, isOpen: () => boolean): Queries {
     get: (statement) => (isOpen() ? within.get(statement) : ended()),
     all: (statement) => (isOpen() ? within.all(statement) : ended()),
     run: (statement) => (isOpen() ? within.run(statement) : ended()),
+    write: (statement) => (isOpen() ? within.write(statement) : ended()),
     script: (text) => (isOpen() ? within.script(text) : ended()),
     isDamaged: (table, key) => (isOpen() ? within.isDamaged(table, key) : ended()),
     hasTable: (name) => (isOpen() ? within.hasTable(name) : ended()),

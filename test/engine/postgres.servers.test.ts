@@ -430,6 +430,82 @@ t.test('a failure in a batch affects one change only', async (t) => {
   t.same(await counted(db), { a: 2, b: 1 });
 });
 
+const write = (tx: Queries, name: string | null): Promise<void> =>
+  tx.write(sql`INSERT INTO done (name) VALUES (${name})`);
+
+/** Runs the work; whether the event loop has turned before its end, as it does for a response of the server. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<boolean> {
+  let hasTurned = false;
+  const immediate = setImmediate().then(() => (hasTurned = true));
+  await work();
+  const during = hasTurned;
+  await immediate;
+  return during;
+}
+
+t.test('a write does not wait for the server, unless there are too many, and all are done', async (t) => {
+  const { db } = await opened(t);
+  await db.transaction(async (tx) => {
+    t.notOk(await turnsDuring(() => write(tx, 'a')));
+    t.same(await tx.all(sql`SELECT name FROM done`), [{ name: 'a' }], 'a later query sees it');
+    const many = async (): Promise<void> => {
+      for (let number = 0; number < 1000; number++) await write(tx, 'b');
+    };
+    t.ok(await turnsDuring(many));
+  });
+  t.same(await counted(db), { a: 1, b: 1000 });
+});
+
+const afterWrite: Record<string, (tx: Queries) => Promise<unknown>> = {
+  'at the end of the change': () => Promise.resolve(),
+  'with a query behind it': (tx) => tx.get(sql`SELECT name FROM done`),
+  'with a failed query that the change catches': (tx) => tx.get(sql`SELECT name FROM done`).catch(() => undefined),
+  'with many writes behind it': async (tx) => {
+    for (let number = 0; number < 200; number++) await write(tx, 'never');
+  },
+  'in a change that is refused': () => Promise.reject(new Error('refused')),
+};
+for (const [label, after] of Object.entries(afterWrite)) {
+  t.test(`a write that fails ${label} fails its change, and no other change of the commit`, async (t) => {
+    const { db } = await opened(t);
+    const failing = (tx: Queries): Promise<unknown> => write(tx, null).then(() => after(tx));
+    const refused = async (tx: Queries): Promise<void> => {
+      await tx.get(sql`SELECT name FROM done`);
+      await write(tx, 'never');
+      throw new Error('refused');
+    };
+    const changes = [
+      (tx: Queries) => write(tx, 'a'),
+      failing,
+      refused,
+      (tx: Queries) => add(tx, 'b'),
+      refused,
+      failing,
+    ];
+    const outcomes = await Promise.allSettled(changes.map((change) => db.transaction(change)));
+    const [isDone, isFailed, isRefused] = [
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { code: '23502' } },
+      { status: 'rejected', reason: { message: 'refused' } },
+    ];
+    t.match(outcomes, [isDone, isFailed, isRefused, isDone, isRefused, isFailed]);
+    await t.rejects(db.transaction(failing), { code: '23502' }, 'alone');
+    await db.transaction((tx) => write(tx, 'c'));
+    t.same(await counted(db), { a: 1, b: 1, c: 1 });
+  });
+}
+
+t.test('a connection that is lost behind a write costs no client anything: the change is repeated', async (t) => {
+  const { db } = await opened(t);
+  let tries = 0;
+  const change = async (tx: Queries, name: string): Promise<void> => {
+    await write(tx, name);
+    if (++tries === 1) await write(tx, 'lost').then(() => tx.script('SELECT pg_terminate_backend(pg_backend_pid())'));
+  };
+  await Promise.all(['a', 'b'].map((name) => db.transaction((tx) => change(tx, name))));
+  t.same(await counted(db), { a: 1, b: 1 });
+});
+
 t.test('a slow query delays no query of a later turn of the event loop, if another connection is open', async (t) => {
   const { db } = await opened(t);
   const find = async () => (await db.all<{ pid: number }>(sql`SELECT pg_backend_pid() AS pid`))[0]!.pid;

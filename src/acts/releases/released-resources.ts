@@ -9,11 +9,15 @@ import type { Release } from '#records/releases/releases.ts';
 interface ReleaseResourceRequest {
   channel: Channel;
   revision: number;
+  /** The resources that the revision declares. */
+  declared: DeclaredResources;
   resources: { name: string; revision: number | null }[];
 }
 
 /** The records that give the resources of a revision. */
 export type ResourceReleaseRecords = Pick<StoreRecords, 'releases' | 'resources' | 'resourceRevisions'>;
+
+export type DeclaredResources = Awaited<ReturnType<StoreRecords['resources']['list']>>;
 
 type ResolvedResource = Release['resources'][number];
 
@@ -28,7 +32,7 @@ export async function resolveResources(
   request: ReleaseResourceRequest,
   current: readonly Release[],
 ): Promise<ResolvedResource[]> {
-  const declared = await tx.resources.list(subject.id, request.revision);
+  const { declared } = request;
   const requested = new Map<string, number | null>();
   for (const { name, revision } of request.resources) {
     if (requested.has(name)) throw new Refusal('api-error', `The resource '${name}' is named twice.`);

@@ -30,7 +30,7 @@ import {
 import { isSameSlot, slotLine } from './release-lines.ts';
 import { seenVulnerabilities } from './rollout-vulnerabilities.ts';
 import { findRolloutPlan, toRolloutSlots } from './rollout-plans.ts';
-import { resolveResources, type ResourceReleaseRecords } from './released-resources.ts';
+import { resolveResources, type DeclaredResources, type ResourceReleaseRecords } from './released-resources.ts';
 
 /** A branch ends this many days after its last release. */
 const branchDays = 30;
@@ -165,10 +165,11 @@ async function planReleases(
   releases: readonly ReleaseRequest[],
   at: string,
 ): Promise<ReleasePlan> {
+  const requested = releases.map((request) => readRequested(tx, subject, request));
   const before = await tx.releases.current(subject.id, at);
   const steps: ReleaseStep[] = [];
   let after = before;
-  for (const { revision, ...request } of releases) {
+  for (const [index, { revision, ...request }] of releases.entries()) {
     const { channel, progressive } = request;
     await refuseTrack(tx, subject, channel);
     const held = after.filter((release) => release.channel === channel.name);
@@ -177,11 +178,42 @@ async function planReleases(
       after = after.filter((release) => !held.includes(release));
       continue;
     }
-    const filling = await fillingOf(tx, subject, { ...request, revision }, { at, held, current: after });
+    const filling = await fillingOf(
+      tx,
+      subject,
+      { ...request, revision, ...(await requested[index]!) },
+      { at, held, current: after },
+    );
     steps.push({ channel, progressive, held, ...filling });
     after = [...after.filter((release) => !filling.slots.some((slot) => replaces(slot, release))), ...filling.slots];
   }
   return { before, after, steps };
+}
+
+/** The records of the release that a request asks for. */
+interface RequestedRecords {
+  rolloutPlan: Awaited<ReturnType<typeof findRolloutPlan>>;
+  revisionRecord: Revision | undefined;
+  declared: DeclaredResources;
+}
+
+/**
+ * Reads the records of a request, with all queries at once: a server answers them in one round trip. The caller may refuse an earlier
+ * request before it awaits this one.
+ */
+function readRequested(
+  tx: ReleasePlanRecords,
+  subject: PublishedPackage,
+  request: ReleaseRequest,
+): Promise<RequestedRecords> {
+  const { revision } = request;
+  const reading = Promise.all([
+    revision === null ? undefined : findRolloutPlan(tx, subject, request),
+    revision === null ? undefined : tx.revisions.find(subject.id, revision),
+    revision === null ? [] : tx.resources.list(subject.id, revision),
+  ]).then(([rolloutPlan, revisionRecord, declared]) => ({ rolloutPlan, revisionRecord, declared }));
+  reading.catch(() => undefined);
+  return reading;
 }
 
 /** Whether a release ends another one. A full release also ends the progressive release over its slot. */
@@ -263,12 +295,10 @@ export async function recordEndedReleases(
 async function fillingOf(
   tx: ReleasePlanRecords,
   subject: PublishedPackage,
-  request: ReleaseRequest & { revision: number },
+  request: ReleaseRequest & RequestedRecords & { revision: number },
   { at, held, current }: { at: string; held: readonly Release[]; current: readonly Release[] },
 ): Promise<Pick<ReleaseStep, 'resources' | 'slots'> & { revision: Revision }> {
-  const { channel, progressive } = request;
-  const rollout = await findRolloutPlan(tx, subject, request);
-  const revision = await tx.revisions.find(subject.id, request.revision);
+  const { channel, progressive, rolloutPlan, revisionRecord: revision } = request;
   if (revision === undefined) {
     throw new Refusal('api-error', await describeMissingRevision(tx, subject, request.revision));
   }
@@ -286,7 +316,7 @@ async function fillingOf(
   const slots = slotsOf(subject.namespace, revision.details)
     .filter(({ slot }) => request.onlyIfNewer !== true || (heldFor(held, slot) ?? 0) < revision.revision)
     .map((slot) => ({ ...filled, ...slot, ...rest }));
-  return { revision, resources, slots: toRolloutSlots(slots, rollout, held) };
+  return { revision, resources, slots: toRolloutSlots(slots, rolloutPlan, held) };
 }
 
 /** The revision that a slot gives to all devices. */

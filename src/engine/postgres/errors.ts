@@ -13,6 +13,9 @@ export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includ
 /** Returns whether the lock timeout ran out because another session holds a lock. */
 export const hasLockTimedOut = (error: unknown): boolean => codeOf(error) === '55P03';
 
+/** Returns whether the server refuses a statement because an earlier one of its transaction failed. */
+export const isAborted = (error: unknown): boolean => codeOf(error) === '25P02';
+
 /** Returns whether a statement was prepared before the tables changed. */
 export const isStale = (error: unknown): boolean =>
   codeOf(error) === '0A000' && (error as Error).message.includes('cached plan');

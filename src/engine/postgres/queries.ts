@@ -3,13 +3,22 @@ import type { Queries, SqlStatement } from '../database.ts';
 import type { PostgresConnection } from './connection.ts';
 import { sql } from '../database.ts';
 import { forCaller } from './errors.ts';
+import type { UnawaitedStatements } from './unawaited.ts';
 
-/** Returns queries on a connection. `failed` is called with each error, even if the caller catches it. */
-export function createQueries(connection: PostgresConnection, failed: (error: unknown) => void): Queries {
+/**
+ * Returns queries on a connection. `failed` is called with each error, even if the caller catches it. Writes are not waited for, but added
+ * to `unawaited`; if it is undefined, they are.
+ */
+export function createQueries(
+  connection: PostgresConnection,
+  failed: (error: unknown) => void,
+  unawaited?: UnawaitedStatements,
+): Queries {
   const ask = async <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
     try {
       return await work();
-    } catch (error) {
+    } catch (reported) {
+      const error = unawaited?.causeOf(reported) ?? reported;
       failed(error);
       throw forCaller(error);
     }
@@ -19,6 +28,10 @@ export function createQueries(connection: PostgresConnection, failed: (error: un
     get: async <Row>(statement: SqlStatement) => (await query(statement)).rows[0] as Row | undefined,
     all: async <Row>(statement: SqlStatement) => (await query(statement)).rows as Row[],
     run: async (statement) => (await query(statement)).rowCount ?? 0,
+    async write(statement) {
+      if (unawaited === undefined) await query(statement);
+      else await ask(() => unawaited.add(connection.query(statement)));
+    },
     script: (text) => ask(() => connection.script(text)),
     // The server verifies the checksums of its own pages.
     isDamaged: () => Promise.resolve(false),

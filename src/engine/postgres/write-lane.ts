@@ -12,6 +12,7 @@ import { forCaller, isConflict, hasLockTimedOut, isLost, ConnectionFailure, unav
 import { marking, markOf } from './commits.ts';
 import type { PostgresCounts } from './counts.ts';
 import { createQueries } from './queries.ts';
+import { UnawaitedStatements } from './unawaited.ts';
 
 /** Maximum of changes that are committed together: the first one waits for all of them. */
 const maxBatchSize = 64;
@@ -48,16 +49,24 @@ interface PerformedChange {
   answer(): void;
 }
 
+/** The transaction of the changes that are committed together. */
+interface Batch {
+  connection: PostgresConnection;
+  shared: SharedState;
+  unawaited: UnawaitedStatements;
+  isAlone: boolean;
+}
+
 /** Rejects all changes with the same error. */
 function refuse(changes: readonly QueuedPostgresChange[], error: unknown): void {
   for (const { reject } of changes) reject(error);
 }
 
 /** Finishes the shared state of a commit. Throws errors of the server as they are, so that the commit can be tried again. */
-async function finish(connection: PostgresConnection, shared: SharedState): Promise<void> {
+async function finish({ connection, shared, unawaited }: Batch): Promise<void> {
   let failure: unknown;
   try {
-    await shared.finish(createQueries(connection, (error) => (failure ??= error)));
+    await shared.finish(createQueries(connection, (error) => (failure ??= error), unawaited));
   } catch (error) {
     throw failure ?? error;
   }
@@ -172,37 +181,44 @@ export class WriteLane {
     const connection = await this.#connect(deadline);
     await connection.script(`BEGIN; ${lock}`);
     const begun = performance.now();
-    const isAlone = batch.length === 1;
     const done: PerformedChange[] = [];
-    const shared = new SharedState();
+    const begunBatch: Batch = {
+      connection,
+      shared: new SharedState(),
+      unawaited: new UnawaitedStatements(),
+      isAlone: batch.length === 1,
+    };
     const isLong = (): boolean => performance.now() - begun > maxBatchMs;
     for (const change of batch) {
-      done.push(await this.#perform(connection, change, { isAlone, shared }));
+      done.push(await this.#perform(change, begunBatch));
       if (isLong()) this.#waiting.unshift(...batch.splice(done.length));
     }
     this.#together = isLong() ? done.length : Math.min(2 * this.#together, maxBatchSize);
     if (done.some(({ isRefused }) => !isRefused)) {
-      await finish(connection, shared);
-      await this.#end(connection, deadline);
+      await finish(begunBatch);
+      await this.#end(begunBatch, deadline);
     } else await connection.script('ROLLBACK');
     return done.map(({ answer }) => answer);
   }
 
-  /** Commits with a mark, which shows whether the commit was done if its confirmation is lost. */
-  async #end(connection: PostgresConnection, deadline: number): Promise<void> {
+  /**
+   * Commits with a mark, which shows whether the commit was done if its confirmation is lost. If a statement of the transaction failed, the
+   * server refuses the mark, and so does not reach the commit.
+   */
+  async #end({ connection, unawaited }: Batch, deadline: number): Promise<void> {
     const mark = ++this.#mark;
     try {
       await connection.script(`${marking(this.#writer, mark)}; COMMIT`);
-    } catch (error) {
+    } catch (reported) {
+      const error = unawaited.causeOf(reported);
       if (!isLost(error) || !(await this.#hasCommitted(mark, deadline))) throw error;
     }
   }
 
   /** Runs one change completely or not at all, and returns how to answer it later. Throws errors that end the whole transaction. */
   async #perform(
-    connection: PostgresConnection,
     { work, resolve, reject }: QueuedPostgresChange,
-    { isAlone, shared }: { isAlone: boolean; shared: SharedState },
+    { connection, shared, unawaited, isAlone }: Batch,
   ): Promise<PerformedChange> {
     let open = true;
     const state = shared.forChange();
@@ -211,19 +227,21 @@ export class WriteLane {
     const failed = (error: unknown): void => {
       if (isConflict(error) || isLost(error) || hasLockTimedOut(error)) ending = error;
     };
-    if (!isAlone) await connection.script('SAVEPOINT change');
     try {
+      if (!isAlone) await unawaited.add(connection.script('SAVEPOINT change'));
       const result = await work(
-        guardQueries(createQueries(connection, failed), () => open && !connection.isLost),
+        guardQueries(createQueries(connection, failed, unawaited), () => open && !connection.isLost),
         state,
       );
-      if (ending === undefined && !isAlone) await connection.script('RELEASE change');
+      if (ending === undefined && !isAlone) await unawaited.add(connection.script('RELEASE change'));
       if (ending === undefined) state.keep();
       if (ending === undefined) return { isRefused: false, answer: () => resolve(result) };
     } catch (error) {
       // The change may have turned the lost connection into its own error. It runs again when there is a connection.
       if (connection.isLost)
         ending ??= new ConnectionFailure('the connection was lost in the midst of a change', { cause: error });
+      // A failed statement that was not waited for ends the transaction: it may be one of a change before.
+      await unawaited.settle().catch((failure: unknown) => (ending ??= failure));
       // The transaction continues without this change.
       if (ending === undefined && !isAlone) await connection.script('ROLLBACK TO change; RELEASE change');
       if (ending === undefined) return { isRefused: true, answer: () => reject(error) };

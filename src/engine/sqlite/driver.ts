@@ -166,6 +166,7 @@ function queries(
     all: async <Row>(statement: SqlStatement) =>
       guard(() => prepare(statement).all(...sqliteValues(statement)) as Row[]),
     run: async (statement: SqlStatement) => prepare(statement).run(...sqliteValues(statement)).changes,
+    write: async (statement: SqlStatement) => void prepare(statement).run(...sqliteValues(statement)),
     script: async (text: string) => void connection.exec(text),
     async isDamaged(table, key) {
       const row = findCorruptRow(connection, table, key);

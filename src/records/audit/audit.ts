@@ -233,7 +233,7 @@ export async function appendAudit(
     outcome: entry.outcome ?? ('done' as const),
   };
   const written = { seq: row.seq, hash: auditHash(row), at: row.at };
-  await db.run(sql`
+  await db.write(sql`
     INSERT INTO audit (seq, at, actor, session_id, action, object, request_id, details, previous, hash, outcome)
     VALUES (${row.seq}, ${row.at}, ${row.actor}, ${row.sessionId}, ${row.action}, ${row.object}, ${row.requestId},
       ${row.details}, ${row.previous}, ${written.hash}, ${row.outcome})`);
@@ -270,7 +270,7 @@ async function leaveEnd(
   const seal = sealing && isWhole ? await sealHead(db, sealing, head, newest, occasion) : undefined;
   commit.leave({ ...end, newest: seal ?? newest }, async (queries) => {
     if (sealing === undefined || !isWhole) return;
-    await queries.run(sql`UPDATE noun_versions SET mac = ${endMac(sealing.siteKey, head)} WHERE noun = 'audit'`);
+    await queries.write(sql`UPDATE noun_versions SET mac = ${endMac(sealing.siteKey, head)} WHERE noun = 'audit'`);
   });
   return seal;
 }

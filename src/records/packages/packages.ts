@@ -272,7 +272,7 @@ export const packageChanges = (db: Queries) => ({
       WHERE id = ${p.id}`),
 
   publish: (id: string) =>
-    db.run(sql`UPDATE packages SET status = 'published' WHERE id = ${id} AND status = 'registered'`),
+    db.write(sql`UPDATE packages SET status = 'published' WHERE id = ${id} AND status = 'registered'`),
 
   /** Gives a package another id, in all records. Returns false if another package has that id. */
   async setId(id: string, newId: string): Promise<boolean> {

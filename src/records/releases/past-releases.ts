@@ -137,7 +137,7 @@ export const pastReleaseChanges = (db: Queries) => ({
   ...pastReleases(db),
 
   add: (past: PastRelease) =>
-    db.run(sql`
+    db.write(sql`
       INSERT INTO past_releases (package_id, seq, channel, slot, revision, before, percentage, paused, resources,
         expires_at, released_at, released_by)
       SELECT ${past.packageId}, coalesce(max(seq), 0) + 1, ${past.channel}, ${past.slot}, ${past.revision}, ${past.before},

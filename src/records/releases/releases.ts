@@ -88,7 +88,7 @@ export const releaseChanges = (db: Queries) => ({
 
   /** Sets the release of a slot, and replaces its earlier release. */
   fill: (r: Release) =>
-    db.run(sql`
+    db.write(sql`
       INSERT INTO releases (package_id, channel, slot, progressive, architecture, base_name, base_channel, revision, progressive_paused,
         progressive_percentage, resources, released_at, expires_at, rollout)
       VALUES (${r.packageId}, ${r.channel}, ${r.slot}, ${Number(isProgressive(r.progressive))}, ${r.architecture}, ${r.baseName}, ${r.baseChannel}, ${r.revision},

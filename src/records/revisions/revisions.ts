@@ -316,7 +316,7 @@ export const revisionChanges = (db: Queries) => ({
 
   /** Marks a revision as released. Call `find` before it in the same change, which throws if the record is corrupt. */
   markReleased: (packageId: string, revision: number) =>
-    db.run(sql`
+    db.write(sql`
       UPDATE revisions SET status = 'released'
       WHERE package_id = ${packageId} AND revision = ${revision} AND status = 'approved'`),
 });

@@ -134,6 +134,20 @@ t.test('one request is one transaction', async (t) => {
   t.match((await ada.get(path)).body.metadata, { status: 'registered' });
 });
 
+t.test('a request is refused for its first impossible release', async (t) => {
+  const store = await startStore(t);
+  const { ada, path } = await withRevisions(store, 'bin', 1);
+  const noPlan = { channel: 'beta', revision: 1, rollout: { steps: [10] } };
+  t.match(await ada.post(`${path}/releases`, [noPlan]), refused(/cannot be rolled out in steps/));
+  for (const [entry, message] of [
+    [{ channel: '2.0/edge', revision: 1 }, /has no track '2\.0'/],
+    [{ channel: 'edge', revision: 9 }, /has no revision 9/],
+  ] as const) {
+    t.match(await ada.post(`${path}/releases`, [entry, noPlan, noPlan]), refused(message));
+    t.match(await ada.post(`${path}/releases`, [noPlan, entry]), refused(/cannot be rolled out in steps/));
+  }
+});
+
 t.test('an invalid channel is refused', async (t) => {
   const store = await startStore(t);
   const { ada, path } = await withRevisions(store, 'bin', 1);

@@ -1,7 +1,7 @@
 // Reads the state of the server and of the connections of this process to it.
 import { sql, type Database, type LockHolder, type PoolFigures, type ServerState } from '../database.ts';
 import type { PostgresCounts } from './counts.ts';
-import type { Readers } from './readers.ts';
+import { maxPending, type Readers } from './readers.ts';
 import type { WriteLane } from './write-lane.ts';
 
 /** Returns the figures of the reading connections and the writing one together. */
@@ -11,7 +11,8 @@ export function summarizePool(readers: Readers, lane: WriteLane, counts: Postgre
   return {
     open: reading.length + Number(writing.isOpen),
     used: used.length + Number(writing.isUsed),
-    waiting: used.reduce((sum, pending) => sum + pending - 1, writing.waiting),
+    // Queries that are sent together do not count as waiting for each other.
+    waiting: used.reduce((sum, pending) => sum + Math.max(0, pending - maxPending), writing.waiting),
     ...counts,
   };
 }

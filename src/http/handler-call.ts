@@ -15,9 +15,21 @@ const partsOf = ({ params, query, request, response, address, requestId }: Excha
   requestId,
 });
 
-/** The argument of the handler of an operation; its type follows from the record of the operation. */
-export const handlerCall = (services: ServerServices, evidence: object, exchange: Exchange, body: unknown): never =>
-  Object.assign(Object.create(services) as object, evidence, partsOf(exchange), { body }) as never;
+/**
+ * The argument of the handler of an operation; its type follows from the record of the operation. Assigned member by member, because objects in
+ * between take 5 % of a question of a gateway (`npm run bench -- permissions`).
+ */
+export function handlerCall(services: ServerServices, evidence: object, exchange: Exchange, body: unknown): never {
+  const call = Object.assign(Object.create(services) as RequestParts & { body: unknown }, evidence);
+  call.params = exchange.params;
+  call.query = exchange.query;
+  call.request = exchange.request;
+  call.response = exchange.response;
+  call.address = exchange.address;
+  call.requestId = exchange.requestId;
+  call.body = body;
+  return call as never;
+}
 
 /** The argument of the page that reports a refusal. */
 export const refusedRequest = (services: ServerServices, exchange: Exchange, typed: unknown): RefusedRequest => {

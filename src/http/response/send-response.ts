@@ -16,6 +16,7 @@ import { sendContent } from './send-content.ts';
 
 /** The newest implemented version of the interface. */
 export const apiVersion = 61;
+const versionText = String(apiVersion);
 
 /** Sends a response and streams its body; true if the client disconnected before its end. */
 export function streamResponse(
@@ -56,7 +57,10 @@ function headersOf(
 ): string[] {
   // A device interface response to an account may contain its private snaps. Set here, so that no operation can forget it.
   const own = errors === 'snapd' && principal !== undefined ? { ...headers, ...privateNoStore } : headers;
-  const all = everyAnswer(requestId, operation).concat(own === json ? closedJson : withClosed(own));
+  const defaults = own === json ? closedJson : withClosed(own);
+  // Joining two lists would take 3 % of a request (`npm run bench -- permissions`).
+  const all = everyAnswer(requestId, operation);
+  for (const text of defaults) all.push(text);
   if (principal !== undefined && expiresSoon(principal, services)) {
     all.push('macaroon-expires', timestamp(new Date(principal.until)));
   }
@@ -69,7 +73,7 @@ function headersOf(
 /** The headers of every response. */
 export const everyAnswer = (requestId: string, operation: string): string[] => [
   'publishergw-version',
-  String(apiVersion),
+  versionText,
   'x-request-id',
   requestId,
   'x-view-name',

@@ -42,9 +42,7 @@ function refuseTrickyPath(url: string): void {
       'api-error',
       'The request target must be a path, beginning with a slash, or an http or https address.',
     );
-  const end = url.indexOf('?');
-  const path = end < 0 ? url : url.slice(0, end);
-  if (path === lastCleanPath) return;
+  const [path = ''] = url.split('?', 1);
   if (/%2f|%5c|%00|\\|\/\/|\/(?:\.|%2e){1,2}(?:\/|$)/i.test(path)) {
     throw new Refusal('api-error', 'The path must not contain encoded slashes, backslashes, empty or dot segments.');
   }
@@ -55,11 +53,7 @@ function refuseTrickyPath(url: string): void {
       throw new Refusal('api-error', 'The path is not well-formed.');
     }
   }
-  lastCleanPath = path;
 }
-
-/** The latest path without a fault. Gateways ask at one address, and to search it again takes 1 % of a request (`npm run bench -- permissions`). */
-let lastCleanPath = '';
 
 /** Responds to a request that the parser could not read, if the connection is still writable. */
 export function refuseUnreadable(error: Error & { code?: string }, socket: Duplex, everyAnswer: string[]): void {

@@ -137,11 +137,13 @@ async function comeBack({ devices, within }: (typeof fleets)[number]): Promise<v
     if (status !== 200) refused.set(status, (refused.get(status) ?? 0) + 1);
     return text;
   };
-  const comes = async (_: string, number: number): Promise<void> => {
+  const comes = async (number: number): Promise<void> => {
     await pause(Math.max(0, began + (number * seconds(within)) / devices - performance.now()));
     await refreshDevice(number, all, call);
   };
-  const gone = (await Promise.allSettled(serials.map(comes))).filter(({ status }) => status === 'rejected').length;
+  const gone = (await Promise.allSettled([...serials.keys()].map(comes))).filter(
+    ({ status }) => status === 'rejected',
+  ).length;
   const lasted = (performance.now() - began) / 1000;
   const cost = (used() - usedBefore) / devices;
   const told429 = [...refused].map(([status, times]) => `${times} times ${status}`).join(', ') || 'nobody was refused';

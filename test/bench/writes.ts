@@ -7,9 +7,10 @@ import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 
+import { kill } from '#test/fixtures/processes/kill.ts';
 import { filler } from '#test/fixtures/records/filler.ts';
 import { logFrames } from '#test/fixtures/records/log-frames.ts';
-import { isEtcdInstalled, putRequest, startEtcd, stopEtcd } from './harness/etcd.ts';
+import { isEtcdInstalled, putRequest, startEtcd } from './harness/etcd.ts';
 import type { Measured, Turns } from './harness/load.ts';
 import { median, openLoad, processorTime, startServer, stopServer, watchMachine } from './harness/measure.ts';
 import type { RawWrites } from './harness/raw-writes.ts';
@@ -72,7 +73,11 @@ const numbers = Array.from({ length: slice }, (_, number) =>
 /** Prints each change by 1 client, by 32, and raw: the rates, the cost of a change, and the bytes that it writes. */
 export async function writes(): Promise<void> {
   const bench = await prepare();
-  const machine = watchMachine(bench.store.child, bench.raw.child);
+  const machine = watchMachine(
+    bench.store.child,
+    bench.raw.child,
+    ...(bench.etcd === undefined ? [] : [bench.etcd.child]),
+  );
   for (const change of ['register_name', 'release'] as const) {
     const sides: Record<string, (place: Place) => Promise<Slice>> = {
       'raw commits': (place) => raw(bench, change, place),
@@ -115,7 +120,7 @@ export async function writes(): Promise<void> {
   console.log(`  ${machine()}`);
   await stopServer(bench.raw.child);
   await stopServer(bench.store.child);
-  if (bench.etcd !== undefined) await stopEtcd(bench.etcd.child);
+  if (bench.etcd !== undefined) await kill(bench.etcd.child);
   rmSync(bench.directory, { recursive: true, force: true });
 }
 

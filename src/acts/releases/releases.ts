@@ -165,7 +165,9 @@ async function planReleases(
   releases: readonly ReleaseRequest[],
   at: string,
 ): Promise<ReleasePlan> {
-  const requested = releases.map((request) => readRequested(tx, subject, request));
+  const requested = releases.map(({ revision, ...request }) =>
+    revision === null ? undefined : readRequested(tx, subject, { ...request, revision }),
+  );
   const before = await tx.releases.current(subject.id, at);
   const steps: ReleaseStep[] = [];
   let after = before;
@@ -204,13 +206,12 @@ interface RequestedRecords {
 function readRequested(
   tx: ReleasePlanRecords,
   subject: PublishedPackage,
-  request: ReleaseRequest,
+  request: ReleaseRequest & { revision: number },
 ): Promise<RequestedRecords> {
-  const { revision } = request;
   const reading = Promise.all([
-    revision === null ? undefined : findRolloutPlan(tx, subject, request),
-    revision === null ? undefined : tx.revisions.find(subject.id, revision),
-    revision === null ? [] : tx.resources.list(subject.id, revision),
+    findRolloutPlan(tx, subject, request),
+    tx.revisions.find(subject.id, request.revision),
+    tx.resources.list(subject.id, request.revision),
   ]).then(([rolloutPlan, revisionRecord, declared]) => ({ rolloutPlan, revisionRecord, declared }));
   reading.catch(() => undefined);
   return reading;

@@ -16,7 +16,6 @@ import { sendContent } from './send-content.ts';
 
 /** The newest implemented version of the interface. */
 export const apiVersion = 61;
-const versionText = String(apiVersion);
 
 /** Sends a response and streams its body; true if the client disconnected before its end. */
 export function streamResponse(
@@ -73,7 +72,7 @@ function headersOf(
 /** The headers of every response. */
 export const everyAnswer = (requestId: string, operation: string): string[] => [
   'publishergw-version',
-  versionText,
+  String(apiVersion),
   'x-request-id',
   requestId,
   'x-view-name',

@@ -1,6 +1,5 @@
 // etcd, whose puts are durable before the response, as register_name is. Its gateway for JSON, and values of 300 bytes.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -37,12 +36,6 @@ const isHealthy = (address: string): Promise<boolean> =>
     async (response) => (await response.text()).includes('"true"'),
     () => false,
   );
-
-export async function stopEtcd(child: ChildProcess): Promise<void> {
-  const exited = once(child, 'exit');
-  child.kill();
-  await exited;
-}
 
 /** A put under a name; the three `#` in it are digits later, which are digits of base64 too. */
 export function putRequest(name: string): string {

@@ -15,11 +15,14 @@ const { execPath } = process;
 const requireBuiltin = createRequire(import.meta.url);
 const requirePart = Object.assign(
   (name: string): unknown =>
-    name.startsWith('./') ? load(name.slice(2)) : forTls.has(name) ? loadedAtUse(name) : requireBuiltin(name),
+    name.startsWith('./') ? load(name.slice(2)) : rare.has(name) ? loadedAtUse(name) : requireBuiltin(name),
   requireBuiltin,
 );
-/** Modules that start a thread for the root certificates: 1 MB, which a store without TLS does not need. */
-const forTls: ReadonlySet<string> = new Set(['https', 'node:https', 'node:tls']);
+/**
+ * Modules that few processes use. Those of TLS start a thread for the root certificates: 1 MB, which a store without TLS does not need. That of
+ * child processes is 4 % of the time of `larder status`.
+ */
+const rare: ReadonlySet<string> = new Set(['https', 'node:https', 'node:tls', 'node:child_process']);
 const loadedAtUse = (name: string): object => {
   const builtin = (): object => requireBuiltin(name) as object;
   return new Proxy(

@@ -50,11 +50,12 @@ export async function withStore<Result>(
 /** Refuses a data directory without its database: opening it would create a new, empty store. */
 export function refuseWithoutDatabase(data: string): void {
   const configuration = join(data, 'larder.toml');
-  // A missing database on a server is reported when it is opened.
-  if (!existsSync(configuration) || readConfig(configuration).records.postgres !== undefined) return;
+  if (!existsSync(configuration)) return;
   const file = databaseFile(data);
   const stats = statSync(file, { throwIfNoEntry: false });
   if (stats !== undefined && stats.size > 0) return;
+  // A missing database on a server is reported when it is opened.
+  if (readConfig(configuration).records.postgres !== undefined) return;
   throw new Failure(
     `the database ${file} is ${stats === undefined ? 'missing' : 'empty'}; put it back, or move ${data} aside ` +
       `and restore the last backup: 'larder restore FILE --data ${shellWord(data)} --keys DIR'`,

@@ -28,7 +28,7 @@ const work = join(root, 'dist/build');
 /** Holds the space of the places, which are known only when the executable is complete. */
 const noPlaces = '{}'.padEnd(400);
 
-/** Commands whose parts come first in the executable: the ones that people run most, and the server. */
+/** Commands whose parts come first in the executable, and compiled: the ones that people run most, and the server. */
 const frequentCommands = [
   'store/status',
   'accounts/list',
@@ -126,15 +126,16 @@ function withoutBlanks(path: string, withCommit: boolean): string {
 /** The program, and its code compiled by the engine of this architecture; the engine of another one would reject it. */
 function program(arch: Architecture): Record<string, string> {
   const { parts: partsName, index: indexName } = assetsOfProgram;
-  const [texts, parts, index] = [join(work, 'texts.json'), join(work, partsName), join(work, indexName)];
+  const [all, parts, index] = [join(work, 'all.json'), join(work, partsName), join(work, indexName)];
   const main = 'src/main.ts';
-  const entries = [main, ...frequentCommands.map((command) => `src/cli/${command}.ts`)];
-  const functions = [...bundleInParts(main, entries)].map(([name, part]) => [name, asFunction(part)]);
-  writeFileSync(texts, JSON.stringify(Object.fromEntries(functions)));
+  const frequent = [main, ...frequentCommands.map((command) => `src/cli/${command}.ts`)];
+  const bundled = bundleInParts(main, { frequent, used: ['src/configuration/config.ts'] });
+  const functions = [...bundled].map(([name, part]) => [name, { ...part, text: asFunction(part.text) }] as const);
+  writeFileSync(all, JSON.stringify(Object.fromEntries(functions)));
   const script = join(import.meta.dirname, 'precompile.ts');
   // Any debugger that watches the build writes into the environment of its processes, which would change the compiled
   // code.
-  const plain = ['-i', process.execPath, '--random-seed=1', script, texts, parts, index];
+  const plain = ['-i', process.execPath, '--random-seed=1', script, all, parts, index];
   execFileSync('/usr/bin/env', arch === process.arch ? plain : [...plain, '--without-code'], { stdio: 'ignore' });
   if (arch === process.arch)
     refuseRejected(readFileSync(parts), JSON.parse(readFileSync(index, 'utf8')) as ProgramIndex);
@@ -143,6 +144,7 @@ function program(arch: Architecture): Record<string, string> {
 
 function refuseRejected(parts: Buffer, index: ProgramIndex): void {
   for (const [name, [from, compiledFrom, to]] of Object.entries(index)) {
+    if (compiledFrom === to) continue;
     const text = parts.toString('latin1', from, compiledFrom);
     const { cachedDataRejected } = scriptOf(name, text, parts.subarray(compiledFrom, to));
     if (cachedDataRejected !== false) throw new Error(`cannot use the compiled code of ${name}: it is rejected`);

@@ -3,6 +3,12 @@ import { Script } from 'node:vm';
 
 export type Part = (require: NodeJS.Require, module: { exports: object }, file: string, folder: string) => void;
 
+/** A part of the bundled program, and the functions that are compiled in the executable: all, those outside of any other one, or none. */
+export interface ProgramPart {
+  text: string;
+  compiled: 'all' | 'outermost' | 'none';
+}
+
 /** Of each part by its name: the bytes where its text begins, its compiled code begins, and that ends. */
 export type ProgramIndex = Record<string, readonly [from: number, compiledFrom: number, to: number]>;
 
@@ -20,14 +26,15 @@ export const asFunction = (part: string): string => {
 
 /** Puts parts, name → function, one behind the other; `compile` returns the compiled code, or nothing for another architecture. */
 export function layOut(
-  texts: Readonly<Record<string, string>>,
-  compile: (name: string, text: string) => Buffer | undefined,
+  all: Readonly<Record<string, ProgramPart>>,
+  compile: (name: string, part: ProgramPart) => Buffer | undefined,
 ): { parts: Buffer; index: ProgramIndex } {
   const index: Record<string, [number, number, number]> = {};
   const pieces: Buffer[] = [];
   let end = 0;
-  for (const [name, text] of Object.entries(texts)) {
-    const compiled = compile(name, text) ?? Buffer.alloc(0);
+  for (const [name, part] of Object.entries(all)) {
+    const { text } = part;
+    const compiled = compile(name, part) ?? Buffer.alloc(0);
     index[name] = [end, end + text.length, end + text.length + compiled.length];
     const padding = Buffer.alloc(-compiled.length & (word - 1));
     pieces.push(Buffer.from(text, 'latin1'), compiled, padding);

@@ -8,7 +8,8 @@ import { compileFunction } from 'node:vm';
 import t from 'tap';
 
 import { bundle, bundleInParts, inAscii, root } from '../../packaging/bundle.ts';
-import { asFunction, layOut, scriptOf } from '../../packaging/program.ts';
+import { compilePart } from '../../packaging/precompile.ts';
+import { asFunction, layOut, scriptOf, type ProgramPart } from '../../packaging/program.ts';
 
 t.test('the texts of a bundled program are unchanged, even if it is read as Latin-1', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'larder-bundle-'));
@@ -36,9 +37,13 @@ t.test('the bundled program is ASCII, and its help shows the same with a few of 
   const [preload, list] = [join(folder, 'list-parts.cjs'), join(folder, 'list')];
   const listParts = 'require("node:fs").writeFileSync(process.env.PARTS, Object.keys(require.cache).join("\\n"))';
   writeFileSync(preload, `process.on('exit', () => ${listParts});`);
-  const parts = bundleInParts('src/main.ts', ['src/main.ts']);
+  const parts = bundleInParts('src/main.ts', { frequent: ['src/main.ts'], used: ['src/cli/frame/terminal.ts'] });
+  const compiled = [...parts.values()].map(({ compiled }) => compiled);
   t.equal([...parts.keys()][0], 'main.js', 'the entry comes first');
-  for (const [name, text] of parts) {
+  t.equal(compiled[0], 'outermost', 'compiled');
+  t.equal(compiled.filter((how) => how === 'all').length, 1, 'all functions of one part');
+  t.equal(compiled.at(-1), 'none', 'a part of another command');
+  for (const [name, { text }] of parts) {
     if (/[^\0-\x7f]/.test(text)) t.fail(`${name} is not ASCII`);
     writeFileSync(join(folder, name), text);
   }
@@ -64,22 +69,32 @@ t.test('a package of CommonJS that is imported on demand has its default export 
   writeFileSync(entry, "void import('./old.cjs').then((old) => console.log(old.default.value));");
   mkdirSync(out);
   writeFileSync(join(out, 'package.json'), '{"type":"commonjs"}');
-  for (const [name, text] of bundleInParts(entry, [])) writeFileSync(join(out, name), text);
+  for (const [name, { text }] of bundleInParts(entry)) writeFileSync(join(out, name), text);
   t.equal(execFileSync(process.execPath, [join(out, 'main.js')], { encoding: 'utf8' }), '7\n');
   t.end();
 });
 
 t.test('parts are found in the executable by their index, and their compiled code is taken', (t) => {
-  const texts = { 'one.js': asFunction('module.exports = 1;'), 'two.js': asFunction('module.exports = 22;') };
-  const { parts, index } = layOut(texts, (name, text) => scriptOf(name, text).createCachedData());
-  t.strictSame(Object.keys(index), ['one.js', 'two.js']);
+  const text = asFunction("const inner = () => 'never called'; module.exports = 1;");
+  const all: Record<string, ProgramPart> = {
+    'all.js': { text, compiled: 'all' },
+    'outermost.js': { text, compiled: 'outermost' },
+    'none.js': { text: asFunction('module.exports = 22;'), compiled: 'none' },
+  };
+  const { parts, index } = layOut(all, compilePart);
+  t.strictSame(Object.keys(index), Object.keys(all));
   for (const [name, [from, compiledFrom, to]] of Object.entries(index)) {
     const text = parts.toString('latin1', from, compiledFrom);
-    t.equal(text, texts[name as keyof typeof texts]);
-    t.equal(scriptOf(name, text, parts.subarray(compiledFrom, to)).cachedDataRejected, false, name);
+    t.equal(text, all[name]?.text);
+    const compiled = parts.subarray(compiledFrom, to);
+    if (name !== 'none.js') t.equal(scriptOf(name, text, compiled).cachedDataRejected, false, name);
     for (const place of [from, compiledFrom]) t.equal(place % 8, 0, 'begins on a word');
   }
-  const bare = layOut(texts, () => undefined);
-  t.equal(bare.parts.toString('latin1'), Object.values(texts).join(''), 'for another architecture');
+  const sizes = Object.values(index).map(([, compiledFrom, to]) => to - compiledFrom);
+  t.ok(sizes[0]! > sizes[1]!, 'with the inner function');
+  t.equal(sizes[2], 0);
+  const bare = layOut(all, () => undefined);
+  const texts = Object.values(all).map(({ text }) => text);
+  t.equal(bare.parts.toString('latin1'), texts.join(''), 'for another architecture');
   t.end();
 });

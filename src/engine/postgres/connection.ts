@@ -9,6 +9,7 @@ import type { Cell } from '../rows.ts';
 import { describeAddress, tlsOptions, type PostgresAddress } from '#contract/postgres-address.ts';
 import { newCounts, type PostgresCounts } from './counts.ts';
 import { cannotConnect, endsSession, isLost, isServerError, isStale, ConnectionFailure } from './errors.ts';
+import { PreparedQuery, type ParserOf, type RowShapes } from './prepared-query.ts';
 import { prepareStatement } from './statements.ts';
 
 /** Connect timeout in milliseconds, restarted at each step of the handshake. */
@@ -68,7 +69,6 @@ const parsers: Readonly<Record<number, (text: string) => unknown>> = {
 };
 /** Parsers that keep whole numbers of any size exact. */
 const exact: Readonly<Record<number, (text: string) => unknown>> = { [pg.types.builtins.INT8]: BigInt };
-type ParserOf = (type: number, format?: 'text' | 'binary') => (text: string) => unknown;
 const others = pg.types.getTypeParser as ParserOf;
 const createTypeParsers = (parsers: Readonly<Record<number, (text: string) => unknown>>) => ({
   getTypeParser: ((type, format) => parsers[type] ?? others(type, format)) satisfies ParserOf,
@@ -96,6 +96,9 @@ export class PostgresConnection {
   /** Whether the queries of this turn of the event loop are gathered for one write. */
   #isGathering = false;
   #trying: Promise<void> | undefined;
+  /** Runs out when the server has not responded for a while. */
+  #silence: NodeJS.Timeout | undefined;
+  readonly #shapes: RowShapes = new Map();
 
   private constructor(client: pg.Client, address: PostgresAddress, purpose: ConnectionPurpose, counts: PostgresCounts) {
     this.#client = client;
@@ -166,40 +169,53 @@ export class PostgresConnection {
 
   /** Runs one statement. Returns its rows and the number of changed rows. */
   query<Row extends pg.QueryResultRow>(statement: SqlStatement): Promise<pg.QueryResult<Row>> {
-    return this.#ask(() => answer<pg.QueryResult<Row>>(this.#client, prepareStatement(statement)));
+    return this.#ask(new PreparedQuery(prepareStatement(statement), this.#shapes, types.getTypeParser));
   }
 
   /** Runs a statement in PostgreSQL's own syntax. Returns each row as an array of values, with whole numbers of any size. */
   async rows(text: string, values: readonly (Cell | readonly Cell[])[] = []): Promise<Cell[][]> {
     const query = { text, values: [...values], rowMode: 'array' as const, types: exactTypes };
-    return (await this.#ask(() => answer<pg.QueryArrayResult<Cell[]>>(this.#client, query))).rows;
+    return (await this.#ask<pg.QueryArrayResult<Cell[]>>(query)).rows;
   }
 
   /** Runs a text of several statements, without values. */
   async script(text: string): Promise<void> {
-    await this.#ask(() => this.#client.query(text));
+    await this.#ask(text);
   }
 
-  async #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-    this.#pending++;
+  /**
+   * Runs a query with a callback. The client's own promise keeps all rows alive until the garbage collector looks beyond young objects. For
+   * a list of a thousand rows that is half a megabyte per request, copied twice, and costs as much as making the list.
+   */
+  #ask<Result>(query: PreparedQuery | pg.QueryConfig | string): Promise<Result> {
+    if (this.#pending++ === 0) this.#expectResponse();
     this.#counts.queries++;
-    const silent = setInterval(() => {
+    this.#sendTogether();
+    return new Promise<Result>((resolve, reject) => {
+      this.#client.query(query as pg.QueryConfig, (error: Error | null, result: unknown) => {
+        if (--this.#pending > 0) this.#expectResponse();
+        if (error === null) resolve(result as Result);
+        else reject(this.#settleError(error));
+      });
+    });
+  }
+
+  /** Closes the connection if it cannot be used after this error of a query. Returns the error for the caller. */
+  #settleError(error: Error): Error {
+    const ends = endsSession(error);
+    if (ends || isLost(error) || isStale(error)) this.destroy();
+    // For every error code: if a server ends because its log is out of space, the commit may still be done.
+    return ends ? new ConnectionFailure('the server has ended the connection', { cause: error, mayPass: true }) : error;
+  }
+
+  /** From now on the server may be silent for a while. One timer serves all queries: a timer for each costs more than sending it. */
+  #expectResponse(): void {
+    this.#silence ??= setTimeout(() => {
+      if (this.#pending === 0) return;
       this.#trying ??= this.#tryServer();
-    }, silenceMs);
-    try {
-      this.#sendTogether();
-      return await ask();
-    } catch (error) {
-      const ends = endsSession(error);
-      if (ends || isLost(error) || isStale(error)) this.destroy();
-      // For every error code: if a server ends because its log is out of space, the commit may still be done.
-      throw ends
-        ? new ConnectionFailure('the server has ended the connection', { cause: error, mayPass: true })
-        : error;
-    } finally {
-      clearInterval(silent);
-      this.#pending--;
-    }
+      this.#silence?.refresh();
+    }, silenceMs).unref();
+    this.#silence.refresh();
   }
 
   /**
@@ -255,18 +271,6 @@ export class PostgresConnection {
     socketOf(this.#client).destroy(reason);
   }
 }
-
-/**
- * Runs a query with a callback. The client's own promise keeps all rows alive until the garbage collector looks beyond young objects. For a
- * list of a thousand rows that is half a megabyte per request, copied twice, and costs as much as making the list.
- */
-const answer = <Result>(client: pg.Client, query: pg.QueryConfig): Promise<Result> =>
-  new Promise((resolve, reject) => {
-    client.query(query, (error: Error | null, result) => {
-      if (error === null) resolve(result as Result);
-      else reject(error);
-    });
-  });
 
 /** Returns the socket that a client uses now. */
 const socketOf = (client: pg.Client): Socket =>

@@ -9,7 +9,7 @@ import { forCaller, isLost, isStale, ConnectionFailure } from './errors.ts';
 const maxConnections = 8;
 
 /** Maximum of pending queries of a connection that takes further queries of the same turn of the event loop. */
-export const maxPending = 8;
+export const maxPending = 16;
 
 /** Milliseconds for which a query tries to reach a server that does not answer. */
 const maxRetryMs = 4000;

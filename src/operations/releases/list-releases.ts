@@ -26,8 +26,10 @@ export const listReleases = operation({
     const order = new Map(channels.map(({ name }, at) => [name, at]));
     releases.sort((a, b) => (order.get(a.channel) ?? 0) - (order.get(b.channel) ?? 0));
     const numbers = [...new Set(releases.map(({ revision }) => revision))];
-    const revisions = await records.revisions.listOf(subject.id, numbers);
-    const commits = await records.buildSets.commitsOf(subject.id, numbers);
+    const [revisions, commits] = await Promise.all([
+      records.revisions.listOf(subject.id, numbers),
+      records.buildSets.commitsOf(subject.id, numbers),
+    ]);
     return {
       'channel-map': releases.map((release) => presentRelease(release, namespace)),
       // The commit of a revision is known only if build hosts have reported it.

@@ -28,9 +28,9 @@ export const listRevisions = operation({
     const isSlim = subject.namespace === 'snap' && query.fields === undefined;
     const members = membersIn(isSlim ? slimSnapFields : query.fields);
     const numbers = selected.map(({ revision }) => revision);
-    const commits = await records.buildSets.commitsOf(subject.id, numbers);
+    const commits = members.has('craft') ? await records.buildSets.commitsOf(subject.id, numbers) : undefined;
     const shown = selected.map((revision) =>
-      pick(presentRevision(revision, subject.namespace, commits.get(revision.revision)), members),
+      pick(presentRevision(revision, subject.namespace, commits?.get(revision.revision)), members),
     );
     if (query['include-craft-yaml'] !== 'true') return { revisions: shown };
     const recipes = new Map(

@@ -116,6 +116,9 @@ export interface CommitState {
   current(): unknown;
   /** Leaves a state for the changes after this one. `finish` runs once before the commit, with the state that was left last. */
   leave<State>(state: State, finish: (queries: Queries, state: State) => Promise<void>): void;
+  /** Returns the result of `read`, which runs once for all changes of the commit. A change that makes the result wrong calls `forget`. */
+  recall<Result>(key: object, read: () => Promise<Result>): Promise<Result>;
+  forget(key: object): void;
 }
 
 /** A change in its transaction. `commit` is shared with the other changes of the same commit. */

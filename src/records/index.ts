@@ -8,7 +8,7 @@ import { appliance, applianceChanges } from './store/appliance.ts';
 import { approvalPolicy, approvalPolicyChanges } from './approvals/approval-policy.ts';
 import { approverKeyChanges, approverKeys } from './approvals/approver-keys.ts';
 import { assertionChanges, assertions } from './assertions/assertions.ts';
-import { appendAudit, audit, sealEnd, type AuditEntry } from './audit/audit.ts';
+import { appendAudit, audit, readAuditEnd, sealEnd, type AuditEntry } from './audit/audit.ts';
 import {
   auditSeals,
   writeSeal,
@@ -28,7 +28,7 @@ import { commitWorkflowChanges, commitWorkflows } from './builds/commit-workflow
 import { gatherContacts } from './fleets/contacts.ts';
 import { counts } from './store/counts.ts';
 import { damagedBlobChanges, damagedBlobs } from './store/damaged-blobs.ts';
-import type { Database, Queries, ReadQueries } from '#engine/database.ts';
+import type { CommitState, Database, Queries, ReadQueries } from '#engine/database.ts';
 import { ephemeralDeltas, deltas } from './devices/deltas.ts';
 import { deviceGrantChanges, deviceGrants } from './devices/device-grants.ts';
 import { ephemeralDeviceNonces } from './devices/device-nonces.ts';
@@ -193,21 +193,22 @@ const reading = (db: ReadQueries) => ({
  * Creates each noun on first use. A change uses a few of about fifty nouns, and creating all of them took a twentieth of its time (`npm run
  * bench -- writes`).
  */
-function createLazily<Makers extends Record<string, (db: Queries) => unknown>>(
+function createLazily<Makers extends Record<string, (db: Queries, commit: CommitState) => unknown>>(
   makers: Makers,
-): (db: Queries) => { readonly [Noun in keyof Makers]: ReturnType<Makers[Noun]> } {
+): (db: Queries, commit: CommitState) => { readonly [Noun in keyof Makers]: ReturnType<Makers[Noun]> } {
   const database = Symbol('database');
-  const nouns = Object.create(null) as { [database]: Queries };
+  const state = Symbol('state');
+  const nouns = Object.create(null) as { [database]: Queries; [state]: CommitState };
   for (const [noun, make] of Object.entries(makers)) {
     Object.defineProperty(nouns, noun, {
       get(this: typeof nouns) {
-        const value = make(this[database]);
+        const value = make(this[database], this[state]);
         Object.defineProperty(this, noun, { value });
         return value;
       },
     });
   }
-  return (db) => Object.create(nouns, { [database]: { value: db } }) as never;
+  return (db, commit) => Object.create(nouns, { [database]: { value: db }, [state]: { value: commit } }) as never;
 }
 
 const changing = createLazily({
@@ -409,12 +410,11 @@ export function records(db: Database, sealing?: Sealing) {
     occasion: SealOccasion,
   ): Promise<Result> => {
     const { result, seal } = await db.transaction(async (queries, commit) => {
+      const writer = { db: queries, commit, sealing };
+      const end = readAuditEnd(writer, occasion);
       let details = entry.details ?? {};
-      const done = await work(changing(queries), (more) => (details = { ...details, ...more }));
-      return {
-        result: done,
-        seal: await appendAudit({ db: queries, commit, sealing }, { ...entry, details }, occasion),
-      };
+      const done = await work(changing(queries, commit), (more) => (details = { ...details, ...more }));
+      return { result: done, seal: await appendAudit(writer, { ...entry, details }, { end, occasion }) };
     });
     if (sealing && seal) writeSeal(sealing, seal);
     return result;

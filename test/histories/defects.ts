@@ -19,19 +19,18 @@ export interface SeededDefect {
 
 const leaseTimes = '[timestamp(after(moment, this.#life)), timestamp(after(moment, 2 * this.#life))]';
 const auditInChange = `    const { result, seal } = await db.transaction(async (queries, commit) => {
+      const writer = { db: queries, commit, sealing };
+      const end = readAuditEnd(writer, occasion);
       let details = entry.details ?? {};
-      const done = await work(changing(queries), (more) => (details = { ...details, ...more }));
-      return {
-        result: done,
-        seal: await appendAudit({ db: queries, commit, sealing }, { ...entry, details }, occasion),
-      };
+      const done = await work(changing(queries, commit), (more) => (details = { ...details, ...more }));
+      return { result: done, seal: await appendAudit(writer, { ...entry, details }, { end, occasion }) };
     });`;
 const auditApart = `    let details = entry.details ?? {};
-    const result = await db.transaction((queries) =>
-      work(changing(queries), (more) => (details = { ...details, ...more })),
+    const result = await db.transaction((queries, commit) =>
+      work(changing(queries, commit), (more) => (details = { ...details, ...more })),
     );
     const seal = await db.transaction((queries, commit) =>
-      appendAudit({ db: queries, commit, sealing }, { ...entry, details }, occasion),
+      appendAudit({ db: queries, commit, sealing }, { ...entry, details }, { occasion }),
     );`;
 const retryCheck = 'if (!isNew && (await areFollowUpsRecorded(tx, uploadId, then))) throw new DoneAlready(undefined);';
 

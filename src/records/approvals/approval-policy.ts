@@ -1,6 +1,6 @@
 // The approval policy in force.
 import { noPolicy, type ApprovalPolicy } from '#domain/approvals/approval-policy.ts';
-import { sql, type Queries } from '#engine/database.ts';
+import { sql, type CommitState, type Queries } from '#engine/database.ts';
 
 export const approvalPolicy = (db: Pick<Queries, 'get' | 'all'>) => ({
   inForce: async (): Promise<ApprovalPolicy> => {
@@ -10,11 +10,20 @@ export const approvalPolicy = (db: Pick<Queries, 'get' | 'all'>) => ({
   },
 });
 
-export const approvalPolicyChanges = (db: Queries) => ({
-  ...approvalPolicy(db),
+/** The key of the policy among the results that the changes of a commit share. */
+const policyOfCommit = {};
 
-  set: (policy: ApprovalPolicy, since: string) =>
-    db.run(sql`
+export const approvalPolicyChanges = (db: Queries, commit: CommitState) => ({
+  /**
+   * Read once for all changes of a commit. With a read of its own, each release in a batch waits for a server twice
+   * (`LARDER_ONLY='engines: release' npm run bench -- scale`).
+   */
+  inForce: (): Promise<ApprovalPolicy> => commit.recall(policyOfCommit, approvalPolicy(db).inForce),
+
+  async set(policy: ApprovalPolicy, since: string): Promise<void> {
+    await db.write(sql`
       INSERT INTO approval_policy (one, policy, since) VALUES (1, ${JSON.stringify(policy)}, ${since})
-      ON CONFLICT (one) DO UPDATE SET policy = excluded.policy, since = excluded.since`),
+      ON CONFLICT (one) DO UPDATE SET policy = excluded.policy, since = excluded.since`);
+    commit.forget(policyOfCommit);
+  },
 });

@@ -216,10 +216,10 @@ interface PendingEnd {
 export async function appendAudit(
   writer: AuditWriter,
   entry: AuditEntry,
-  occasion: SealOccasion = {},
+  { occasion = {}, end = readAuditEnd(writer, occasion) }: { occasion?: SealOccasion; end?: AuditEnd } = {},
 ): Promise<AuditSeal | undefined> {
   const { db, sealing } = writer;
-  const { head, newest, isWhole } = await pendingEnd(writer, occasion);
+  const { head, newest, isWhole } = await end();
   const row = {
     seq: (head?.seq ?? 0) + 1,
     at: entry.at,
@@ -240,6 +240,21 @@ export async function appendAudit(
   if (sealing !== undefined && !isWhole)
     sealing.report(`the audit log did not end as larder had written it when row ${String(row.seq)} was appended`);
   return leaveEnd(writer, { head: written, newest, isWhole }, occasion);
+}
+
+/** Returns the end of the log for the next entry. */
+type AuditEnd = () => Promise<PendingEnd>;
+
+/**
+ * Begins to read the end of the log before the change, so that a server answers it together with the first query of the change. An act after
+ * which the log continues from another row may also replace the log, so then it is read after the change.
+ */
+export function readAuditEnd(writer: AuditWriter, occasion: SealOccasion): AuditEnd {
+  if (occasion.anew !== undefined) return () => pendingEnd(writer, occasion);
+  const reading = pendingEnd(writer, occasion);
+  // The change may fail first.
+  reading.catch(() => undefined);
+  return () => reading;
 }
 
 /** Seals the last row, if it is not sealed yet. Reports a problem instead if it is not the last row that larder wrote. */

@@ -383,7 +383,9 @@ t.test('transactions that wait for another process time out after five seconds, 
   const other = await openPostgres(address);
   t.teardown(() => other.close());
   const [holding, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const holder = other.transaction(async () => {
+  const holder = other.transaction(async (tx) => {
+    // The lock is there with the first result.
+    await tx.get(sql`SELECT 1`);
     holding.resolve();
     await released.promise;
   });

@@ -117,6 +117,72 @@ t.test('a lost connection fails all its queries, and the store asks them on anot
 const add = (tx: Queries, name: string | null): Promise<void> =>
   tx.write(sql`INSERT INTO done (name) VALUES (${name})`);
 
+t.test('a change waits for its reads only, and its statements between two of them travel together', async (t) => {
+  const { db, writesOf } = await opened(t);
+  const change = (name: string) => async (tx: Queries) => {
+    await tx.get(sql`SELECT times FROM done WHERE name = ${name}`);
+    await add(tx, name);
+  };
+  await Promise.all(['a', 'b'].map((name) => db.transaction(change(name))));
+  await db.transaction(change('c'));
+  const shown = (write: string): string =>
+    [...write.matchAll(/BEGIN|RELEASE|SAVEPOINT|COMMIT|larder_\d+|ROLLBACK/g)]
+      .map(([text]) => text.replace(/larder_\d+/, 'query'))
+      .filter((text, at, all) => text !== all[at - 1])
+      .join(' ');
+  const writes = await writesOf(() => db.transaction(change('d')));
+  t.same(writes.map(shown), ['BEGIN query', 'query COMMIT'], 'alone');
+  const together = (...works: ((tx: Queries) => Promise<unknown>)[]) =>
+    Promise.allSettled(works.map((work) => db.transaction(work))).then((outcomes) =>
+      outcomes.map(({ status }) => status),
+    );
+  const trusting = await writesOf(() => together(change('e'), change('f'), change('g')));
+  t.same(trusting.map(shown), ['BEGIN query', 'query', 'query', 'query COMMIT']);
+
+  const refuse = () => Promise.reject(new Error('refused'));
+  const readsOnly = (tx: Queries) => tx.get(sql`SELECT times FROM done`).then(refuse);
+  const untouched = await writesOf(async () => {
+    t.same(await together(readsOnly, change('h'), refuse), ['rejected', 'fulfilled', 'rejected']);
+  });
+  t.same(
+    untouched.map(shown),
+    ['BEGIN query', 'query', 'query COMMIT'],
+    'a refusal without a change needs no rollback',
+  );
+  const undone = (tx: Queries) => change('never')(tx).then(refuse);
+  t.same(await together(undone, change('i'), undone, undone, change('j')), [
+    'rejected',
+    'fulfilled',
+    'rejected',
+    'rejected',
+    'fulfilled',
+  ]);
+  const careful = await writesOf(() => together(change('k'), undone, change('l')));
+  t.same(
+    careful.map(shown),
+    [
+      'BEGIN SAVEPOINT query',
+      'query RELEASE SAVEPOINT query',
+      'query',
+      'ROLLBACK',
+      'RELEASE SAVEPOINT query',
+      'query COMMIT',
+    ],
+    'after a change that had to be rolled back, each has a savepoint',
+  );
+  for (let times = 0; times < 16; times++) await together(change('m'), change('m'));
+  const again = await writesOf(() => together(change('n'), change('o')));
+  t.same(again.map(shown), ['BEGIN query', 'query', 'query COMMIT'], 'for 16 commits');
+  const returning = (tx: Queries) => tx.get(sql`INSERT INTO done (name) VALUES ('never') RETURNING name`).then(refuse);
+  t.same(await together(returning, change('p')), ['rejected', 'fulfilled']);
+  t.same(
+    (await db.all<{ name: string }>(sql`SELECT DISTINCT name FROM done ORDER BY name`))
+      .map(({ name }) => name)
+      .join(''),
+    'abcdefghijklmnop',
+  );
+});
+
 t.test('rows are the same whether or not the columns of their statement are known', async (t) => {
   const { db } = await opened(t);
   const values = (name: string | null) => sql`

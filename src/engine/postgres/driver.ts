@@ -68,11 +68,7 @@ async function prepare(
 ): Promise<void> {
   try {
     await connection.script(`BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`);
-    await requireStoreDatabase(
-      createQueries(connection, () => undefined),
-      address,
-      mustHoldStore,
-    );
+    await requireStoreDatabase(createQueries(connection, { failed: () => undefined }), address, mustHoldStore);
     await connection.script(`${marks}; COMMIT`);
   } catch (error) {
     // If a host hangs during a change, the server ends its session after ten seconds.

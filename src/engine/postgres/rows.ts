@@ -64,7 +64,7 @@ export async function postgresTarget(
     await connection.script(`BEGIN; ${lock}`);
     await clear(connection, attempt, describeAddress(address));
     await connection.script(marks);
-    await make(createQueries(connection, () => undefined));
+    await make(createQueries(connection, { failed: () => undefined }));
     await connection.script(`COMMENT ON TABLE migrations IS '${nameOf(attempt)}'`);
     const reading = createRowSource(connection);
     const tables = sortByReferences(await reading.tables(), await references(connection));

@@ -23,6 +23,9 @@ const maxBatchSize = 64;
  */
 const maxBatchMs = 1500;
 
+/** Number of batches with savepoints after a batch was repeated with them. */
+const carefulBatchCount = 16;
+
 /** Maximum of attempts for a change that conflicts with another transaction. */
 const maxAttempts = 5;
 
@@ -54,8 +57,13 @@ interface Batch {
   connection: PostgresConnection;
   shared: SharedState;
   unawaited: UnawaitedStatements;
+  /** The statements that begin the next change, so that it can be rolled back alone; empty without savepoints. */
+  savepoint: string;
   isAlone: boolean;
 }
+
+/** The savepoint of a change; it replaces that of the change before, with one message for both. */
+const [firstSavepoint, nextSavepoint] = ['SAVEPOINT change', 'RELEASE change; SAVEPOINT change'];
 
 /** Rejects all changes with the same error. */
 function refuse(changes: readonly QueuedPostgresChange[], error: unknown): void {
@@ -66,11 +74,14 @@ function refuse(changes: readonly QueuedPostgresChange[], error: unknown): void 
 async function finish({ connection, shared, unawaited }: Batch): Promise<void> {
   let failure: unknown;
   try {
-    await shared.finish(createQueries(connection, (error) => (failure ??= error), unawaited));
+    await shared.finish(createQueries(connection, { failed: (error) => (failure ??= error), unawaited }));
   } catch (error) {
     throw failure ?? error;
   }
 }
+
+/** A change is refused, has written, and cannot be rolled back alone. */
+class NeedsSavepoints extends Error {}
 
 /** It is unknown whether a commit was done, because the server cannot be asked. */
 class UnknownOutcome extends Error {}
@@ -85,6 +96,8 @@ export class WriteLane {
   #running: Promise<void> | undefined;
   /** Maximum size of the next batch. After a batch that took too long, it is the number of changes that the batch completed. */
   #together = maxBatchSize;
+  /** How many of the next batches use savepoints. */
+  #carefulBatches = 0;
   /** The mark of the last attempted commit. */
   #mark = 0;
 
@@ -146,6 +159,10 @@ export class WriteLane {
         return undefined;
       } catch (error) {
         await this.#giveUp();
+        if (error instanceof NeedsSavepoints) {
+          this.#carefulBatches = carefulBatchCount;
+          continue;
+        }
         if (error instanceof UnknownOutcome) {
           refuse(batch, unavailable(error, unknown));
           return undefined;
@@ -179,15 +196,24 @@ export class WriteLane {
 
   async #attempt(batch: QueuedPostgresChange[], deadline: number): Promise<(() => void)[]> {
     const connection = await this.#connect(deadline);
-    await connection.script(`BEGIN; ${lock}`);
-    const begun = performance.now();
-    const done: PerformedChange[] = [];
+    const isAlone = batch.length === 1;
     const begunBatch: Batch = {
       connection,
       shared: new SharedState(),
       unawaited: new UnawaitedStatements(),
-      isAlone: batch.length === 1,
+      savepoint: isAlone || this.#carefulBatches === 0 ? '' : firstSavepoint,
+      isAlone,
     };
+    if (begunBatch.savepoint !== '') this.#carefulBatches--;
+    // The server runs the queries of the changes behind the lock, so the first change need not wait for it.
+    const locked = connection.script(`BEGIN; ${lock}`);
+    await begunBatch.unawaited.add(locked);
+    let begun = Infinity;
+    locked.then(
+      () => (begun = performance.now()),
+      () => undefined,
+    );
+    const done: PerformedChange[] = [];
     const isLong = (): boolean => performance.now() - begun > maxBatchMs;
     for (const change of batch) {
       done.push(await this.#perform(change, begunBatch));
@@ -216,24 +242,29 @@ export class WriteLane {
   }
 
   /** Runs one change completely or not at all, and returns how to answer it later. Throws errors that end the whole transaction. */
-  async #perform(
-    { work, resolve, reject }: QueuedPostgresChange,
-    { connection, shared, unawaited, isAlone }: Batch,
-  ): Promise<PerformedChange> {
+  async #perform({ work, resolve, reject }: QueuedPostgresChange, batch: Batch): Promise<PerformedChange> {
+    const { connection, shared, unawaited, savepoint, isAlone } = batch;
     let open = true;
     const state = shared.forChange();
     let ending: unknown;
+    let isUntouched = true as boolean;
+    const changes = (): void => {
+      isUntouched = false;
+    };
     // Even if `work` catches the error: the transaction has ended, so the change is not done.
     const failed = (error: unknown): void => {
+      isUntouched = false;
       if (isConflict(error) || isLost(error) || hasLockTimedOut(error)) ending = error;
     };
     try {
-      if (!isAlone) await unawaited.add(connection.script('SAVEPOINT change'));
+      if (savepoint !== '') {
+        batch.savepoint = nextSavepoint;
+        await unawaited.add(connection.script(savepoint));
+      }
       const result = await work(
-        guardQueries(createQueries(connection, failed, unawaited), () => open && !connection.isLost),
+        guardQueries(createQueries(connection, { failed, changes, unawaited }), () => open && !connection.isLost),
         state,
       );
-      if (ending === undefined && !isAlone) await unawaited.add(connection.script('RELEASE change'));
       if (ending === undefined) state.keep();
       if (ending === undefined) return { isRefused: false, answer: () => resolve(result) };
     } catch (error) {
@@ -241,9 +272,10 @@ export class WriteLane {
       if (connection.isLost)
         ending ??= new ConnectionFailure('the connection was lost in the midst of a change', { cause: error });
       // A failed statement that was not waited for ends the transaction: it may be one of a change before.
-      await unawaited.settle().catch((failure: unknown) => (ending ??= failure));
+      if (!isUntouched) await unawaited.settle().catch((failure: unknown) => (ending ??= failure));
       // The transaction continues without this change.
-      if (ending === undefined && !isAlone) await connection.script('ROLLBACK TO change; RELEASE change');
+      if (ending === undefined && !isUntouched && savepoint !== '') await connection.script('ROLLBACK TO change');
+      else if (!isUntouched && !isAlone) ending ??= new NeedsSavepoints();
       if (ending === undefined) return { isRefused: true, answer: () => reject(error) };
     } finally {
       open = false;

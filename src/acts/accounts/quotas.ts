@@ -40,16 +40,16 @@ interface PublisherQuota {
   defaultQuota: Quota;
 }
 
-/** Refuses a newly registered package, with `forbidden`, if its publisher exceeds their quota. */
-export async function refusePackagesBeyond(
+/** Returns the refusal of a newly registered package, `forbidden`, if its publisher exceeds their quota with it. */
+export async function findPackagesBeyond(
   tx: ChangeRecords,
   { publisherId, defaultQuota }: PublisherQuota,
-): Promise<void> {
+): Promise<Refusal | undefined> {
   const { packages: limit } = quotaOf(await tx.quotas.find(publisherId), defaultQuota);
-  if (limit >= unlimited) return;
+  if (limit >= unlimited) return undefined;
   const used = await tx.quotas.packages(publisherId);
-  if (used <= limit) return;
-  throw new Refusal(
+  if (used <= limit) return undefined;
+  return new Refusal(
     'forbidden',
     `This publisher has ${formatCount(used - 1, 'package')} and may have ${limit}. ${advice}`,
   );
@@ -94,7 +94,8 @@ export async function refuseReceivedBeyond(
   tx: ChangeRecords,
   { publisherId, defaultQuota, before }: PublisherQuota & { before: number },
 ): Promise<void> {
-  await refusePackagesBeyond(tx, { publisherId, defaultQuota });
+  const tooMany = await findPackagesBeyond(tx, { publisherId, defaultQuota });
+  if (tooMany !== undefined) throw tooMany;
   const { bytes: limit } = quotaOf(await tx.quotas.find(publisherId), defaultQuota);
   if (limit >= unlimited) return;
   const used = await tx.quotas.bytes(publisherId);

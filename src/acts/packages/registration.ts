@@ -8,7 +8,7 @@ import type { ChangeRecords, StoreRecords } from '#records/index.ts';
 import type { PublishedPackage } from '#records/packages/packages.ts';
 import { act } from '../act.ts';
 import { requireCurrentPackage, packageObject } from './package.ts';
-import { refusePackagesBeyond } from '../accounts/quotas.ts';
+import { findPackagesBeyond } from '../accounts/quotas.ts';
 
 /** A request to register a name. */
 export interface NewName {
@@ -50,14 +50,19 @@ export const registerName = act({
     };
     const { type, private: hidden } = request;
     const fresh = { id, namespace, name, type, publisherId, private: hidden, createdAt: at };
-    if (!(await tx.packages.claim({ ...fresh, ...blank, status: 'registered' }))) {
+    // Together: a server does both in this order, and responds once.
+    const [isClaimed, tooMany] = await Promise.all([
+      tx.packages.claim({ ...fresh, ...blank, status: 'registered' }),
+      findPackagesBeyond(tx, request),
+    ]);
+    if (!isClaimed) {
       const holder = await tx.packages.find(namespace, name);
       if (holder === undefined) throw new Refusal('conflict', `The package id '${id}' is taken.`);
       throw holder.publisherId === publisherId
         ? new Refusal('already-owned', `This account has already registered the name '${name}'.`)
         : new Refusal('already-registered', `The name '${name}' is taken.`);
     }
-    await refusePackagesBeyond(tx, request);
+    if (tooMany !== undefined) throw tooMany;
     note({ id, account: publisherId });
     return { id };
   },

@@ -23,7 +23,7 @@ export const lastLoginChanges = (db: Queries) => ({
     const counter = await db.get<{ count: number }>(sql`
       SELECT count FROM notes WHERE kind = 'login-failed' AND key = ${accountId}`);
     const failed = counter?.count ?? 0;
-    await db.run(sql`
+    await db.write(sql`
       INSERT INTO last_logins (account_id, at, address, failed_count, failed_between)
       VALUES (${accountId}, ${at}, ${address}, ${failed}, ${failed})
       ON CONFLICT (account_id) DO UPDATE SET

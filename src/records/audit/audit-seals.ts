@@ -139,7 +139,7 @@ export async function sealHead(
     leftHash: anew?.left?.hash ?? null,
     leftMac: anew?.left?.mac ?? null,
   });
-  await db.run(sql`
+  await db.write(sql`
     INSERT INTO audit_seal_chain (number, seq, hash, at, previous, anew, left_seq, left_hash, left_mac, mac)
     VALUES (${seal.number}, ${seal.seq}, ${seal.hash}, ${seal.at}, ${seal.previous}, ${seal.anew}, ${seal.leftSeq},
       ${seal.leftHash}, ${seal.leftMac}, ${seal.mac})`);

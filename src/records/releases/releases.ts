@@ -102,24 +102,24 @@ export const releaseChanges = (db: Queries) => ({
 
   /** Ends the progressive release of a slot. */
   endProgress: (packageId: string, channel: string, slot: string) =>
-    db.run(sql`
+    db.write(sql`
       DELETE FROM releases
       WHERE package_id = ${packageId} AND channel = ${channel} AND slot = ${slot} AND progressive = 1`),
 
   /** Empties one slot, or ends its progressive release. */
   empty: ({ packageId, channel, slot, progressive }: Pick<Release, 'packageId' | 'channel' | 'slot' | 'progressive'>) =>
-    db.run(sql`
+    db.write(sql`
       DELETE FROM releases
       WHERE package_id = ${packageId} AND channel = ${channel} AND slot = ${slot}
         AND progressive = ${Number(isProgressive(progressive))}`),
 
   /** Empties every slot of a channel. */
   close: (packageId: string, channel: string) =>
-    db.run(sql`DELETE FROM releases WHERE package_id = ${packageId} AND channel = ${channel}`),
+    db.write(sql`DELETE FROM releases WHERE package_id = ${packageId} AND channel = ${channel}`),
 
   /** Empties every slot with a revision, in all channels. */
   remove: (packageId: string, revision: number) =>
-    db.run(sql`DELETE FROM releases WHERE package_id = ${packageId} AND revision = ${revision}`),
+    db.write(sql`DELETE FROM releases WHERE package_id = ${packageId} AND revision = ${revision}`),
 
   /** Deletes expired releases of branches. */
   removeExpired: (now: string) =>

@@ -184,7 +184,7 @@ export const rolloutChanges = (db: Queries) => ({
       SELECT coalesce(max(number), 0) + 1, ${packageId}, ${channel}, ${revision}, ${JSON.stringify(plan)}, 'running', 0, ${at},
         ${at}, ${JSON.stringify(acceptedVulnerabilities)}, ${at}, ${actor}, ${at}, ${actor}
       FROM rollouts RETURNING number`))!;
-    await db.run(sql`
+    await db.write(sql`
       INSERT INTO passing_rollout_watches (${watchColumns})
       VALUES (${number}, ${at}, ${at}, 0, 0)`);
     return number;
@@ -192,7 +192,7 @@ export const rolloutChanges = (db: Queries) => ({
 
   /** Changes the state of a rollout. */
   update: (r: Omit<Rollout, 'packageId' | 'channel' | 'revision' | 'plan' | 'startedAt' | 'startedBy'>) =>
-    db.run(sql`
+    db.write(sql`
       UPDATE rollouts SET state = ${r.state}, step = ${r.step}, step_at = ${r.stepAt}, judged_from = ${r.judgedFrom},
         because = ${r.because}, accepted_vulnerabilities = ${JSON.stringify(r.acceptedVulnerabilities)}, changed_at = ${r.changedAt}, changed_by = ${r.changedBy}
       WHERE number = ${r.number}`),
@@ -200,7 +200,7 @@ export const rolloutChanges = (db: Queries) => ({
 
 export const ephemeralRollouts = (db: Queries) => ({
   keepWatch: (w: RolloutWatch) =>
-    db.run(sql`
+    db.write(sql`
       INSERT INTO passing_rollout_watches (${watchColumns})
       VALUES (${w.rollout}, ${w.stepAt}, ${w.checkedAt}, ${w.servedMs}, ${w.awayMs})
       ON CONFLICT (rollout) DO UPDATE
@@ -214,7 +214,7 @@ export const ephemeralRollouts = (db: Queries) => ({
     let devices = 0;
     for (const { rollout } of ended) {
       devices += await db.run(sql`DELETE FROM passing_rollout_devices WHERE rollout = ${rollout}`);
-      await db.run(sql`DELETE FROM passing_rollout_watches WHERE rollout = ${rollout}`);
+      await db.write(sql`DELETE FROM passing_rollout_watches WHERE rollout = ${rollout}`);
     }
     return devices;
   },

@@ -80,14 +80,14 @@ const planColumn = ({ rollout }: Pick<Track, 'rollout'>): string | null =>
 export const trackChanges = (db: Queries) => ({
   ...tracks(db),
   add: (packageId: string, track: Track) =>
-    db.run(sql`
+    db.write(sql`
       INSERT INTO tracks (${writtenColumns})
       VALUES (${packageId}, ${track.name}, ${track.versionPattern}, ${track.automaticPhasingPercentage}, ${planColumn(track)},
         ${track.createdAt})`),
 
   /** Updates an existing track; `latest` gets its row here. */
   update: (packageId: string, track: Omit<Track, 'createdAt'>) =>
-    db.run(sql`
+    db.write(sql`
       INSERT INTO tracks (${writtenColumns})
       SELECT id, ${track.name}, ${track.versionPattern}, ${track.automaticPhasingPercentage}, ${planColumn(track)}, created_at
       FROM packages WHERE id = ${packageId}
@@ -96,5 +96,5 @@ export const trackChanges = (db: Queries) => ({
         rollout = excluded.rollout`),
 
   remove: (packageId: string, name: string) =>
-    db.run(sql`DELETE FROM tracks WHERE package_id = ${packageId} AND name = ${name}`),
+    db.write(sql`DELETE FROM tracks WHERE package_id = ${packageId} AND name = ${name}`),
 });

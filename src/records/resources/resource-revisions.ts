@@ -142,8 +142,8 @@ const pair = (
   db: Queries,
   { packageId, name, revision }: Pick<ResourceRevision, 'packageId' | 'name' | 'revision'>,
   packageRevision: number,
-): Promise<number> =>
-  db.run(sql`
+): Promise<void> =>
+  db.write(sql`
     INSERT INTO resource_pairs (package_id, name, revision, package_revision)
     VALUES (${packageId}, ${name}, ${revision}, ${packageRevision}) ON CONFLICT DO NOTHING`);
 
@@ -151,7 +151,7 @@ export const resourceRevisionChanges = (db: Queries) => ({
   ...resourceRevisions(db),
 
   async add(r: Omit<ResourceRevision, 'updatedAt' | 'updatedBy'>): Promise<void> {
-    await db.run(sql`
+    await db.write(sql`
       INSERT INTO resource_revisions (package_id, name, revision, type, sha256, sha3_384, sha384, sha512, size, bases,
         architectures, package_revision, created_at, created_by)
       VALUES (${r.packageId}, ${r.name}, ${r.revision}, ${r.type}, ${r.sha256}, ${r.sha3_384}, ${r.sha384}, ${r.sha512},
@@ -166,7 +166,7 @@ export const resourceRevisionChanges = (db: Queries) => ({
 
   /** Marks a revision as deleted, or with null as available again. */
   setDeleted: (packageId: string, name: string, revision: number, at: string | null) =>
-    db.run(sql`
+    db.write(sql`
       UPDATE resource_revisions SET deleted_at = ${at}
       WHERE package_id = ${packageId} AND name = ${name} AND revision = ${revision}`),
 
@@ -179,7 +179,7 @@ export const resourceRevisionChanges = (db: Queries) => ({
     at: string;
     actor: string;
   }) =>
-    db.run(sql`
+    db.write(sql`
       UPDATE resource_revisions SET bases = ${JSON.stringify(r.bases)}, updated_at = ${r.at}, updated_by = ${r.actor}
       WHERE package_id = ${r.packageId} AND name = ${r.name} AND revision = ${r.revision}`),
 });

@@ -50,7 +50,7 @@ export const resourceChanges = (db: Queries) => ({
   ...resources(db),
 
   declare: (packageId: string, revision: number, { name, type, optional }: ResourceDeclaration) =>
-    db.run(sql`
+    db.write(sql`
       INSERT INTO declared_resources (package_id, revision, name, type, optional)
       VALUES (${packageId}, ${revision}, ${name}, ${type}, ${Number(optional)})`),
 });

@@ -259,7 +259,7 @@ export const revisionChanges = (db: Queries) => ({
   },
 
   add: (r: NewRevision & { packageYaml: string | null; craftYaml: string | null; charm?: CharmTexts | undefined }) =>
-    db.run(sql`
+    db.write(sql`
       INSERT INTO revisions (package_id, revision, sha3_384, sha256, size, version, status, created_at, created_by, details,
         package_yaml, craft_yaml, sha384, config_yaml, actions_yaml)
       VALUES (${r.packageId}, ${r.revision}, ${r.sha3_384}, ${r.sha256}, ${r.size}, ${r.version}, ${r.status}, ${r.createdAt},
@@ -274,7 +274,7 @@ export const revisionChanges = (db: Queries) => ({
     details: RevisionDetails,
   ): Promise<void> {
     await refuseDamaged(db, packageId, revision);
-    await db.run(sql`
+    await db.write(sql`
       UPDATE revisions
       SET sha384 = ${sha384}, config_yaml = ${configYaml}, actions_yaml = ${actionsYaml},
         details = ${JSON.stringify(details)}
@@ -284,7 +284,7 @@ export const revisionChanges = (db: Queries) => ({
   /** Sets the name of a revision's assertion; empty if it needs none. */
   async setAssertion(packageId: string, revision: number, assertion: string): Promise<void> {
     await refuseDamaged(db, packageId, revision);
-    await db.run(sql`
+    await db.write(sql`
       UPDATE revisions SET assertion = ${assertion} WHERE package_id = ${packageId} AND revision = ${revision}`);
   },
 
@@ -296,7 +296,7 @@ export const revisionChanges = (db: Queries) => ({
   ): Promise<void> {
     const { at = null, actor = null, because = null } = withdrawn ?? {};
     await refuseDamaged(db, packageId, revision);
-    await db.run(sql`
+    await db.write(sql`
       UPDATE revisions SET withdrawn_at = ${at}, withdrawn_by = ${actor}, withdrawn_because = ${because}
       WHERE package_id = ${packageId} AND revision = ${revision}`);
   },
@@ -309,7 +309,7 @@ export const revisionChanges = (db: Queries) => ({
   ): Promise<void> {
     const { at = null, actor = null, because = null } = deleted ?? {};
     for (const revision of numbers) await refuseDamaged(db, packageId, revision);
-    await db.run(sql`
+    await db.write(sql`
       UPDATE revisions SET deleted_at = ${at}, deleted_by = ${actor}, deleted_because = ${because}
       WHERE package_id = ${packageId} AND revision IN ${list(numbers)}`);
   },

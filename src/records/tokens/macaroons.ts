@@ -260,7 +260,7 @@ export const macaroonChanges = (db: Queries) => ({
   ...macaroons(db),
 
   add: (macaroon: NewMacaroon) =>
-    db.run(sql`
+    db.write(sql`
       INSERT INTO macaroons (${issuedColumns})
       VALUES (${macaroon.sessionId}, ${macaroon.accountId}, ${macaroon.rootKeyId}, ${macaroon.kind ?? 'token'},
         ${macaroon.description}, ${macaroon.validSince}, ${macaroon.validUntil}, ${macaroon.conditions ?? null},
@@ -284,28 +284,28 @@ export const macaroonChanges = (db: Queries) => ({
         AND ((revoked_at IS NULL AND replaced_by IS NULL) OR valid_since < ${begunBefore})
       ORDER BY valid_until LIMIT ${limit}`);
     const sessions = ended.map(({ sessionId }) => sessionId);
-    await db.run(sql`DELETE FROM notes WHERE kind = 'token' AND key IN ${list(sessions)}`);
+    await db.write(sql`DELETE FROM notes WHERE kind = 'token' AND key IN ${list(sessions)}`);
     return db.run(sql`DELETE FROM macaroons WHERE session_id IN ${list(sessions)}`);
   },
 
   /** Sets the end of a session and the session that replaces it. */
   replace: (sessionId: string, replacementId: string, endsAt: string) =>
-    db.run(sql`
+    db.write(sql`
       UPDATE macaroons SET valid_until = ${endsAt}, replaced_by = ${replacementId} WHERE session_id = ${sessionId}`),
 
   /** Records that the account has proven its credentials again in a session of the console. */
   prove: (sessionId: string, accountId: string, at: string) =>
-    db.run(sql`
+    db.write(sql`
       UPDATE macaroons SET proven_at = ${at}
       WHERE session_id = ${sessionId} AND account_id = ${accountId} AND kind = 'console'`),
 
   /** Sets the description of a session. */
   describe: (sessionId: string, description: string) =>
-    db.run(sql`UPDATE macaroons SET description = ${description} WHERE session_id = ${sessionId}`),
+    db.write(sql`UPDATE macaroons SET description = ${description} WHERE session_id = ${sessionId}`),
 
   /** Revokes a session of any account. Returns undefined if there is no such session. A second revocation keeps the first time. */
   async end(sessionId: string, { at, actor }: { at: string; actor: string }): Promise<OwnedMacaroon | undefined> {
-    await db.run(sql`
+    await db.write(sql`
       UPDATE macaroons SET revoked_at = COALESCE(revoked_at, ${at}), revoked_by = COALESCE(revoked_by, ${actor})
       WHERE session_id = ${sessionId}`);
     return db.get<OwnedMacaroon>(sql`
@@ -324,7 +324,7 @@ export const macaroonChanges = (db: Queries) => ({
     { at, actor, issuedBefore }: { at: string; actor: string; issuedBefore: string | null },
   ): Promise<number> {
     const until = issuedBefore ?? at;
-    await db.run(sql`
+    await db.write(sql`
       UPDATE accounts SET tokens_ended_at = ${until}
       WHERE id = ${accountId} AND (tokens_ended_at IS NULL OR tokens_ended_at < ${until})`);
     return db.run(sql`

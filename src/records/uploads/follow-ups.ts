@@ -60,7 +60,7 @@ export const followUpChanges = (db: Queries) => ({
 
   /** Adds a follow-up unless it exists. */
   add: (followUp: Omit<FollowUp, 'settled' | 'error'>) =>
-    db.run(sql`
+    db.write(sql`
       INSERT INTO after_review (upload_id, kind, name, component, only_if_newer, wanted_by, session_id, request_id)
       VALUES (${followUp.uploadId}, ${followUp.kind}, ${followUp.name}, ${followUp.component}, ${Number(followUp.onlyIfNewer)},
         ${followUp.wantedBy}, ${followUp.sessionId}, ${followUp.requestId})
@@ -68,7 +68,7 @@ export const followUpChanges = (db: Queries) => ({
 
   /** Records why a follow-up has to wait. */
   hold: ({ uploadId, kind, name }: Pick<FollowUp, 'uploadId' | 'kind' | 'name'>, reason: UploadReviewError) =>
-    db.run(sql`
+    db.write(sql`
       UPDATE after_review SET error = ${JSON.stringify(reason)}
       WHERE upload_id = ${uploadId} AND kind = ${kind} AND name = ${name} AND settled = 0`),
 

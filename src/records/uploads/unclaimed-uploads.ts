@@ -61,20 +61,20 @@ export const unclaimedUploadChanges = (db: Queries) => ({
   ...unclaimedUploads(db),
 
   add: (upload: UnclaimedUpload) =>
-    db.run(sql`
+    db.write(sql`
       INSERT INTO uploads (id, sha3_384, sha256, size, address, received_at, seq)
       VALUES (${upload.id}, ${upload.sha3_384}, ${upload.sha256}, ${upload.size}, ${upload.address}, ${upload.receivedAt},
         (SELECT COALESCE(MAX(seq), 0) + 1 FROM uploads))`),
 
   /** Records that a client sends or has sent an upload: none of its uploads is deleted before `until`. */
   sending: (client: string, until: string) =>
-    db.run(sql`
+    db.write(sql`
       INSERT INTO passing_leases (name, holder, ends_at) VALUES (${`sending ${client}`}, 'outlives upload', ${until})
       ON CONFLICT (name) DO UPDATE SET ends_at = excluded.ends_at WHERE passing_leases.ends_at < excluded.ends_at`),
 
   /** Remembers a deleted upload for some time, so that a late push gets an explanation. */
   rememberRemoval: (id: string, { at, hours, until }: { at: string; hours: number; until: string }) =>
-    db.run(sql`
+    db.write(sql`
       INSERT INTO passing_leases (name, holder, ends_at)
       VALUES (${removedName(id)}, ${`outlives ${at} ${String(hours)}`}, ${until})
       ON CONFLICT (name) DO NOTHING`),

@@ -188,19 +188,19 @@ export const uploadChanges = (db: Queries) => ({
       WHERE id = ${id} AND package_id IS NULL`)),
 
   approve: (id: string, revision: number) =>
-    db.run(sql`
+    db.write(sql`
       UPDATE uploads SET status = 'approved', revision = ${revision}, findings = NULL, icon = NULL WHERE id = ${id}`),
 
   /** Stores the findings until a person decides. */
   scan: (id: string, findings: Findings) =>
-    db.run(sql`
+    db.write(sql`
       UPDATE uploads
       SET status = 'scanned', findings = ${JSON.stringify(findings)},
         icon = ${findings.kind === 'revision' ? (findings.icon ?? null) : null}
       WHERE id = ${id}`),
 
   reject: (id: string, errors: UploadReviewError[]) =>
-    db.run(sql`
+    db.write(sql`
       UPDATE uploads SET status = 'rejected', errors = ${JSON.stringify(errors)}, findings = NULL, icon = NULL
       WHERE id = ${id}`),
 });

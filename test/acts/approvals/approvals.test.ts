@@ -4,6 +4,9 @@ import t from 'tap';
 import { itself } from '#acts/act.ts';
 import { setTotpSecret } from '#acts/accounts/credentials.ts';
 import { approveProposal, changeApprovalPolicy, sweepProposals, rejectProposal } from '#acts/approvals/proposals.ts';
+import { pushReleases } from '#acts/releases/releases.ts';
+import { parseChannel } from '#domain/releases/channel.ts';
+import { everyDevice } from '#domain/releases/channel-map.ts';
 import { noPolicy, readReleaseRule, type ApprovalPolicy } from '#domain/approvals/approval-policy.ts';
 import { days, hours, minutes } from '#domain/clock.ts';
 import { startStore, type TestAppliance } from '#test/fixtures/appliance.ts';
@@ -83,6 +86,24 @@ t.test('a release waits for two others, and is done by the same request once the
   t.equal((await store.beside.records.proposals.find(1))?.state, 'done');
   t.equal((await release(1)).status, 200, 'what changes nothing asks nobody');
   t.match(outcomeOf(await release(2)), [403, /proposal 2/], 'and the next one waits anew');
+});
+
+t.test('a policy holds from the next change on, also in the same commit', async (t) => {
+  const { store } = await guarded(t, []);
+  const { acts, records } = store.beside;
+  const subject = (await records.packages.find('snap', 'hello'))!;
+  const push = (revision: number) => {
+    const release = { channel: parseChannel('stable')!, revision, progressive: everyDevice, resources: [] };
+    return acts.do(pushReleases, { actor: store.ids.ada }, { package: subject, releases: [release] });
+  };
+  const policy = { ...noPolicy, releases: [readReleaseRule(`1 of ${store.ids.bob} for snap/*:*/stable`)!] };
+  const outcomes = await Promise.allSettled([push(1), acts.do(changeApprovalPolicy, itself, policy), push(2)]);
+  t.match(outcomes, [
+    { status: 'fulfilled' },
+    { status: 'fulfilled' },
+    { status: 'rejected', reason: { code: 'approval-required' } },
+  ]);
+  t.strictSame(await held(store), ['latest/stable=1']);
 });
 
 t.test('of two rules for one channel the stricter one decides, in any order', async (t) => {

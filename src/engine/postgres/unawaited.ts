@@ -1,6 +1,6 @@
 // Statements that a transaction sends without waiting for their results. The server runs the statements of a connection in the order of
 // their arrival. After a failed one it refuses the rest of the transaction, so a commit behind them confirms all of them. Together with
-// reads that are sent together, this leaves two waits of eleven to a release in a batch (`LARDER_ONLY=engines npm run bench -- scale`).
+// reads that are sent together, this leaves one wait of eleven to a release in a batch (`LARDER_ONLY=engines npm run bench -- scale`).
 import { isAborted } from './errors.ts';
 
 /** Maximum of statements without a result: more of them would only take memory. */

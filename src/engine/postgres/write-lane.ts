@@ -9,7 +9,7 @@ import { lockTimeoutRefusal } from '../lock-timeout.ts';
 import { guardQueries } from '../guard-queries.ts';
 import { connectTimeoutUntil, type PostgresConnection } from './connection.ts';
 import { forCaller, isConflict, hasLockTimedOut, isLost, ConnectionFailure, unavailable } from './errors.ts';
-import { marking, markOf } from './commits.ts';
+import { locking, marking, markOf, preparing } from './commits.ts';
 import type { PostgresCounts } from './counts.ts';
 import { createQueries } from './queries.ts';
 import { UnawaitedStatements } from './unawaited.ts';
@@ -31,9 +31,6 @@ const maxAttempts = 5;
 
 /** Milliseconds for which a change tries to reach a server that does not answer. Its caller gets an error within five seconds. */
 const maxRetryMs = 4000;
-
-/** One lock for each store: a database may have several stores, each in its own schema. */
-const lock = `SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`;
 
 /** The sentence for a change that may have been committed. */
 const unknown = 'It is not known whether the change was made. Check before you repeat it.';
@@ -206,7 +203,7 @@ export class WriteLane {
     };
     if (begunBatch.savepoint !== '') this.#carefulBatches--;
     // The server runs the queries of the changes behind the lock, so the first change need not wait for it.
-    const locked = connection.script(`BEGIN; ${lock}`);
+    const locked = connection.script(`BEGIN; ${locking}`);
     await begunBatch.unawaited.add(locked);
     let begun = Infinity;
     locked.then(
@@ -289,7 +286,7 @@ export class WriteLane {
     for (;;) {
       try {
         const connection = await this.#connect(deadline);
-        await connection.script(`BEGIN; ${lock}`);
+        await connection.script(`BEGIN; ${locking}`);
         const [row] = (await connection.query<{ mark: number }>(markOf(this.#writer))).rows;
         await connection.script('ROLLBACK');
         return row !== undefined && row.mark >= mark;
@@ -302,8 +299,16 @@ export class WriteLane {
   }
 
   async #connect(deadline: number): Promise<PostgresConnection> {
-    if (this.#connection === undefined || this.#connection.isLost)
-      this.#connection = await this.#open(connectTimeoutUntil(deadline));
+    if (this.#connection === undefined || this.#connection.isLost) {
+      const opened = await this.#open(connectTimeoutUntil(deadline));
+      try {
+        await opened.script(preparing);
+      } catch (error) {
+        opened.destroy();
+        throw error;
+      }
+      this.#connection = opened;
+    }
     return this.#connection;
   }
 

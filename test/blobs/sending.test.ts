@@ -114,27 +114,34 @@ largeTest('a slow client leaves the memory of large pieces to others, and gets t
     t.teardown(() => content.destroy());
     return content;
   };
-  const slow = await Promise.all(Array.from({ length: 32 }, () => open()));
-  const pieces = slow.map((content) => content.lend());
-  const lengths = async (): Promise<Set<number | undefined>> =>
-    new Set(await Promise.all(pieces.map(async (each) => (await each.next()).value?.length)));
-  const getsSmall = async (of = memory): Promise<void> => {
+  const [large, medium, small] = [MiB / 2, MiB / 8, MiB / 32];
+  const lengthOf = async (of = memory): Promise<number | undefined> => {
     const got = await all((await open(of)).lend());
-    t.ok(got.every(({ length }) => length <= 32 * 1024));
     t.ok(bytes.equals(Buffer.concat(got)));
+    return got[0]?.length;
   };
-  t.same(await lengths(), new Set([MiB / 2]));
-  await getsSmall();
-  t.same(await lengths(), new Set([MiB / 2]), 'what was read ahead is given where it is');
-  await getsSmall();
-  t.same(await lengths(), new Set([32 * 1024]));
-  const [first, ...others] = await all((await open()).lend());
-  t.equal(first?.length, MiB / 2, 'now there is memory again');
-  t.ok(bytes.equals(Buffer.concat([first!, ...others])));
-  t.ok(bytes.subarray(MiB + 32 * 1024).equals(Buffer.concat(await all(pieces[7]!))), 'the rest of a slow one');
+  const slow = await Promise.all(Array.from({ length: 4 + 16 + 80 }, () => open()));
+  const pieces = slow.map((content) => content.lend());
+  const lengths = (): Promise<(number | undefined)[]> =>
+    Promise.all(pieces.map(async (each) => (await each.next()).value?.length));
+  const times = (count: number, length: number) => Array.from({ length: count }, () => length);
+  t.same(await lengths(), [...times(4 + 16, large), ...times(80, medium)]);
+  t.equal(await lengthOf(), small, 'all memory is lent');
+  t.same(await lengths(), [...times(4, large), ...times(16 + 80, small)], 'what was read ahead is given where it is');
+  t.equal(await lengthOf(), large);
+  t.same(new Set(await lengths()), new Set([small]));
+  t.equal(await lengthOf(), large, 'now there is memory again');
+  t.ok(bytes.subarray(MiB + small).equals(Buffer.concat(await all(pieces[3]!))), 'the rest of a slow one');
+  t.ok(bytes.subarray(medium + 2 * small).equals(Buffer.concat(await all(pieces[20]!))), 'and of another');
   const taken = new PieceMemory();
-  for (let reader = 0; reader < 32; reader++) taken.take(MiB);
-  await getsSmall(taken);
+  const rooms = Array.from({ length: 4 + 16 + 80 }, () => taken.take(MiB));
+  t.equal(await lengthOf(taken), small);
+  for (const room of rooms) taken.giveBack(room, true);
+  t.equal(
+    rooms.flatMap((room) => room.pieces).filter((piece) => piece.length > 0).length,
+    8,
+    'the memory of few is kept',
+  );
 });
 
 t.test('content that cannot be read to its end is cut off, and nothing replaces it', async (t) => {

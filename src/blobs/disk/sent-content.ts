@@ -2,23 +2,33 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 
+import { releaseBuffer } from '#platform/small-heap.ts';
+
 /**
- * Large pieces cost least: over TLS 0.75 s of processor time per GiB, small ones 0.95 s (`npm run bench -- downloads`).
- * When all readers together use `together` bytes, further readers get small pieces.
+ * Large pieces cost least: over TLS 0.75 s of processor time per GiB, small ones 0.95 s (`npm run bench -- downloads`). The first readers
+ * get two large pieces each, further ones one, then one medium piece, as long as all readers together use at most `upTo` bytes; the rest
+ * get small ones. A hundred downloads need 22 MiB this way. With two large pieces up to 32 MiB and small ones for the rest they need
+ * 34 MiB and more processor time.
  */
-const size = { large: 512 * 1024, small: 32 * 1024, together: 32 * 1024 * 1024 };
+const [large, medium, small] = [512 * 1024, 128 * 1024, 32 * 1024];
+const shapes = [
+  { count: 2, size: large, upTo: 4 * 1024 * 1024 },
+  { count: 1, size: large, upTo: 12 * 1024 * 1024 },
+  { count: 1, size: medium, upTo: 22 * 1024 * 1024 },
+];
 /** The number of unused buffers that are kept. */
 const maxIdleBuffers = 4;
-/** A reader that takes this many milliseconds for a large piece gets small ones from then on, and releases its memory. */
+/** A reader that takes this many milliseconds for a piece gets small ones from then on, and releases its memory. */
 const defaultSlowPieceMs = 2000;
 
-/** The memory of a reader: two large pieces, one to read into while the other is being sent, or one small piece. */
+/** The memory of a reader: two large pieces, one to read into while the other is being sent, or one smaller piece. */
 interface PieceBuffers {
   pieces: readonly [Buffer, Buffer] | readonly [Buffer];
-  isLarge: boolean;
+  /** The bytes that count for all readers together; none for a small piece. */
+  lent: number;
 }
 
-/** Memory for the large pieces of all readers, allocated when it is first needed. */
+/** Memory for the pieces of all readers, allocated when it is first needed. */
 export class PieceMemory {
   readonly slowPieceMs: number;
   readonly #idle: PieceBuffers[] = [];
@@ -29,24 +39,29 @@ export class PieceMemory {
   }
 
   take(length: number): PieceBuffers {
-    if (length <= size.small || this.#lent >= size.together) return this.small(length);
-    this.#lent += 2 * size.large;
-    const pieces = () => [Buffer.allocUnsafe(size.large), Buffer.allocUnsafe(size.large)] as const;
-    return this.#idle.pop() ?? { pieces: pieces(), isLarge: true };
+    const shape = shapes.find(({ count, size, upTo }) => this.#lent + count * size <= upTo);
+    if (length <= small || shape === undefined) return this.small(length);
+    const room = (shape.count === 2 ? this.#idle.pop() : undefined) ?? allocate(shape);
+    this.#lent += room.lent;
+    return room;
   }
 
   /** A thousand slow readers use 32 MB. */
-  small = (length: number): PieceBuffers => ({
-    pieces: [Buffer.allocUnsafe(Math.min(length, size.small))],
-    isLarge: false,
-  });
+  small = (length: number): PieceBuffers => ({ pieces: [Buffer.allocUnsafe(Math.min(length, small))], lent: 0 });
 
   /** `isUnused` says that the caller no longer reads the memory, so that it may be lent again. */
   giveBack(room: PieceBuffers, isUnused: boolean): void {
-    if (!room.isLarge) return;
-    this.#lent -= 2 * size.large;
-    if (isUnused && this.#idle.length < maxIdleBuffers) this.#idle.push(room);
+    this.#lent -= room.lent;
+    if (!isUnused || room.lent === 0) return;
+    if (room.pieces.length === 2 && this.#idle.length < maxIdleBuffers) this.#idle.push(room);
+    // The next readers may come long before the next collection of the old generation.
+    else for (const piece of room.pieces) releaseBuffer(piece);
   }
+}
+
+function allocate({ count, size }: { count: number; size: number }): PieceBuffers {
+  const piece = (): Buffer => Buffer.allocUnsafeSlow(size);
+  return { pieces: count === 2 ? [piece(), piece()] : [piece()], lent: count * size };
 }
 
 export interface SentRange {
@@ -65,7 +80,7 @@ export class SentContent extends Readable {
   #pieces: AsyncGenerator<Uint8Array, void> | undefined;
 
   constructor(range: SentRange) {
-    super({ highWaterMark: size.small });
+    super({ highWaterMark: small });
     this.#range = range;
   }
 
@@ -104,7 +119,7 @@ async function* lent({ file, start, end, memory, proven }: SentRange): AsyncGene
     for (let [at, number] = [start, 0]; at < end; number++) {
       const piece = await (ahead ?? readPiece(file, room.pieces[0], at, end));
       at += piece.length;
-      const other = room.isLarge && !isSlow && at < end ? room.pieces[(number + 1) % 2] : undefined;
+      const other = room.pieces.length === 2 && !isSlow && at < end ? room.pieces[(number + 1) % 2] : undefined;
       ahead = other && readPiece(file, other, at, end);
       // The reader of the next piece gets its failure; until then it must not count as an unhandled rejection.
       ahead?.catch(() => undefined);
@@ -112,7 +127,7 @@ async function* lent({ file, start, end, memory, proven }: SentRange): AsyncGene
       const sentAt = performance.now();
       yield piece;
       isSlow ||= performance.now() - sentAt > memory.slowPieceMs;
-      if (!isSlow || ahead !== undefined || !room.isLarge) continue;
+      if (!isSlow || ahead !== undefined || room.lent === 0) continue;
       memory.giveBack(room, true);
       room = memory.small(end - at);
     }

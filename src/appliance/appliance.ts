@@ -10,6 +10,7 @@ import type { ScrubState } from '#integrity/scrub.ts';
 import type { JobState } from '#jobs/runner.ts';
 import { documentsAt } from '#operations/store/documents.ts';
 import { configDigest } from '#configuration/config.ts';
+import { limitNursery } from '#platform/nursery.ts';
 import { disablePretenuring } from '#platform/small-heap.ts';
 import { inOneSentence } from '#platform/system-errors.ts';
 import { version } from '#platform/version.ts';
@@ -52,6 +53,7 @@ export async function startAppliance(options: ApplianceOptions): Promise<Applian
   disablePretenuring();
   const parts = new ApplianceParts(options.parts);
   try {
+    await parts.start('nursery', limitNursery, (limit) => limit.stop());
     return await startParts(parts, options);
   } catch (error) {
     // The failure of the start is the cause; a failure of the stop after it is a consequence.

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Principal } from '#domain/tokens/principal.ts';
 import { Refusal } from '#domain/refusal.ts';
 import { logAnswered } from '#platform/log.ts';
+import { noteAnswered } from '#platform/nursery.ts';
 import { clientAddress, toBlockList } from './request/client-address.ts';
 import type { ErrorFamily } from './error-responses.ts';
 import type { ServerServices } from './services.ts';
@@ -75,6 +76,7 @@ export function concludeExchange(
   const refusal = failure instanceof Refusal ? failure : undefined;
   metrics.answered({ operation, status, refusal: refusal?.code, seconds: milliseconds / 1000 });
   lastHour.count(status);
+  noteAnswered();
   const line = {
     request: requestId,
     operation,

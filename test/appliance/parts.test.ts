@@ -17,6 +17,7 @@ import { until } from '#test/fixtures/until.ts';
 
 /** The parts in the order of their start. Add a new part here, at its place. */
 const all = [
+  'nursery',
   'lock',
   'records',
   'leases',

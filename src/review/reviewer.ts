@@ -14,7 +14,8 @@ import {
   type ReviewUpload,
   type ReviewVerdict,
 } from './verdict.ts';
-import type { ReviewReply, ReviewResult, ReviewRequest } from './worker.ts';
+import { ReviewRequestQueue, type ReviewAnswerer } from './review-request-queue.ts';
+import type { ReviewAnswer, ReviewMessage, ReviewReply, ReviewResult, ReviewRequest } from './worker.ts';
 
 export interface Reviewer {
   /** Returns the verdict on an upload; rejects with an error that says "cannot review …" after an internal fault. */
@@ -61,56 +62,39 @@ const advice = 'Check its content, pack it again, and push the new file.';
 
 export function createReviewer(options: ReviewerOptions): Reviewer {
   const worker = new ReviewWorker(options);
-  let closed = false;
-  /** Settles when all earlier requests are answered. */
-  let turn: Promise<unknown> = Promise.resolve();
+  const queue = new ReviewRequestQueue(worker);
 
-  /** Runs a request when all earlier ones are answered. */
-  function inTurn<Result>(subject: string, work: () => Promise<Result>): Promise<Result> {
-    const answered = turn.then(() =>
-      work().catch((cause: unknown) => {
+  const ask = <Result>(subject: string, request: ReviewRequest): Promise<Result> =>
+    queue.ask(request).then(
+      (result) => result as Result,
+      (cause: unknown) => {
         throw new Error(`cannot review ${subject}`, { cause });
-      }),
+      },
     );
-    turn = answered.catch(() => undefined);
-    return answered;
-  }
 
-  // The worker answers requests for a verdict on an upload, for the name in a file, and for the bill of an image.
-  async function judge(upload: ReviewUpload | OpenUpload): Promise<ReviewVerdict> {
-    if (closed) throw new Error('the reviewer is closed');
-    return upload.kind === 'plain' ? { approved: true, kind: 'plain' } : ((await worker.ask(upload)) as ReviewVerdict);
-  }
-
-  async function nameOf(file: number): Promise<{ ownName: OwnName | undefined } | Rejection> {
-    if (closed) throw new Error('the reviewer is closed');
-    return (await worker.ask({ kind: 'own-name', file })) as { ownName: OwnName | undefined } | Rejection;
-  }
-
-  async function billOf(image: StoredImage): Promise<BillOfMaterials> {
-    if (closed) throw new Error('the reviewer is closed');
-    const result = (await worker.ask({ kind: 'image-bill', ...image })) as { bill: BillOfMaterials } | Rejection;
-    return 'bill' in result ? result.bill : unknownBill(result.errors[0]?.message ?? 'It cannot be read.');
-  }
-
-  const review = (upload: ReviewUpload | OpenUpload): Promise<ReviewVerdict> =>
-    inTurn(`the ${upload.kind} '${upload.name}'`, () => judge(upload));
+  const review = async (upload: ReviewUpload | OpenUpload): Promise<ReviewVerdict> =>
+    upload.kind === 'plain'
+      ? { approved: true, kind: 'plain' }
+      : ask<ReviewVerdict>(`the ${upload.kind} '${upload.name}'`, upload);
 
   return {
     review,
     reviewOpen: review,
-    ownName: (file) => inTurn('a file', () => nameOf(file)),
-    imageBill: (image) => inTurn('an image', () => billOf(image)),
+    ownName: (file) => ask('a file', { kind: 'own-name', file }),
+    async imageBill(image) {
+      const result = await ask<{ bill: BillOfMaterials } | Rejection>('an image', { kind: 'image-bill', ...image });
+      return 'bill' in result ? result.bill : unknownBill(result.errors[0]?.message ?? 'It cannot be read.');
+    },
     async close() {
-      closed = true;
+      const closed = queue.close();
       await worker.close();
-      await turn;
+      await closed;
     },
   };
 }
 
-/** The worker, started when it is needed; it reads one upload at a time. */
-class ReviewWorker {
+/** The worker, started when it is needed; it gets one message at a time. */
+class ReviewWorker implements ReviewAnswerer {
   readonly #options: Required<ReviewerOptions>;
   #worker: Worker | undefined;
   #online = false;
@@ -125,33 +109,45 @@ class ReviewWorker {
 
   async ask(question: ReviewRequest): Promise<ReviewResult> {
     const kind = question.kind === 'own-name' ? 'file' : question.kind === 'image-bill' ? 'image' : question.kind;
+    const isBill = question.kind === 'image-bill' || 'billBytes' in question;
+    const reply = await this.#send(question, {
+      timeLimitMs: isBill ? this.#options.billTimeLimitMs : this.#options.timeLimitMs,
+      beyond: (limit) => ({ result: rejection(`The ${kind} could not be read within ${limit}. ${advice}`) }),
+    });
+    return resultIn(reply as ReviewReply);
+  }
+
+  async askTogether(questions: readonly ReviewRequest[]): Promise<readonly ReviewReply[] | undefined> {
+    const { timeLimitMs } = this.#options;
+    const sent = this.#send({ together: questions }, { timeLimitMs, beyond: () => undefined });
+    return (await sent.catch(() => undefined)) as readonly ReviewReply[] | undefined;
+  }
+
+  /** Resolves with the answer of the worker, or with the result of `beyond` if the worker exceeds a limit. */
+  async #send(
+    message: ReviewMessage,
+    { timeLimitMs, beyond }: { timeLimitMs: number; beyond: (limit: string) => ReviewReply | undefined },
+  ): Promise<ReviewAnswer | undefined> {
     clearTimeout(this.#idle);
     const thread = (this.#worker ??= this.#start());
-    const pending = Promise.withResolvers<ReviewResult>();
-    const { resolve, reject } = pending;
-    const { heapMb, idleMs, ...limits } = this.#options;
-    const isBill = question.kind === 'image-bill' || 'billBytes' in question;
-    const timeLimitMs = isBill ? limits.billTimeLimitMs : limits.timeLimitMs;
-    const beyond = (limit: string): void => {
-      resolve(rejection(`The ${kind} could not be read within ${limit}. ${advice}`));
-    };
+    const { resolve, reject, promise } = Promise.withResolvers<ReviewAnswer | undefined>();
+    const { heapMb, idleMs } = this.#options;
     this.#interrupt = (error) => {
-      if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') beyond(`${String(heapMb)} MB of memory`);
+      if ('code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')
+        resolve(beyond(`${String(heapMb)} MB of memory`));
       else reject(error);
     };
     const timer = setTimeout(() => {
-      if (this.#online) beyond(`${String(timeLimitMs / 1000)} seconds`);
+      if (this.#online) resolve(beyond(`${String(timeLimitMs / 1000)} seconds`));
       else reject(new Error('the worker did not start in time'));
       // Do not wait for its end: it may hang in a read from a failing disk.
       void this.#dismiss();
     }, timeLimitMs);
-    thread.once('message', (answer: ReviewReply) => {
-      settle(pending, answer);
-    });
+    thread.once('message', resolve);
     thread.ref();
-    thread.postMessage(question);
+    thread.postMessage(message);
     try {
-      return await pending.promise;
+      return await promise;
     } finally {
       clearTimeout(timer);
       this.#interrupt = undefined;
@@ -202,10 +198,8 @@ class ReviewWorker {
   }
 }
 
-function settle({ resolve, reject }: PromiseWithResolvers<ReviewResult>, answer: ReviewReply): void {
-  if ('result' in answer) resolve(answer.result);
-  else {
-    const { fault: cause, code } = answer;
-    reject(Object.assign(new Error('the upload could not be read', { cause }), { code }));
-  }
+function resultIn(reply: ReviewReply): ReviewResult {
+  if ('result' in reply) return reply.result;
+  const { fault: cause, code } = reply;
+  throw Object.assign(new Error('the upload could not be read', { cause }), { code });
 }

@@ -27,10 +27,21 @@ export type ReviewResult = ReviewVerdict | { ownName: OwnName | undefined } | { 
  */
 export type ReviewReply = { result: ReviewResult } | { fault: unknown; code: string | undefined };
 
-parentPort?.on('message', (question: ReviewRequest) => {
-  // The next request is sent when this one is answered.
-  void answer(question).then((reply) => parentPort?.postMessage(reply));
+/** A message of the main thread: one request, or several that are answered in their order and by one message. */
+export type ReviewMessage = ReviewRequest | { together: readonly ReviewRequest[] };
+export type ReviewAnswer = ReviewReply | ReviewReply[];
+
+parentPort?.on('message', (message: ReviewMessage) => {
+  // The next message is sent when this one is answered.
+  void answerMessage(message).then((reply) => parentPort?.postMessage(reply));
 });
+
+async function answerMessage(message: ReviewMessage): Promise<ReviewAnswer> {
+  if (!('together' in message)) return answer(message);
+  const replies: ReviewReply[] = [];
+  for (const question of message.together) replies.push(await answer(question));
+  return replies;
+}
 
 async function answer(question: ReviewRequest): Promise<ReviewReply> {
   try {

@@ -79,6 +79,77 @@ t.test('reviews wait for one another', async (t) => {
   t.equal(starts(), 1);
 });
 
+/** A signed snap, as a transfer has many of them. */
+const signed = (file: string): ReviewUpload => ({ ...snap(file), signed: true });
+
+/** Workers that do this when they get a file, and how many requests each of their messages has. */
+function workersThat(code: string, file: string) {
+  const counts = new Int32Array(new SharedArrayBuffer(64));
+  const start: StartWorker = (options) =>
+    new Worker(
+      `const { parentPort, workerData: { counts, file } } = require('node:worker_threads');
+      parentPort.on('message', (message) => {
+        const requests = message.together ?? [message];
+        counts[++counts[0]] = requests.length;
+        if (requests.some(({ path }) => path === file)) { ${code} }
+      });
+      import(${JSON.stringify(join(root, 'src/review/worker.ts'))});`,
+      { ...options, eval: true, workerData: { counts, file: snapPath(file) } },
+    );
+  return { startWorker: start, counts: () => [...counts.subarray(1, 1 + counts[0]!)] };
+}
+
+t.test('signed snaps that wait are reviewed by one message, in their order', async (t) => {
+  const { startWorker: start, counts } = workersThat('', 'app-xz');
+  const { review } = reviewer(t, { startWorker: start });
+  const files = ['app-xz', 'no-snap-yaml', 'app-lzo', ...Array<string>(20).fill('app-gzip')];
+  const order: number[] = [];
+  const verdicts = await Promise.all([
+    ...files.map(async (file, at) => {
+      const verdict = await review(signed(file));
+      order.push(at);
+      return verdict;
+    }),
+    review(snap('app-zstd')),
+    review(snap('app-lzo')),
+  ]);
+  t.same(
+    verdicts.map(({ approved }) => approved),
+    files.concat('', '').map((file) => file !== 'no-snap-yaml'),
+  );
+  t.same(order, [...files.keys()]);
+  t.same(counts(), [16, 7, 1, 1], 'a publisher waits for each of the last two');
+});
+
+t.test('a signed snap that breaks the worker is judged alone', async (t) => {
+  const files = ['app-xz', 'app-lzo', 'app-zstd'];
+  for (const [code, pattern] of [
+    ['for (;;);', /within 2 seconds/],
+    ['const all = []; for (;;) all.push({ more: [all.length] });', /MB of memory/],
+  ] as const) {
+    const { startWorker: start, counts } = workersThat(code, 'app-lzo');
+    const { review } = reviewer(t, { startWorker: start, timeLimitMs: 2000, heapMb: 32 });
+    const [first, second, last] = await Promise.all(files.map((file) => review(signed(file))));
+    t.match([first, last], [{ approved: true }, { approved: true }]);
+    t.match(second, { approved: false, errors: [{ message: pattern }] });
+    t.same(counts(), [3, 1, 1, 1]);
+  }
+  const { review } = reviewer(t, workersThat(`throw new Error('a bug');`, 'app-lzo'));
+  const ended = await Promise.allSettled(files.map((file) => review(signed(file))));
+  t.match(ended, [{ value: { approved: true } }, { reason: { cause: /a bug/ } }, { value: { approved: true } }]);
+});
+
+t.test('a file that is not there leaves the verdicts of the others', async (t) => {
+  const { review } = reviewer(t);
+  const missing: ReviewUpload = { ...signed('app-xz'), path: join(t.testdir({}), 'gone') };
+  const ended = await Promise.allSettled([review(signed('app-xz')), review(missing), review(signed('app-lzo'))]);
+  t.match(ended, [
+    { value: { approved: true } },
+    { reason: { cause: { cause: { message: /ENOENT/ } } } },
+    { value: { approved: true } },
+  ]);
+});
+
 t.test('the icon comes over whole', async (t) => {
   const { review } = reviewer(t);
   const drawing = `<svg>${'x'.repeat(299_000)}</svg>`;

@@ -4,8 +4,8 @@ import { subjectOf } from '#acts/transfers/findings.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
 import { FindingsKeeper, type TransferReviewContext } from './reviews.ts';
 
-/** Two at a time: one is reviewed while the content of the other is looked up. */
-const reviewConcurrency = 2;
+/** One message to the reviewer can have most of them, while the findings of the others are stored. */
+const reviewConcurrency = 32;
 
 export class ConcurrentReviews {
   readonly #statement: LazyTransferStatement;

@@ -4,6 +4,7 @@ import { computeDigest } from '#domain/cryptography.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
 import type { TransferPackage } from '#contract/wire.ts';
 import { toCanonicalText, toCanonicalBytes } from '#domain/canonical-json.ts';
+import { PackedList, type Sequence } from '#domain/sequence.ts';
 
 export const layoutFile = Buffer.from(toCanonicalText({ imageLayoutVersion: '1.0.0' }));
 
@@ -32,13 +33,13 @@ export interface PartLayout {
   index: Buffer;
   /** Size of each document in bytes, in order. */
   sizes: number[];
-  /** Generates the documents of the artifacts again on each call, because there are two per file. */
-  documents(): Generator<LayoutDocument>;
+  /** The documents of the artifacts in order, two per file. */
+  documents: Sequence<LayoutDocument>;
 }
 
 interface LayoutDocument {
   sha256: string;
-  bytes: Buffer;
+  text: string;
 }
 
 /** The files and images of a statement, by the SHA-256 of their first content. */
@@ -71,27 +72,25 @@ export class StatementFileIndex {
 
   /** Returns the index and the artifacts of a part. `begun` lists the blobs that start in it. */
   layoutOf(begun: readonly string[]): PartLayout {
-    const sizes: number[] = [];
-    const manifests = this.#described(begun, sizes);
+    const [sizes, documents] = [[] as number[], new PackedList<LayoutDocument>()];
+    const manifests = this.#described(begun, (layoutDocument) => {
+      sizes.push(lengthOf(layoutDocument));
+      documents.add(layoutDocument);
+    });
     const index = { manifests, mediaType: 'application/vnd.oci.image.index.v1+json', schemaVersion: 2 };
-    return { index: toCanonicalBytes(index), sizes, documents: () => this.#documents(begun) };
+    return { index: toCanonicalBytes(index), sizes, documents };
   }
 
-  /** Yields the descriptors of artifacts and images, and adds the sizes of their documents to `sizes`. */
-  *#described(begun: readonly string[], sizes: number[]): Generator<ArtifactDescriptor> {
+  /** Yields the descriptors of artifacts and images, and calls `add` with each new document. */
+  *#described(begun: readonly string[], add: (made: LayoutDocument) => void): Generator<ArtifactDescriptor> {
     const isNew = this.#made();
     for (const sha256 of begun) {
       for (const { descriptor, documents } of this.#artifacts(sha256)) {
-        for (const layoutDocument of documents) if (isNew(layoutDocument)) sizes.push(layoutDocument.bytes.length);
+        documents.filter(isNew).forEach(add);
         yield descriptor;
       }
       for (const { descriptor } of this.#images(sha256)) yield descriptor;
     }
-  }
-
-  *#documents(begun: readonly string[]): Generator<LayoutDocument> {
-    const isNew = this.#made();
-    for (const sha256 of begun) for (const { documents } of this.#artifacts(sha256)) yield* documents.filter(isNew);
   }
 
   /** Returns a function that tells whether a document occurs for the first time. */
@@ -139,14 +138,16 @@ const titleKey = 'org.opencontainers.image.title';
 const referenceKey = 'org.opencontainers.image.ref.name';
 
 function document(content: unknown): LayoutDocument {
-  const bytes = Buffer.from(toCanonicalText(content));
-  return { bytes, sha256: computeDigest('content sha256', bytes) };
+  const text = toCanonicalText(content);
+  return { text, sha256: computeDigest('content sha256', text) };
 }
 
-const describe = ({ sha256, bytes }: LayoutDocument, mediaType: string): ArtifactDescriptor => ({
-  digest: `sha256:${sha256}`,
+const lengthOf = ({ text }: LayoutDocument): number => Buffer.byteLength(text);
+
+const describe = (layoutDocument: LayoutDocument, mediaType: string): ArtifactDescriptor => ({
+  digest: `sha256:${layoutDocument.sha256}`,
   mediaType,
-  size: bytes.length,
+  size: lengthOf(layoutDocument),
 });
 
 /** File extensions by package type. */

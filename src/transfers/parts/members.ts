@@ -56,7 +56,7 @@ export function membersOf(
   ];
   const all = function* (): Generator<Member> {
     yield* first;
-    for (const document of documents()) yield createMember(`blobs/sha256/${document.sha256}`, document.bytes);
+    for (const { sha256, text } of documents) yield createMember(`blobs/sha256/${sha256}`, Buffer.from(text));
     for (const piece of pieces) yield { name: nameOf(piece, statement), size: piece.size, piece };
   };
   let length = 2 * block;

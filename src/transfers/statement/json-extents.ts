@@ -69,16 +69,24 @@ export class Extents {
 /** Returns the bytes of an extent, valid until the next call. */
 export type BytesOf = (extent: JsonExtent) => Buffer;
 
-/** Returns a list that parses each item when it is accessed. */
-export const listIn = <Item>(bytesOf: BytesOf, items: Extents): Sequence<Item> =>
-  sequenceOf(items.length, (index) => JSON.parse(bytesOf(items.at(index)).toString()) as Item);
+/** Returns a list that parses each item when it is accessed, and keeps the last one: callers often access it several times in a row. */
+export function listIn<Item>(bytesOf: BytesOf, items: Extents): Sequence<Item> {
+  let last: { index: number; item: Item } | undefined;
+  return sequenceOf(items.length, (index) => {
+    if (last?.index !== index) last = { index, item: JSON.parse(bytesOf(items.at(index)).toString()) as Item };
+    return last.item;
+  });
+}
 
 export const textIn = (bytes: Buffer, { begin, end }: JsonExtent): string => bytes.toString('utf8', begin, end);
 
 /** Parses a value. Throws `NotCanonical` if it is invalid. */
-export function parseExtent(bytes: Buffer, extent: JsonExtent): unknown {
+export const parseExtent = (bytes: Buffer, extent: JsonExtent): unknown => parseJson(textIn(bytes, extent));
+
+/** Parses a text. Throws `NotCanonical` if it is invalid. */
+export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(textIn(bytes, extent));
+    return JSON.parse(text);
   } catch (cause) {
     throw new NotCanonical('it cannot be read', { cause });
   }

@@ -3,7 +3,14 @@
 import { createDigest } from '#domain/cryptography.ts';
 import type { LazyTransferStatement } from '#acts/transfers/statement.ts';
 import { maxItemsOf, findProblems, type ShapeName } from '#contract/schema.ts';
-import type { TransferContent, TransferLibrary, TransferPackage, TransferStatement } from '#contract/wire.ts';
+import type {
+  TransferBlob,
+  TransferContent,
+  TransferLibrary,
+  TransferPackage,
+  TransferPiece,
+  TransferStatement,
+} from '#contract/wire.ts';
 import { packageTypes } from '#domain/packages/namespace.ts';
 import type { SpillStorage } from '#domain/sequence.ts';
 import { toCanonicalText, toCanonicalBytes } from '#domain/canonical-json.ts';
@@ -13,6 +20,7 @@ import {
   membersOfObject,
   NotCanonical,
   parseExtent,
+  parseJson,
   textIn,
   type BytesOf,
   type JsonExtent,
@@ -39,8 +47,8 @@ export const writeStatement = (statement: LazyTransferStatement): Buffer => toCa
  */
 export function readStatement(bytes: Buffer, aside?: SpillStorage): LazyTransferStatement {
   try {
-    const statement = readCanonical(bytes, aside);
-    refuseContradictions(statement);
+    const { statement, items } = readCanonical(bytes, aside);
+    refuseContradictions(statement, items);
     return statement;
   } catch (cause) {
     if (!(cause instanceof NotCanonical)) throw cause;
@@ -51,7 +59,17 @@ export function readStatement(bytes: Buffer, aside?: SpillStorage): LazyTransfer
 /** The long lists, with the shape of each item. `parts` is a list of lists of pieces. */
 const listed = { packages: 'TransferPackage', blobs: 'TransferBlob', parts: 'TransferPiece' } as const;
 
-function readCanonical(bytes: Buffer, aside: SpillStorage | undefined): LazyTransferStatement {
+/** The items of the long lists. Each is checked when it is read, so that one pass over the text is enough. */
+interface CheckedItems {
+  packages: Iterable<TransferPackage>;
+  blobs: Iterable<TransferBlob>;
+  pieces: Iterable<TransferPiece>;
+}
+
+function readCanonical(
+  bytes: Buffer,
+  aside: SpillStorage | undefined,
+): { statement: LazyTransferStatement; items: CheckedItems } {
   const members = membersOfObject(bytes);
   const format = members.get('format');
   const number = format && parseExtent(bytes, format);
@@ -69,15 +87,19 @@ function readCanonical(bytes: Buffer, aside: SpillStorage | undefined): LazyTran
   refuseProblem('TransferStatement', { ...fields, packages: [], blobs: [], parts: [[]] });
   const parts = Array.from({ length: lists.parts.length }, (_, at) => itemsOf(bytes, lists.parts.at(at)));
   if (parts.length === 0) throw new NotATransfer('Its statement is invalid: it has no part.');
-  refuseItems(listed.packages, bytes, lists.packages);
-  refuseItems(listed.blobs, bytes, lists.blobs);
-  for (const pieces of parts) refuseItems(listed.parts, bytes, pieces);
   const bytesOf = aside === undefined ? inMemory(bytes) : inSpillFile(aside, bytes);
   return {
-    ...(fields as unknown as Omit<TransferStatement, keyof typeof listed>),
-    packages: listIn(bytesOf, lists.packages),
-    blobs: listIn(bytesOf, lists.blobs),
-    parts: parts.map((pieces) => listIn(bytesOf, pieces)),
+    statement: {
+      ...(fields as unknown as Omit<TransferStatement, keyof typeof listed>),
+      packages: listIn(bytesOf, lists.packages),
+      blobs: listIn(bytesOf, lists.blobs),
+      parts: parts.map((pieces) => listIn(bytesOf, pieces)),
+    },
+    items: {
+      packages: checkedItems(listed.packages, bytes, lists.packages),
+      blobs: checkedItems(listed.blobs, bytes, lists.blobs),
+      pieces: parts.values().flatMap((pieces) => checkedItems<TransferPiece>(listed.parts, bytes, pieces)),
+    },
   };
 }
 
@@ -93,8 +115,9 @@ function inSpillFile(aside: SpillStorage, bytes: Buffer): BytesOf {
 
 /** Requires the canonical form: a value with two encodings could be signed in one and shown in the other. */
 function readCanonicalValue(bytes: Buffer, extent: JsonExtent): unknown {
-  const value = parseExtent(bytes, extent);
-  if (toCanonicalText(value) !== textIn(bytes, extent)) throw new NotCanonical('it is not in canonical form');
+  const text = textIn(bytes, extent);
+  const value = parseJson(text);
+  if (toCanonicalText(value) !== text) throw new NotCanonical('it is not in canonical form');
   return value;
 }
 
@@ -105,8 +128,14 @@ function listOf(name: keyof typeof listed, bytes: Buffer, extent: JsonExtent | u
   return items;
 }
 
-function refuseItems(shape: ShapeName, bytes: Buffer, items: Extents): void {
-  for (let at = 0; at < items.length; at++) refuseProblem(shape, readCanonicalValue(bytes, items.at(at)));
+/** Yields the items of a list. Throws at the first without the canonical form or the shape. */
+function* checkedItems<Item>(shape: ShapeName, bytes: Buffer, items: Extents): Generator<Item, undefined> {
+  for (let at = 0; at < items.length; at++) {
+    const item = readCanonicalValue(bytes, items.at(at));
+    refuseProblem(shape, item);
+    yield item as Item;
+  }
+  return undefined;
 }
 
 function refuseProblem(shape: ShapeName, value: unknown): void {
@@ -114,13 +143,13 @@ function refuseProblem(shape: ShapeName, value: unknown): void {
   if (problem !== undefined) throw new NotATransfer(`Its statement is invalid: ${problem.message}.`);
 }
 
-function refuseContradictions(statement: LazyTransferStatement): void {
-  const { created, expires, packages, accounts, feeds = [], fleets = [], 'larder-releases': releases = [] } = statement;
+function refuseContradictions(statement: LazyTransferStatement, items: CheckedItems): void {
+  const { created, expires, accounts, feeds = [], fleets = [], 'larder-releases': releases = [] } = statement;
   if (!(Date.parse(created) < Date.parse(expires))) throw new NotATransfer('It expires before it was created.');
-  refuseParts(statement);
-  refuseDoubles(accounts.values().map(({ id }) => id));
   const [id, name, content] = [createUniquenessCheck(), createUniquenessCheck(), createAgreementCheck()];
-  for (const blob of statement.blobs) content(blob);
+  for (const blob of items.blobs) content(blob);
+  refuseParts(statement, items.pieces);
+  refuseDoubles(accounts.values().map(({ id: accountId }) => accountId));
   for (const assertion of statement.assertions) content(assertion);
   refuseDoubles(feeds.map(({ name: feedName }) => feedName));
   for (const feed of feeds) content(feed.content);
@@ -131,7 +160,7 @@ function refuseContradictions(statement: LazyTransferStatement): void {
     for (const file of files) content(file.content);
   }
   // Parsing each package from the text takes longer than checking it, so do all checks in one pass.
-  for (const entry of packages) {
+  for (const entry of items.packages) {
     id(entry.id);
     name(`${entry.namespace}/${entry.name}`);
     refusePackage(entry);
@@ -140,9 +169,9 @@ function refuseContradictions(statement: LazyTransferStatement): void {
 }
 
 /** Checks that the pieces of each blob are contiguous and complete. */
-function refuseParts({ blobs, parts }: Pick<LazyTransferStatement, 'blobs' | 'parts'>): void {
+function refuseParts({ blobs }: Pick<LazyTransferStatement, 'blobs'>, pieces: Iterable<TransferPiece>): void {
   const ends = new Float64Array(blobs.length);
-  for (const { blob, offset, size, sha256 } of parts.values().flatMap((pieces) => pieces.values())) {
+  for (const { blob, offset, size, sha256 } of pieces) {
     const of = blobs.at(blob);
     if (of === undefined || ends[blob] !== offset) throw new NotATransfer('Its parts do not fit together.');
     ends[blob] = offset + size;

@@ -213,6 +213,30 @@ t.test('a statement that contradicts itself is refused', (t) => {
   t.end();
 });
 
+t.test('each item of each list must have its shape', (t) => {
+  const { bytes } = example([randomBytes(10), randomBytes(20)]);
+  const text = Buffer.from(bytes).toString();
+  const refused = (changed: string): void => {
+    t.not(changed, text);
+    t.throws(() => readStatement(Buffer.from(changed)), {
+      name: 'NotATransfer',
+      message: /^Its statement is invalid: .*other/,
+    });
+  };
+  for (const list of ['packages', 'blobs', 'parts'] as const) {
+    const value = JSON.parse(text) as Record<typeof list, object[] | object[][]>;
+    const items = value[list].flat();
+    t.ok(items.length > 0, list);
+    // The name is after all others in each of these shapes, so the form stays canonical.
+    for (const item of [items[0]!, items.at(-1)!]) {
+      const before = JSON.stringify(item);
+      const at = text.lastIndexOf(before);
+      refused(`${text.slice(0, at)}${before.slice(0, -1)},"zz-other":1}${text.slice(at + before.length)}`);
+    }
+  }
+  t.end();
+});
+
 t.test('each key counts once, and only for its own signature', async (t) => {
   const { bytes } = example([Buffer.from('one')]);
   const [a, b, c] = [seedOf(1), seedOf(2), seedOf(3)];

@@ -452,11 +452,11 @@ export function records(db: Database, sealing?: Sealing) {
     async beginAnew<Result>(entry: AuditEntry, work: ChangeWork<Result>): Promise<Result> {
       const left = sealing && (await findUnknownSeal(db, sealing));
       const details = { ...entry.details, ...(left && { 'left-behind': { seq: left.seq, hash: left.hash } }) };
-      const anew: ChangeWork<Result> = async (tx, note) => {
+      const withNewEpoch: ChangeWork<Result> = async (tx, note) => {
         await tx.appliance.set('store-epoch', randomBytes(16).toString('hex'));
         return work(tx, note);
       };
-      return changeOn({ ...entry, details }, anew, { anew: { act: entry.action, left } });
+      return changeOn({ ...entry, details }, withNewEpoch, { restart: { act: entry.action, left } });
     },
 
     /** Seals the end of the audit log, unless it is sealed. */

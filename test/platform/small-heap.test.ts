@@ -1,31 +1,19 @@
 // A command that processes much data stays small, on any host.
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
-
 import t from 'tap';
 
-const source = join(import.meta.dirname, '../../src/platform/small-heap.ts');
+import { largestSize } from './garbage.ts';
 
 /** Makes 130 MiB of short-lived objects; returns the MiB of heap for that. */
-function heapOf(before: string): number {
-  const script = `
-    import { allowSmallHeap, keepHeapSmall } from ${JSON.stringify(source)};
-    import { setTimeout } from 'node:timers/promises';
-    import { getHeapStatistics } from 'node:v8';
-    ${before};
-    const lately = [];
-    let most = 0;
-    for (let round = 0; round < 60; round++) {
-      lately.push(Array.from({ length: 32 * 1024 }, (_, at) => ({ at, round, text: 'x' + at })));
-      if (lately.length > 3) lately.shift();
-      most = Math.max(most, getHeapStatistics().total_heap_size);
-      await setTimeout(40);
-    }
-    console.log(most / 2 ** 20);`;
-  const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
-  if (stdout === '') throw new Error(stderr);
-  return Number(stdout);
-}
+const heapOf = (before: string): number =>
+  largestSize({
+    module: 'small-heap.ts',
+    names: 'allowSmallHeap, keepHeapSmall',
+    before,
+    rounds: 60,
+    objects: 32 * 1024,
+    pauseMs: 40,
+    size: 'getHeapStatistics().total_heap_size',
+  });
 
 t.test('garbage is collected before there is much of it', async (t) => {
   const as = heapOf('keepHeapSmall()');

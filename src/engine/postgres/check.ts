@@ -13,7 +13,7 @@ export async function inspectPostgres(text: string, password?: PasswordSource): 
   const { address, open } = createConnector(text, { password });
   const connection = await open('reads all');
   try {
-    await requireStoreDatabase(createQueries(connection, { failed: () => undefined }), address, true);
+    await requireStoreDatabase(createQueries(connection), address, true);
     return { pages: await unreadable(connection), rows: await dangling(connection) };
   } finally {
     await connection.close();

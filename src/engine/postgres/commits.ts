@@ -22,7 +22,7 @@ export const marks = `
     WHERE at < now() - interval '7 days' AND number < (SELECT max(number) FROM larder_commits)`;
 
 /** Takes the lock for changes. There is one for each store: a database may have several stores, each in its own schema. */
-const lock = `SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`;
+export const lock = `SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`;
 
 /**
  * Prepares `locking` and `marking` on a connection. If the server plans them for each transaction, a release by 32 clients costs

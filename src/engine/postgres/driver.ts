@@ -2,7 +2,7 @@
 import { randomBytes } from '#domain/cryptography.ts';
 import type { Database, SqlStatement } from '../database.ts';
 import { describeAddress, type PostgresAddress } from '#contract/postgres-address.ts';
-import { lastCommit, marks } from './commits.ts';
+import { lastCommit, lock, marks } from './commits.ts';
 import type { PostgresConnection } from './connection.ts';
 import { requireStoreDatabase } from './require-store.ts';
 import { newCounts } from './counts.ts';
@@ -67,8 +67,8 @@ async function prepare(
   mustHoldStore: boolean,
 ): Promise<void> {
   try {
-    await connection.script(`BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`);
-    await requireStoreDatabase(createQueries(connection, { failed: () => undefined }), address, mustHoldStore);
+    await connection.script(`BEGIN; ${lock}`);
+    await requireStoreDatabase(createQueries(connection), address, mustHoldStore);
     await connection.script(`${marks}; COMMIT`);
   } catch (error) {
     // If a host hangs during a change, the server ends its session after ten seconds.

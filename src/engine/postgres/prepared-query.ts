@@ -31,9 +31,7 @@ interface ClientConnection {
 }
 interface ClientQuery {
   name: string;
-  text: string;
   _result: { rows: unknown[] };
-  _canceledDueToError: unknown;
   handleCommandComplete(message: unknown, connection: ClientConnection): void;
 }
 const ClientQuery = pg.Query as unknown as new (text: string) => ClientQuery;

@@ -7,7 +7,7 @@ import type { UnawaitedStatements } from './unawaited.ts';
 
 interface QueriesOptions {
   /** Called with each error, even if the caller catches it. */
-  failed(error: unknown): void;
+  failed?(error: unknown): void;
   /** Called before each statement that may change rows. */
   changes?(): void;
   /** The statements that are not waited for: all of `write`. If it is undefined, they are waited for. */
@@ -15,13 +15,16 @@ interface QueriesOptions {
 }
 
 /** Returns queries on a connection. */
-export function createQueries(connection: PostgresConnection, { failed, changes, unawaited }: QueriesOptions): Queries {
+export function createQueries(
+  connection: PostgresConnection,
+  { failed, changes, unawaited }: QueriesOptions = {},
+): Queries {
   const ask = async <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
     try {
       return await work();
     } catch (reported) {
       const error = unawaited?.causeOf(reported) ?? reported;
-      failed(error);
+      failed?.(error);
       throw forCaller(error);
     }
   };

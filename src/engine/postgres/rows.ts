@@ -10,7 +10,7 @@ import {
 } from '../rows.ts';
 import type { Queries } from '../database.ts';
 import { describeAddress } from '#contract/postgres-address.ts';
-import { marks } from './commits.ts';
+import { lock, marks } from './commits.ts';
 import type { PostgresConnection } from './connection.ts';
 import { forCaller } from './errors.ts';
 import { createQueries, quoted } from './queries.ts';
@@ -64,7 +64,7 @@ export async function postgresTarget(
     await connection.script(`BEGIN; ${lock}`);
     await clear(connection, attempt, describeAddress(address));
     await connection.script(marks);
-    await make(createQueries(connection, { failed: () => undefined }));
+    await make(createQueries(connection));
     await connection.script(`COMMENT ON TABLE migrations IS '${nameOf(attempt)}'`);
     const reading = createRowSource(connection);
     const tables = sortByReferences(await reading.tables(), await references(connection));
@@ -91,9 +91,6 @@ export async function postgresTarget(
 
 /** The first step for work that is not retried if the connection is lost. */
 const itself = (connection: PostgresConnection): Promise<PostgresConnection> => Promise.resolve(connection);
-
-/** The lock for changes of the store. */
-const lock = `SELECT pg_advisory_xact_lock(hashtextextended('larder ' || current_schema(), 0))`;
 
 /** Removes the name of the attempt from the tables, so that no attempt can remove them any longer. */
 export async function settleAttempt(text: string, password?: PasswordSource): Promise<void> {

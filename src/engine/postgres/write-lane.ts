@@ -244,13 +244,14 @@ export class WriteLane {
     let open = true;
     const state = shared.forChange();
     let ending: unknown;
-    let isUntouched = true as boolean;
+    // Set by each statement that may have changed rows, or has failed.
+    let mustUndo = false as boolean;
     const changes = (): void => {
-      isUntouched = false;
+      mustUndo = true;
     };
     // Even if `work` catches the error: the transaction has ended, so the change is not done.
     const failed = (error: unknown): void => {
-      isUntouched = false;
+      mustUndo = true;
       if (isConflict(error) || isLost(error) || hasLockTimedOut(error)) ending = error;
     };
     try {
@@ -269,10 +270,10 @@ export class WriteLane {
       if (connection.isLost)
         ending ??= new ConnectionFailure('the connection was lost in the midst of a change', { cause: error });
       // A failed statement that was not waited for ends the transaction: it may be one of a change before.
-      if (!isUntouched) await unawaited.settle().catch((failure: unknown) => (ending ??= failure));
+      if (mustUndo) await unawaited.settle().catch((failure: unknown) => (ending ??= failure));
       // The transaction continues without this change.
-      if (ending === undefined && !isUntouched && savepoint !== '') await connection.script('ROLLBACK TO change');
-      else if (!isUntouched && !isAlone) ending ??= new NeedsSavepoints();
+      if (ending === undefined && mustUndo && savepoint !== '') await connection.script('ROLLBACK TO change');
+      else if (mustUndo && !isAlone) ending ??= new NeedsSavepoints();
       if (ending === undefined) return { isRefused: true, answer: () => reject(error) };
     } finally {
       open = false;

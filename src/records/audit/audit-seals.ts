@@ -107,7 +107,7 @@ export interface SealOccasion {
   /** Whether to seal at once. */
   now?: boolean;
   /** Set if the act, such as `restore`, makes the log continue from an earlier row: its name, and the newest seal that it drops. */
-  anew?: { act: string; left: AuditSeal | undefined };
+  restart?: { act: string; left: AuditSeal | undefined };
 }
 
 /**
@@ -119,11 +119,11 @@ export async function sealHead(
   { siteKey, file, report }: Sealing,
   head: AuditHead & { at: string },
   newest: NewestSeal | undefined,
-  { now = false, anew }: SealOccasion = {},
+  { now = false, restart }: SealOccasion = {},
 ): Promise<AuditSeal | undefined> {
   if (newest?.seq === head.seq) return undefined;
-  if (!now && anew === undefined && newest !== undefined && !isDue(newest, head)) return undefined;
-  if (anew === undefined) {
+  if (!now && restart === undefined && newest !== undefined && !isDue(newest, head)) return undefined;
+  if (restart === undefined) {
     const problem = await problemOfFile(db, { siteKey, file });
     report(problem);
     if (problem !== undefined) return undefined;
@@ -134,10 +134,10 @@ export async function sealHead(
     hash: head.hash,
     at: head.at,
     previous: newest?.mac ?? nothing,
-    anew: anew?.act ?? null,
-    leftSeq: anew?.left?.seq ?? null,
-    leftHash: anew?.left?.hash ?? null,
-    leftMac: anew?.left?.mac ?? null,
+    anew: restart?.act ?? null,
+    leftSeq: restart?.left?.seq ?? null,
+    leftHash: restart?.left?.hash ?? null,
+    leftMac: restart?.left?.mac ?? null,
   });
   await db.write(sql`
     INSERT INTO audit_seal_chain (number, seq, hash, at, previous, anew, left_seq, left_hash, left_mac, mac)

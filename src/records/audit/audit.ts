@@ -216,10 +216,16 @@ interface PendingEnd {
 export async function appendAudit(
   writer: AuditWriter,
   entry: AuditEntry,
-  { occasion = {}, end = readAuditEnd(writer, occasion) }: { occasion?: SealOccasion; end?: AuditEnd } = {},
+  {
+    occasion = {},
+    end = pendingEnd(writer, occasion),
+  }: {
+    occasion?: SealOccasion;
+    end?: Promise<PendingEnd> | undefined;
+  } = {},
 ): Promise<AuditSeal | undefined> {
   const { db, sealing } = writer;
-  const { head, newest, isWhole } = await end();
+  const { head, newest, isWhole } = await end;
   const row = {
     seq: (head?.seq ?? 0) + 1,
     at: entry.at,
@@ -242,19 +248,16 @@ export async function appendAudit(
   return leaveEnd(writer, { head: written, newest, isWhole }, occasion);
 }
 
-/** Returns the end of the log for the next entry. */
-type AuditEnd = () => Promise<PendingEnd>;
-
 /**
- * Begins to read the end of the log before the change, so that a server answers it together with the first query of the change. An act after
- * which the log continues from another row may also replace the log, so then it is read after the change.
+ * Begins to read the end of the log before the change, so that a server answers it together with the first query of the change. Undefined
+ * for an act after which the log continues from another row: it may replace the log, so the end is read after the change.
  */
-export function readAuditEnd(writer: AuditWriter, occasion: SealOccasion): AuditEnd {
-  if (occasion.anew !== undefined) return () => pendingEnd(writer, occasion);
-  const reading = pendingEnd(writer, occasion);
+export function readAuditEnd(writer: AuditWriter, occasion: SealOccasion): Promise<PendingEnd> | undefined {
+  if (occasion.restart !== undefined) return undefined;
+  const end = pendingEnd(writer, occasion);
   // The change may fail first.
-  reading.catch(() => undefined);
-  return () => reading;
+  end.catch(() => undefined);
+  return end;
 }
 
 /** Seals the last row, if it is not sealed yet. Reports a problem instead if it is not the last row that larder wrote. */
@@ -267,12 +270,16 @@ export async function sealEnd(writer: AuditWriter & { sealing: Sealing }): Promi
 }
 
 /** Returns the end of the log as the change before in the same commit left it, or as the last commit wrote it. */
-async function pendingEnd({ db, commit, sealing }: AuditWriter, { anew }: SealOccasion): Promise<PendingEnd> {
+async function pendingEnd({ db, commit, sealing }: AuditWriter, { restart }: SealOccasion): Promise<PendingEnd> {
   const pending = commit.current() as PendingEnd | undefined;
-  if (pending !== undefined) return { ...pending, isWhole: pending.isWhole || anew !== undefined };
+  if (pending !== undefined) return { ...pending, isWhole: pending.isWhole || restart !== undefined };
   const standing = await audit(db).standing();
   const { head, newest } = standing;
-  return { head, newest, isWhole: anew !== undefined || (sealing !== undefined && endsAsWritten(sealing, standing)) };
+  return {
+    head,
+    newest,
+    isWhole: restart !== undefined || (sealing !== undefined && endsAsWritten(sealing, standing)),
+  };
 }
 
 /** Leaves the end of the log to the next change of the commit. Seals it, if a seal is due. */

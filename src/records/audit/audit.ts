@@ -221,7 +221,7 @@ export async function appendAudit(
     end = pendingEnd(writer, occasion),
   }: {
     occasion?: SealOccasion;
-    end?: Promise<PendingEnd> | undefined;
+    end?: Promise<PendingEnd>;
   } = {},
 ): Promise<AuditSeal | undefined> {
   const { db, sealing } = writer;
@@ -248,12 +248,8 @@ export async function appendAudit(
   return leaveEnd(writer, { head: written, newest, isWhole }, occasion);
 }
 
-/**
- * Begins to read the end of the log before the change, so that a server answers it together with the first query of the change. Undefined
- * for an act after which the log continues from another row: it may replace the log, so the end is read after the change.
- */
-export function readAuditEnd(writer: AuditWriter, occasion: SealOccasion): Promise<PendingEnd> | undefined {
-  if (occasion.restart !== undefined) return undefined;
+/** Begins to read the end of the log before the change, so that a server answers it together with the first query of the change. */
+export function readAuditEnd(writer: AuditWriter, occasion: SealOccasion): Promise<PendingEnd> {
   const end = pendingEnd(writer, occasion);
   // The change may fail first.
   end.catch(() => undefined);

@@ -185,20 +185,30 @@ class PartReader {
         if (bytes === undefined) archive.readAhead(end, padding(size) + block);
         end += padding(size);
       }
-      for (const { name, size, bytes } of some) {
-        if (!(await archive.holds(at, tarHeader(name, size, made))))
-          throw new NotATransfer(`The header of ${name} is wrong.`);
+      for (const member of some) {
+        const { size, bytes } = member;
+        const header = tarHeader(member.name, size, made);
         if (bytes === undefined) begins.push(at + block);
-        else if (!(await archive.holds(at + block, bytes)))
-          throw new NotATransfer(`${name} does not match the statement.`);
-        at += block + size;
-        if (!(await archive.isEmpty(at, padding(size))))
-          throw new NotATransfer(`There are unexpected data after ${name}.`);
-        at += padding(size);
+        const length = block + size + padding(size);
+        // Most members are short documents: one comparison of all their bytes takes less time than three.
+        const isShort = bytes !== undefined && length <= maxComparedBytes;
+        if (!isShort || !(await archive.holds(at, Buffer.concat([header, bytes], length))))
+          await this.#verifyMember(at, member, header);
+        at += length;
       }
     }
     if (!(await archive.isEmpty(at, 2 * block))) throw new NotATransfer('Its end is wrong.');
     return begins;
+  }
+
+  /** Throws an error that names the part of a member that differs. The bytes of a piece are not read. */
+  async #verifyMember(at: number, { name, size, bytes }: Member, header: Buffer): Promise<void> {
+    const { archive } = this;
+    if (!(await archive.holds(at, header))) throw new NotATransfer(`The header of ${name} is wrong.`);
+    if (bytes !== undefined && !(await archive.holds(at + block, bytes)))
+      throw new NotATransfer(`${name} does not match the statement.`);
+    if (!(await archive.isEmpty(at + block + size, padding(size))))
+      throw new NotATransfer(`There are unexpected data after ${name}.`);
   }
 
   async #header(): Promise<TarHeader | undefined> {
@@ -211,6 +221,8 @@ class PartReader {
   }
 }
 
+/** The longest member that is compared at once, in bytes; a copy of a longer one would take much memory. */
+const maxComparedBytes = 4096;
 /** Members processed together. */
 const membersPerGroup = 64;
 

@@ -98,8 +98,14 @@ interface Thread {
   jobs: Map<number, DigestJob>;
 }
 
+/**
+ * The threads of a process that does nothing else: one more than processors. A thread that receives small contents waits for the disk for a
+ * third of its time, and the others then use the processor (`npm run bench -- transfers`).
+ */
+export const maxThreadCount = availableParallelism() + 1;
+
 /** Starts threads when they are first needed, at most `size` of them. Idle threads do not keep the process alive. */
-export const createDigestPool = (startWorker: StartWorker, size: number = availableParallelism()): DigestPool =>
+export const createDigestPool = (startWorker: StartWorker, size: number = maxThreadCount): DigestPool =>
   new Pool(startWorker, size);
 
 class Pool implements DigestPool {

@@ -1,8 +1,6 @@
 // Receives small contents in groups: a thread copies them, makes them durable and moves them to their paths (`npm run
 // bench -- transfers`).
-import { availableParallelism } from 'node:os';
-
-import type { DigestPool } from '../digests.ts';
+import { maxThreadCount, type DigestPool } from '../digests.ts';
 import type { GroupedContent, GroupedResult } from '../receive-group.ts';
 import type { Space } from '../space.ts';
 import type { DurableFiles } from './durable.ts';
@@ -10,7 +8,7 @@ import type { DurableFiles } from './durable.ts';
 /** The maximum of one group: it becomes durable together, and is lost together if the process ends. */
 const maxGroup = { contents: 32, bytes: 8 * 1024 * 1024 };
 /** Each thread copies one group while another group is made durable. */
-const groups = { few: availableParallelism(), most: 2 * availableParallelism() };
+const groups = { few: maxThreadCount, most: 2 * maxThreadCount };
 
 interface QueuedContent {
   content: GroupedContent;

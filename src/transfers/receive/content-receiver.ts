@@ -43,9 +43,9 @@ export const heldUntil = ({ expires }: Pick<LazyTransferStatement, 'expires'>): 
 
 /**
  * Contents received concurrently: hashing uses all processors while others wait for the disk. Small contents in local files allow a higher
- * number, limited by their total bytes.
+ * number, limited by their total bytes: two groups for each of three threads.
  */
-const concurrency = { any: 8, small: 128, bytes: 32 * 1024 * 1024 };
+const concurrency = { any: 8, small: 192, bytes: 48 * 1024 * 1024 };
 /**
  * Limits of received contents per commit. Each commit first syncs the folders of its contents (256 in all); with 512 contents per commit,
  * every third sync was of a folder. Contents not yet recorded when the process ends are received again.

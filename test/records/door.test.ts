@@ -133,9 +133,10 @@ t.test('transactions run one after the other in the order of the calls', async (
       }),
     ),
   );
-  // A server may begin them all again, because a change fails.
+  // Those of a group begin again if one of them fails after it has written. Only the last run of each is kept.
+  const lastRuns = order.filter((event, at) => order.lastIndexOf(event) === at);
   t.same(
-    order.slice(order.lastIndexOf('begin 0')),
+    lastRuns,
     [...Array(20).keys()].flatMap((at) => [`begin ${at}`, `end ${at}`]),
   );
   t.same(await balances(db), { ada: 116, bob: 0 }, 'each saw what the one before had left');

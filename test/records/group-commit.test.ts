@@ -154,7 +154,7 @@ t.test('a change that fails affects none of the others, and leaves nothing', asy
 });
 
 interface Step {
-  does: 'insert' | 'remove' | 'double';
+  does: 'insert' | 'insert and read' | 'remove' | 'double';
   row: number;
   fails: 'no' | 'before' | 'after' | 'by a rule';
   waits: number;
@@ -164,7 +164,7 @@ t.test('a group has the same result as the changes one after the other', async (
   const { db } = await open(t);
   const steps = fc.array(
     fc.record<Step>({
-      does: fc.constantFrom('insert', 'remove', 'double'),
+      does: fc.constantFrom('insert', 'insert and read', 'remove', 'double'),
       row: fc.nat({ max: 5 }),
       fails: fc.constantFrom('no', 'no', 'before', 'after', 'by a rule'),
       waits: fc.nat({ max: 2 }),
@@ -177,11 +177,15 @@ t.test('a group has the same result as the changes one after the other', async (
     const changed =
       does === 'insert'
         ? await insert(tx, `row-${row}`)
-        : does === 'remove'
-          ? await tx.run(sql`DELETE FROM written WHERE id = ${`row-${row}`}`)
-          : await tx.run(
-              sql`UPDATE written SET filler = zeroblob(2 * length(filler) % 1009) WHERE id = ${`row-${row}`}`,
-            );
+        : does === 'insert and read'
+          ? await tx.get(
+              sql`INSERT INTO written (id, by, filler) VALUES (${`row-${row}`}, 'bob', zeroblob(2)) RETURNING id`,
+            )
+          : does === 'remove'
+            ? await tx.run(sql`DELETE FROM written WHERE id = ${`row-${row}`}`)
+            : await tx.run(
+                sql`UPDATE written SET filler = zeroblob(2 * length(filler) % 1009) WHERE id = ${`row-${row}`}`,
+              );
     if (fails === 'by a rule') await tx.run(sql`INSERT INTO written (id, by) VALUES ('half', 'ada')`);
     if (fails === 'after') throw new Error(fails);
     const all = await tx.all(sql`SELECT id, length(filler) AS bytes FROM written ORDER BY id`);

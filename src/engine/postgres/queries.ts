@@ -8,17 +8,12 @@ import type { UnawaitedStatements } from './unawaited.ts';
 interface QueriesOptions {
   /** Called with each error, even if the caller catches it. */
   failed?(error: unknown): void;
-  /** Called before each statement that may change rows. */
-  changes?(): void;
   /** The statements that are not waited for: all of `write`. If it is undefined, they are waited for. */
   unawaited?: UnawaitedStatements;
 }
 
 /** Returns queries on a connection. */
-export function createQueries(
-  connection: PostgresConnection,
-  { failed, changes, unawaited }: QueriesOptions = {},
-): Queries {
+export function createQueries(connection: PostgresConnection, { failed, unawaited }: QueriesOptions = {}): Queries {
   const ask = async <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
     try {
       return await work();
@@ -28,10 +23,7 @@ export function createQueries(
       throw forCaller(error);
     }
   };
-  const query = (statement: SqlStatement) => {
-    if (!isRead(statement)) changes?.();
-    return ask(() => connection.query<Record<string, unknown>>(statement));
-  };
+  const query = (statement: SqlStatement) => ask(() => connection.query<Record<string, unknown>>(statement));
   return {
     get: async <Row>(statement: SqlStatement) => (await query(statement)).rows[0] as Row | undefined,
     all: async <Row>(statement: SqlStatement) => (await query(statement)).rows as Row[],
@@ -41,21 +33,14 @@ export function createQueries(
         await query(statement);
         return;
       }
-      changes?.();
       await ask(() => unawaited.add(connection.query(statement)));
     },
-    script(text) {
-      changes?.();
-      return ask(() => connection.script(text));
-    },
+    script: (text) => ask(() => connection.script(text)),
     // The server verifies the checksums of its own pages.
     isDamaged: () => Promise.resolve(false),
     hasTable: async (name) => (await query(selectTable(name))).rows.length > 0,
   };
 }
-
-/** Whether a statement only reads. Any other may change rows, and return them. */
-const isRead = ({ text: [beginning = ''] }: SqlStatement): boolean => /^\s*SELECT\b/.test(beginning);
 
 /** Reads the time of the server in milliseconds since 1970. */
 export const serverClock = (): SqlStatement =>

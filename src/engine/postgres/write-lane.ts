@@ -7,6 +7,7 @@ import { SharedState } from '../commit-state.ts';
 import type { TransactionWork } from '../database.ts';
 import { lockTimeoutRefusal } from '../lock-timeout.ts';
 import { guardQueries } from '../guard-queries.ts';
+import { carefulBatchCount, NeedsSavepoints } from '../savepoints.ts';
 import { connectTimeoutUntil, type PostgresConnection } from './connection.ts';
 import { forCaller, isConflict, hasLockTimedOut, isLost, ConnectionFailure, unavailable } from './errors.ts';
 import { locking, marking, markOf, preparing } from './commits.ts';
@@ -22,9 +23,6 @@ const maxBatchSize = 64;
  * seconds.
  */
 const maxBatchMs = 1500;
-
-/** Number of batches with savepoints after a batch was repeated with them. */
-const carefulBatchCount = 16;
 
 /** Maximum of attempts for a change that conflicts with another transaction. */
 const maxAttempts = 5;
@@ -76,9 +74,6 @@ async function finish({ connection, shared, unawaited }: Batch): Promise<void> {
     throw failure ?? error;
   }
 }
-
-/** A change is refused, has written, and cannot be rolled back alone. */
-class NeedsSavepoints extends Error {}
 
 /** It is unknown whether a commit was done, because the server cannot be asked. */
 class UnknownOutcome extends Error {}
@@ -246,9 +241,6 @@ export class WriteLane {
     let ending: unknown;
     // Set by each statement that may have changed rows, or has failed.
     let mustUndo = false as boolean;
-    const changes = (): void => {
-      mustUndo = true;
-    };
     // Even if `work` catches the error: the transaction has ended, so the change is not done.
     const failed = (error: unknown): void => {
       mustUndo = true;
@@ -260,7 +252,10 @@ export class WriteLane {
         await unawaited.add(connection.script(savepoint));
       }
       const result = await work(
-        guardQueries(createQueries(connection, { failed, changes, unawaited }), () => open && !connection.isLost),
+        guardQueries(createQueries(connection, { failed, unawaited }), {
+          isOpen: () => open && !connection.isLost,
+          changes: () => (mustUndo = true),
+        }),
         state,
       );
       if (ending === undefined) state.keep();
@@ -273,7 +268,8 @@ export class WriteLane {
       if (mustUndo) await unawaited.settle().catch((failure: unknown) => (ending ??= failure));
       // The transaction continues without this change.
       if (ending === undefined && mustUndo && savepoint !== '') await connection.script('ROLLBACK TO change');
-      else if (mustUndo && !isAlone) ending ??= new NeedsSavepoints();
+      else if (mustUndo && !isAlone)
+        ending ??= new NeedsSavepoints('a refused change must be undone', { cause: error });
       if (ending === undefined) return { isRefused: true, answer: () => reject(error) };
     } finally {
       open = false;

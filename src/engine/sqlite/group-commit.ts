@@ -1,6 +1,6 @@
-// Group commit: waiting changes are committed together, so that many of them cost one sync (`npm run bench -- writes`). Each runs in its
-// own savepoint, in the order of the calls. No caller is answered before the whole batch is on disk, not even with a refusal: the refusal
-// may depend on an earlier change of the batch.
+// Group commit: waiting changes are committed together, so that many of them cost one sync (`npm run bench -- writes`), in the order of the
+// calls. No caller is answered before the whole batch is on disk, not even with a refusal: the refusal may depend on an earlier change of
+// the batch.
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 import SQLite from 'better-sqlite3';
@@ -10,6 +10,7 @@ import type { TransactionWork, Queries } from '../database.ts';
 import { diskFull } from '#domain/disk-full.ts';
 import { lockTimeoutRefusal } from '../lock-timeout.ts';
 import { guardQueries } from '../guard-queries.ts';
+import { carefulBatchCount, NeedsSavepoints } from '../savepoints.ts';
 import { findLoss, isDiskFailure, isFull } from './disk-errors.ts';
 
 /** Maximum size of a batch in changes, and in milliseconds: the first change waits until the whole batch is committed. */
@@ -49,6 +50,8 @@ export class GroupCommit {
   readonly #commit: SQLite.Statement;
   readonly #waiting: QueuedSqliteChange[] = [];
   #running: Promise<void> | undefined;
+  /** How many of the next batches use savepoints. */
+  #carefulBatches = 0;
 
   constructor(writer: SQLite.Database, writing: Queries, options: GroupCommitOptions) {
     this.#writer = writer;
@@ -91,16 +94,24 @@ export class GroupCommit {
     const shared = new SharedState();
     try {
       if (!(await this.#mayBegin())) return;
+      const isCareful = this.#carefulBatches > 0;
+      if (isCareful) this.#carefulBatches--;
       const end = performance.now() + maxBatchMs;
       do {
         culprit = this.#waiting.shift()!;
         batch.push(culprit);
-        answers.push(await this.#perform(culprit, shared));
+        answers.push(await this.#perform(culprit, shared, isCareful));
         culprit = undefined;
       } while (this.#waiting.length > 0 && batch.length < maxBatchSize && performance.now() < end);
       await shared.finish(this.#writing);
       this.#commit.run();
     } catch (error) {
+      if (error instanceof NeedsSavepoints && batch.length > 1) {
+        this.#giveUp(error);
+        this.#waiting.unshift(...batch);
+        this.#carefulBatches = carefulBatchCount;
+        return;
+      }
       if (batch.length === 0) batch.push(this.#waiting.shift()!);
       await this.#doAlone(batch, this.#giveUp(error), batch.length === 1 ? batch[0] : culprit);
       return;
@@ -124,25 +135,32 @@ export class GroupCommit {
   }
 
   /** Runs one change completely or not at all, and returns how to answer it later. Throws errors that end the whole transaction. */
-  async #perform({ work, resolve, reject }: QueuedSqliteChange, shared: SharedState): Promise<() => void> {
+  async #perform(
+    { work, resolve, reject }: QueuedSqliteChange,
+    shared: SharedState,
+    hasSavepoint: boolean,
+  ): Promise<() => void> {
     let open = true;
+    let mustUndo = false as boolean;
     const state = shared.forChange();
-    this.#savepoint.run();
+    if (hasSavepoint) this.#savepoint.run();
     try {
-      const result = await work(
-        guardQueries(this.#writing, () => open && this.#writer.inTransaction),
-        state,
-      );
+      const guarded = guardQueries(this.#writing, {
+        isOpen: () => open && this.#writer.inTransaction,
+        changes: () => (mustUndo = true),
+      });
+      const result = await work(guarded, state);
       open = false;
-      this.#release.run();
+      if (hasSavepoint) this.#release.run();
       state.keep();
       return () => resolve(result);
     } catch (error) {
       open = false;
       // SQLite may have ended the transaction, and so undone the other changes in it.
       if (!this.#writer.inTransaction || isFull(error) || isDiskFailure(error)) throw error;
-      this.#writer.exec('ROLLBACK TO change; RELEASE change');
-      this.#options.rolledBack();
+      if (hasSavepoint) this.#writer.exec('ROLLBACK TO change; RELEASE change');
+      else if (mustUndo) throw new NeedsSavepoints('a refused change must be undone', { cause: error });
+      if (mustUndo) this.#options.rolledBack();
       return () => reject(error);
     }
   }
@@ -166,7 +184,7 @@ export class GroupCommit {
       try {
         await begin(this.#begin, change.deadline);
         const shared = new SharedState();
-        const answer = await this.#perform(change, shared);
+        const answer = await this.#perform(change, shared, false);
         await shared.finish(this.#writing);
         this.#commit.run();
         this.#options.committed();
@@ -178,8 +196,9 @@ export class GroupCommit {
     }
   }
 
-  /** Rolls back a failed transaction. */
-  #giveUp(error: unknown): unknown {
+  /** Rolls back a failed transaction. Returns the error of the change that failed it. */
+  #giveUp(reason: unknown): unknown {
+    const error = reason instanceof NeedsSavepoints ? reason.cause : reason;
     if (this.#writer.inTransaction) this.#writer.exec('ROLLBACK');
     this.#options.rolledBack();
     const failure = findLoss(error, this.#writer) ?? (isDiskFailure(error) ? error : undefined);

@@ -1412,6 +1412,7 @@ INSERT INTO migrations (name) VALUES ('0105-openid');
 INSERT INTO migrations (name) VALUES ('0106-certificate-logins');
 INSERT INTO migrations (name) VALUES ('0107-larder-releases');
 INSERT INTO migrations (name) VALUES ('0108-finding-versions');
+INSERT INTO migrations (name) VALUES ('0109-triggers-without-copies');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);
@@ -1473,9 +1474,9 @@ CREATE FUNCTION catalog_package_hidden() RETURNS trigger LANGUAGE plpgsql AS $$ 
 CREATE TRIGGER catalog_package_hidden AFTER UPDATE OF private ON packages FOR EACH ROW EXECUTE FUNCTION catalog_package_hidden();
 CREATE FUNCTION catalog_publisher_renamed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.username <> OLD.username THEN INSERT INTO catalog_stale SELECT id FROM packages WHERE publisher_id = NEW.id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = packages.id); END IF; RETURN NEW; END $$;
 CREATE TRIGGER catalog_publisher_renamed AFTER UPDATE OF username ON accounts FOR EACH ROW EXECUTE FUNCTION catalog_publisher_renamed();
-CREATE FUNCTION catalog_release_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.package_id); RETURN NEW; END $$;
+CREATE FUNCTION catalog_release_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace IN ('snap', 'charm') ON CONFLICT (package_id) DO NOTHING; RETURN NEW; END $$;
 CREATE TRIGGER catalog_release_added AFTER INSERT ON releases FOR EACH ROW EXECUTE FUNCTION catalog_release_added();
-CREATE FUNCTION catalog_release_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.package_id); RETURN NEW; END $$;
+CREATE FUNCTION catalog_release_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace IN ('snap', 'charm') ON CONFLICT (package_id) DO NOTHING; RETURN NEW; END $$;
 CREATE TRIGGER catalog_release_changed AFTER UPDATE ON releases FOR EACH ROW EXECUTE FUNCTION catalog_release_changed();
 CREATE FUNCTION catalog_release_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = OLD.package_id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = OLD.package_id); RETURN OLD; END $$;
 CREATE TRIGGER catalog_release_removed AFTER DELETE ON releases FOR EACH ROW EXECUTE FUNCTION catalog_release_removed();
@@ -1516,9 +1517,9 @@ CREATE FUNCTION damaged_blobs_changed() RETURNS trigger LANGUAGE plpgsql AS $$ B
 CREATE TRIGGER damaged_blobs_changed AFTER UPDATE ON damaged_blobs FOR EACH ROW EXECUTE FUNCTION damaged_blobs_changed();
 CREATE FUNCTION damaged_blobs_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'damaged_blobs'; RETURN OLD; END $$;
 CREATE TRIGGER damaged_blobs_removed AFTER DELETE ON damaged_blobs FOR EACH ROW EXECUTE FUNCTION damaged_blobs_removed();
-CREATE FUNCTION delta_release_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE passing_delta_work SET version = version + 1 WHERE package_id = NEW.package_id; INSERT INTO passing_delta_work SELECT id, 1 FROM packages WHERE id = NEW.package_id AND namespace = 'snap' AND NOT EXISTS (SELECT 1 FROM passing_delta_work WHERE package_id = NEW.package_id); RETURN NEW; END $$;
+CREATE FUNCTION delta_release_added() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO passing_delta_work SELECT id, 1 FROM packages WHERE id = NEW.package_id AND namespace = 'snap' ON CONFLICT (package_id) DO UPDATE SET version = passing_delta_work.version + 1; RETURN NEW; END $$;
 CREATE TRIGGER delta_release_added AFTER INSERT ON releases FOR EACH ROW EXECUTE FUNCTION delta_release_added();
-CREATE FUNCTION delta_release_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE passing_delta_work SET version = version + 1 WHERE package_id = NEW.package_id; INSERT INTO passing_delta_work SELECT id, 1 FROM packages WHERE id = NEW.package_id AND namespace = 'snap' AND NOT EXISTS (SELECT 1 FROM passing_delta_work WHERE package_id = NEW.package_id); RETURN NEW; END $$;
+CREATE FUNCTION delta_release_changed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO passing_delta_work SELECT id, 1 FROM packages WHERE id = NEW.package_id AND namespace = 'snap' ON CONFLICT (package_id) DO UPDATE SET version = passing_delta_work.version + 1; RETURN NEW; END $$;
 CREATE TRIGGER delta_release_changed AFTER UPDATE OF revision ON releases FOR EACH ROW EXECUTE FUNCTION delta_release_changed();
 CREATE FUNCTION delta_release_removed() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE passing_delta_work SET version = version + 1 WHERE package_id = OLD.package_id; INSERT INTO passing_delta_work SELECT id, 1 FROM packages WHERE id = OLD.package_id AND namespace = 'snap' AND NOT EXISTS (SELECT 1 FROM passing_delta_work WHERE package_id = OLD.package_id); RETURN OLD; END $$;
 CREATE TRIGGER delta_release_removed AFTER DELETE ON releases FOR EACH ROW EXECUTE FUNCTION delta_release_removed();
@@ -1585,8 +1586,7 @@ CREATE TRIGGER matched_revisions_removed AFTER DELETE ON passing_matched_revisio
 CREATE FUNCTION package_counted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE publisher_figures SET packages = packages + (SELECT publisher_packages FROM noun_versions WHERE noun = 'packages')
     WHERE publisher_id = (
       SELECT last.publisher_id FROM noun_versions AS last WHERE noun = 'packages' AND last.publisher_id <> NEW.publisher_id);
-  INSERT INTO publisher_figures (publisher_id)
-    SELECT NEW.publisher_id WHERE NOT EXISTS (SELECT 1 FROM publisher_figures WHERE publisher_id = NEW.publisher_id);
+  INSERT INTO publisher_figures (publisher_id) VALUES (NEW.publisher_id) ON CONFLICT (publisher_id) DO NOTHING;
   UPDATE noun_versions
     SET publisher_packages = CASE publisher_id WHEN NEW.publisher_id THEN publisher_packages + 1 ELSE 1 END,
       publisher_id = NEW.publisher_id

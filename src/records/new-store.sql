@@ -1343,6 +1343,7 @@ INSERT INTO migrations (name) VALUES ('0105-openid');
 INSERT INTO migrations (name) VALUES ('0106-certificate-logins');
 INSERT INTO migrations (name) VALUES ('0107-larder-releases');
 INSERT INTO migrations (name) VALUES ('0108-finding-versions');
+INSERT INTO migrations (name) VALUES ('0109-triggers-without-copies');
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('accounts', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('approval_policy', 0, 0, 0, null, null, null, 0);
 INSERT INTO noun_versions (noun, version, row_count, bytes, hash, mac, publisher_id, publisher_packages) VALUES ('audit', 0, 0, 0, null, null, null, 0);
@@ -1396,8 +1397,8 @@ CREATE TRIGGER catalog_declaration_changed AFTER UPDATE ON assertions WHEN NEW.t
 CREATE TRIGGER catalog_package_changed AFTER UPDATE OF id, name, type, publisher_id, private, status, title, summary, default_track ON packages WHEN NEW.namespace IN ('snap', 'charm') BEGIN INSERT INTO catalog_stale SELECT NEW.id WHERE NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.id); END;
 CREATE TRIGGER catalog_package_hidden AFTER UPDATE OF private ON packages WHEN NEW.private = 1 BEGIN DELETE FROM catalog_packages WHERE package_id = NEW.id; END;
 CREATE TRIGGER catalog_publisher_renamed AFTER UPDATE OF username ON accounts WHEN NEW.username <> OLD.username BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE publisher_id = NEW.id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = packages.id); END;
-CREATE TRIGGER catalog_release_added AFTER INSERT ON releases BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.package_id); END;
-CREATE TRIGGER catalog_release_changed AFTER UPDATE ON releases BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = NEW.package_id); END;
+CREATE TRIGGER catalog_release_added AFTER INSERT ON releases BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace IN ('snap', 'charm') ON CONFLICT (package_id) DO NOTHING; END;
+CREATE TRIGGER catalog_release_changed AFTER UPDATE ON releases BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = NEW.package_id AND namespace IN ('snap', 'charm') ON CONFLICT (package_id) DO NOTHING; END;
 CREATE TRIGGER catalog_release_removed AFTER DELETE ON releases BEGIN INSERT INTO catalog_stale SELECT id FROM packages WHERE id = OLD.package_id AND namespace IN ('snap', 'charm') AND NOT EXISTS (SELECT 1 FROM catalog_stale WHERE package_id = OLD.package_id); END;
 CREATE TRIGGER catalog_removed AFTER DELETE ON catalog_packages WHEN OLD.namespace = 'snap' BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'catalog'; END;
 CREATE TRIGGER collaborators_added AFTER INSERT ON collaborators BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'collaborators'; END;
@@ -1431,8 +1432,8 @@ END;
 CREATE TRIGGER damaged_blobs_added AFTER INSERT ON damaged_blobs BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'damaged_blobs'; END;
 CREATE TRIGGER damaged_blobs_changed AFTER UPDATE ON damaged_blobs BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'damaged_blobs'; END;
 CREATE TRIGGER damaged_blobs_removed AFTER DELETE ON damaged_blobs BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'damaged_blobs'; END;
-CREATE TRIGGER delta_release_added AFTER INSERT ON releases BEGIN UPDATE passing_delta_work SET version = version + 1 WHERE package_id = NEW.package_id; INSERT INTO passing_delta_work SELECT id, 1 FROM packages WHERE id = NEW.package_id AND namespace = 'snap' AND NOT EXISTS (SELECT 1 FROM passing_delta_work WHERE package_id = NEW.package_id); END;
-CREATE TRIGGER delta_release_changed AFTER UPDATE OF revision ON releases BEGIN UPDATE passing_delta_work SET version = version + 1 WHERE package_id = NEW.package_id; INSERT INTO passing_delta_work SELECT id, 1 FROM packages WHERE id = NEW.package_id AND namespace = 'snap' AND NOT EXISTS (SELECT 1 FROM passing_delta_work WHERE package_id = NEW.package_id); END;
+CREATE TRIGGER delta_release_added AFTER INSERT ON releases BEGIN INSERT INTO passing_delta_work SELECT id, 1 FROM packages WHERE id = NEW.package_id AND namespace = 'snap' ON CONFLICT (package_id) DO UPDATE SET version = passing_delta_work.version + 1; END;
+CREATE TRIGGER delta_release_changed AFTER UPDATE OF revision ON releases BEGIN INSERT INTO passing_delta_work SELECT id, 1 FROM packages WHERE id = NEW.package_id AND namespace = 'snap' ON CONFLICT (package_id) DO UPDATE SET version = passing_delta_work.version + 1; END;
 CREATE TRIGGER delta_release_removed AFTER DELETE ON releases BEGIN UPDATE passing_delta_work SET version = version + 1 WHERE package_id = OLD.package_id; INSERT INTO passing_delta_work SELECT id, 1 FROM packages WHERE id = OLD.package_id AND namespace = 'snap' AND NOT EXISTS (SELECT 1 FROM passing_delta_work WHERE package_id = OLD.package_id); END;
 CREATE TRIGGER delta_revision_deleted AFTER UPDATE OF deleted_at ON revisions WHEN NEW.deleted_at IS NOT NULL BEGIN DELETE FROM passing_deltas WHERE package_id = NEW.package_id AND (source = NEW.revision OR target = NEW.revision); END;
 CREATE TRIGGER deltas_added AFTER INSERT ON passing_deltas BEGIN UPDATE noun_versions SET version = version + 1 WHERE noun = 'deltas'; END;
@@ -1478,8 +1479,7 @@ CREATE TRIGGER package_counted AFTER INSERT ON packages BEGIN
   UPDATE publisher_figures SET packages = packages + (SELECT publisher_packages FROM noun_versions WHERE noun = 'packages')
     WHERE publisher_id = (
       SELECT last.publisher_id FROM noun_versions AS last WHERE noun = 'packages' AND last.publisher_id <> NEW.publisher_id);
-  INSERT INTO publisher_figures (publisher_id)
-    SELECT NEW.publisher_id WHERE NOT EXISTS (SELECT 1 FROM publisher_figures WHERE publisher_id = NEW.publisher_id);
+  INSERT INTO publisher_figures (publisher_id) VALUES (NEW.publisher_id) ON CONFLICT (publisher_id) DO NOTHING;
   UPDATE noun_versions
     SET publisher_packages = CASE publisher_id WHEN NEW.publisher_id THEN publisher_packages + 1 ELSE 1 END,
       publisher_id = NEW.publisher_id

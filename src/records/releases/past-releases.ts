@@ -140,8 +140,9 @@ export const pastReleaseChanges = (db: Queries) => ({
     db.write(sql`
       INSERT INTO past_releases (package_id, seq, channel, slot, revision, before, percentage, paused, resources,
         expires_at, released_at, released_by)
-      SELECT ${past.packageId}, coalesce(max(seq), 0) + 1, ${past.channel}, ${past.slot}, ${past.revision}, ${past.before},
-        ${past.percentage}, ${past.paused === null ? null : Number(past.paused)},
-        ${past.resources && JSON.stringify(past.resources)}, ${past.expiresAt}, ${past.releasedAt}, ${past.releasedBy}
-      FROM past_releases WHERE package_id = ${past.packageId}`),
+      VALUES (${past.packageId},
+        (SELECT coalesce(max(seq), 0) + 1 FROM past_releases WHERE package_id = ${past.packageId}),
+        ${past.channel}, ${past.slot}, ${past.revision}, ${past.before}, ${past.percentage},
+        ${past.paused === null ? null : Number(past.paused)}, ${past.resources && JSON.stringify(past.resources)},
+        ${past.expiresAt}, ${past.releasedAt}, ${past.releasedBy})`),
 });

@@ -3,13 +3,17 @@ import t from 'tap';
 
 import { findIncompatibilityReason, migrations } from '#data/upgrade.ts';
 
-/** Changes that older releases can work with: new tables, columns with a default, and triggers that raise a version. */
+/**
+ * Changes that older releases can work with: new tables, columns with a default, triggers that raise a version, and other functions of
+ * triggers, which must write the same rows.
+ */
 const stood = [
   /^CREATE (?:TABLE|VIEW|INDEX|UNIQUE INDEX) /,
   /^ALTER TABLE \w+ ADD COLUMN \w+ (?![^;]*\bNOT NULL\b)/,
   /^ALTER TABLE \w+ ADD COLUMN \w+ [^;]*\bNOT NULL DEFAULT\b/,
   /^INSERT INTO /,
   /^CREATE FUNCTION \w+\(\) .* BEGIN UPDATE noun_versions SET version = version \+ 1 WHERE noun = '\w+'; RETURN \w+; END \$\$$/,
+  /^CREATE OR REPLACE FUNCTION \w+\(\) RETURNS trigger /,
   /^CREATE TRIGGER (\w+) AFTER \w+ ON \w+ FOR EACH ROW EXECUTE FUNCTION \1\(\)$/,
 ];
 
@@ -19,6 +23,8 @@ const first = '0095-since-first-release';
 const statementsOf = (text: string): string[] =>
   text
     .replace(/^--.*$/gm, '')
+    // The body of a function is one part of its statement.
+    .replace(/\$\$[^$]*\$\$/g, (body) => body.replaceAll('\n', ' '))
     .split(/;\s*$/m)
     .map((statement) => statement.trim())
     .filter((statement) => statement !== '');

@@ -70,11 +70,11 @@ export const defects: readonly SeededDefect[] = [
     finds: /the content \w+ was removed early/,
   },
   {
-    name: 'a refused change is outside its savepoint',
+    name: 'a refused change is not undone',
     engine: 'sqlite',
     file: 'src/engine/sqlite/group-commit.ts',
-    text: "this.#writer.exec('ROLLBACK TO change; RELEASE change');",
-    defect: "this.#writer.exec('RELEASE change');",
+    text: "else if (mustUndo) throw new NeedsSavepoints('a refused change must be undone', { cause: error });",
+    defect: '',
     finds: anyViolation,
   },
   {

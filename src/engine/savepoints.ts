@@ -1,5 +1,5 @@
 // When a batch of changes uses savepoints. Most batches have none, because each costs a message to a server; in a file, SQLite copies every
-// page that the change writes, which takes a tenth of the time of a registration (`npm run bench -- writes`).
+// page that the change writes, which takes up to a tenth of the time of a registration (`npm run bench -- writes`).
 
 /** Number of batches with savepoints after a batch was repeated with them. */
 export const carefulBatchCount = 16;

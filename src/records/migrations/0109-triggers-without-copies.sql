@@ -1,5 +1,4 @@
--- Triggers of each registration and each release. SQLite copies the rows of an INSERT that reads its own table into a temporary table first,
--- which is a tenth of a registration (`npm run bench -- writes`).
+-- Triggers of each registration and each release. SQLite copies the rows of an INSERT that reads its own table into a temporary table first.
 DROP TRIGGER package_counted;
 CREATE TRIGGER package_counted AFTER INSERT ON packages BEGIN
   UPDATE publisher_figures SET packages = packages + (SELECT publisher_packages FROM noun_versions WHERE noun = 'packages')

@@ -133,6 +133,10 @@ t.test('transactions run one after the other in the order of the calls', async (
       }),
     ),
   );
+  t.ok(
+    order.every((event, at) => at % 2 === 0 || event === order[at - 1]!.replace('begin', 'end')),
+    'each run ends before the next begins',
+  );
   // Those of a group begin again if one of them fails after it has written. Only the last run of each is kept.
   const lastRuns = order.filter((event, at) => order.lastIndexOf(event) === at);
   t.same(

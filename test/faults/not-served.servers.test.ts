@@ -20,6 +20,7 @@ import { dirname, join } from 'node:path';
 import SQLite from 'better-sqlite3';
 import t from 'tap';
 
+import { lockDirectory } from '#data/lock.ts';
 import { describeFault, type Fault, type FaultCode } from '#platform/faults.ts';
 import { newStore, serve, start, withoutOthers, type Ended, type NewStore } from '#test/cli/process.ts';
 import { until } from '#test/fixtures/until.ts';
@@ -168,6 +169,19 @@ function refusalShows(t: Test, err: string, fault: Fault, all: readonly Fault[])
 
 /** The number of a process that has ended. */
 const goneProcess = (): number => spawnSync(process.execPath, ['--version']).pid;
+
+t.test("while a failed start is tried again, 'larder ready' and 'larder status' still say why it failed", async (t) => {
+  const store = await newStore(t);
+  const row = rows.find(({ code }) => code === 'start-failed')!;
+  await row.produce(store, t);
+  await run(t, store, 'serve', ...row.serving!());
+  const starting = lockDirectory(store.data);
+  t.teardown(() => starting.close());
+  for (const command of ['ready --timeout 1s', 'status']) {
+    const { out } = await run(t, store, ...command.split(' '));
+    t.ok(has('The store is not served: its last start', 'cannot listen on 127.0.0.1')(out), command, { out });
+  }
+});
 
 t.test("'write-failed' ends the process, and all say why the store is not served", async (t) => {
   const store = await newStore(t);

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 
 import { days } from '#domain/clock.ts';
+import { readStartFailure } from '#data/start-failure.ts';
 import { isHeld, readStateFile, type ServingState } from '#data/serving-state.ts';
 import { createChangeWaiter } from '#shared/change-waiter.ts';
 import { readConfig } from '#configuration/config.ts';
@@ -75,8 +76,8 @@ function endedError(pid: number, data: string): Failure {
 /** The reasons that the host and the configuration give; does not open the store. */
 function whyNotReady(data: string, unit: UnitState | undefined): Fault[] {
   try {
-    // A process with the lock is starting, or serves with fewer workers than configured.
-    if (isHeld(data)) return [];
+    // A process with the lock is starting, or serves with fewer workers than configured. Only an earlier start may have failed.
+    if (isHeld(data) && readStartFailure(data) === undefined) return [];
   } catch {
     // The lock file cannot be opened, for example because of wrong file permissions. So no process serves the store.
   }

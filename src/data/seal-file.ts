@@ -2,26 +2,34 @@
 // the log.
 import { join } from 'node:path';
 
-import { prepareFile } from '#files/durable.ts';
+import type { SealFile } from '#records/audit/audit-seals.ts';
+import { replaceFile } from '#files/durable.ts';
 import { readIfPresent } from '#files/read.ts';
 
 /** The name of the file in a data directory. */
 export const sealFileName = 'audit.seal';
 
-/** Returns the seal file of a data directory. Writes are atomic and durable. */
-export function sealFileIn(directory: string): { path: string; read(): string | undefined; write(text: string): void } {
+/** Returns the seal file of a data directory. */
+export function sealFileIn(directory: string): SealFile {
   const path = join(directory, sealFileName);
+  const read = (): string | undefined => {
+    try {
+      return readIfPresent(path);
+    } catch (error) {
+      throw new Error(`cannot read ${path}`, { cause: error });
+    }
+  };
+  let running: Promise<unknown> = Promise.resolve();
   return {
     path,
-    read() {
-      try {
-        return readIfPresent(path);
-      } catch (error) {
-        throw new Error(`cannot read ${path}`, { cause: error });
-      }
-    },
-    write(text) {
-      prepareFile(path, text, 0o600).place();
+    read,
+    update(change) {
+      const update = running.then(async () => {
+        const text = await change(read());
+        if (text !== undefined) await replaceFile(path, text, 0o600);
+      });
+      running = update.catch(() => undefined);
+      return update;
     },
   };
 }

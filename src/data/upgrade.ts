@@ -76,7 +76,7 @@ export async function upgradeDatabase(
   if (sealsAnew && sealing !== undefined) {
     // Do not seal with the key of another store.
     if (migration !== undefined) await refuseForeignKey(records(db), sealing.siteKey);
-    beginSealing(sealing);
+    await beginSealing(sealing);
   }
   await refuseIncompatibleMigration(db, engine);
   const ran = await migrate(db, migrations(engine), newStore(engine));

@@ -416,7 +416,7 @@ export function records(db: Database, sealing?: Sealing) {
       const done = await work(changing(queries, commit), (more) => (details = { ...details, ...more }));
       return { result: done, seal: await appendAudit(writer, { ...entry, details }, { end, occasion }) };
     });
-    if (sealing && seal) writeSeal(sealing, seal);
+    if (sealing && seal) await writeSeal(sealing, seal);
     return result;
   };
 
@@ -463,7 +463,7 @@ export function records(db: Database, sealing?: Sealing) {
     async seal(): Promise<void> {
       if (sealing === undefined) return;
       const seal = await db.transaction((queries, commit) => sealEnd({ db: queries, commit, sealing }));
-      if (seal) writeSeal(sealing, seal);
+      if (seal) await writeSeal(sealing, seal);
     },
 
     /** Checks the seal file against the chain, and updates it if a killed process did not. */

@@ -40,7 +40,7 @@ async function storeOn(t: Test, postgres: string) {
   for (const key of ['site.key', 'master.key']) writeFileSync(join(directory, key), newWrappingKey(), { mode: 0o400 });
   await makeStore(postgres);
   const siteKey = readSiteKey({ directory, credentials: undefined, masterKeyFile: undefined });
-  beginSealing({ siteKey, file: sealFileIn(directory) });
+  await beginSealing({ siteKey, file: sealFileIn(directory) });
   const appliance = await startAppliance({ directory, log: createLog('silent'), jobsAfter: hours(1) });
   t.teardown(async () => {
     await appliance.stop();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { createFile, makeFolder, prepareFile, renameFile } from '#files/durable.ts';
+import { createFile, makeFolder, prepareFile, renameFile, replaceFile } from '#files/durable.ts';
 import { watched } from './ordered-disk.ts';
 
 t.test('a file is on the disk before it has its name, and has its name before the caller continues', async (t) => {
@@ -18,6 +18,18 @@ t.test('a file is on the disk before it has its name, and has its name before th
   prepared.place();
   t.same(did.slice(2), ['rename new larder.toml to larder.toml', 'sync data']);
   t.equal(fs.readFileSync(file, 'utf8'), 'new');
+});
+
+t.test('so is a file that is replaced while the process goes on', async (t) => {
+  const folder = t.testdir({ data: { 'audit.seal': 'old' } });
+  const file = join(folder, 'data', 'audit.seal');
+  const { disk, did } = watched();
+  const replaced = replaceFile(file, 'new', 0o600, disk);
+  t.equal(fs.readFileSync(file, 'utf8'), 'old');
+  await replaced;
+  t.same(did, ['write new audit.seal', 'sync new audit.seal', 'rename new audit.seal to audit.seal', 'sync data']);
+  t.equal(fs.readFileSync(file, 'utf8'), 'new');
+  t.equal(fs.statSync(file).mode & 0o777, 0o600);
 });
 
 t.test('a new file is synced, then the entry of its folder; a second name is such an entry too', async (t) => {
@@ -43,8 +55,10 @@ t.test('a write that could not be made durable leaves the old file, and no other
   for (const fails of ['write new key', 'sync new key', 'rename new key to key']) {
     const folder = t.testdir({ key: 'old' });
     const { disk } = watched(fails);
-    t.throws(() => prepareFile(join(folder, 'key'), 'new', 0o600, disk).place(), { code: 'EIO' });
+    const file = join(folder, 'key');
+    t.throws(() => prepareFile(file, 'new', 0o600, disk).place(), { code: 'EIO' });
+    await t.rejects(replaceFile(file, 'new', 0o600, disk), { code: 'EIO' });
     t.same(fs.readdirSync(folder), ['key'], fails);
-    t.equal(fs.readFileSync(join(folder, 'key'), 'utf8'), 'old');
+    t.equal(fs.readFileSync(file, 'utf8'), 'old');
   }
 });

@@ -28,6 +28,18 @@ export function watched(fails?: string): { disk: Disk; did: string[] } {
       note(`sync ${names.get(handle)!}`);
       fs.fsyncSync(handle);
     },
+    fsync: Object.assign(
+      (handle: number, done: fs.NoParamCallback) => {
+        try {
+          note(`sync ${names.get(handle)!}`);
+        } catch (error) {
+          done(error as NodeJS.ErrnoException);
+          return;
+        }
+        fs.fsync(handle, done);
+      },
+      { __promisify__: fs.fsync.__promisify__ },
+    ),
     linkSync: (from, to) => {
       note(`link ${plain(from)} to ${plain(to)}`);
       fs.linkSync(from, to);

@@ -39,8 +39,11 @@ export interface SealFile {
   path: string;
   /** Returns its text, or undefined if it does not exist. Throws if it cannot be read. */
   read(): string | undefined;
-  /** Replaces its text atomically and durably. */
-  write(text: string): void;
+  /**
+   * Replaces its text atomically and durably with what `change` makes of it, unless that is undefined. One update of this process runs after
+   * the other, and other changes are committed meanwhile.
+   */
+  update(change: (text: string | undefined) => Promise<string | undefined> | string | undefined): Promise<void>;
 }
 
 /** The parts that sealing needs. */
@@ -96,10 +99,9 @@ export const auditSeals = (db: Pick<Queries, 'get' | 'all'>) => ({
 });
 
 /** Writes a seal file that says that nothing is sealed yet. From then on the file must exist. */
-export function beginSealing({ siteKey, file }: Pick<Sealing, 'siteKey' | 'file'>): void {
-  if (file.read() !== undefined) return;
+export async function beginSealing({ siteKey, file }: Pick<Sealing, 'siteKey' | 'file'>): Promise<void> {
   const first = { number: 0, seq: 0, hash: nothing, at: '', previous: nothing, ...ordinarySeal };
-  file.write(textOf(sealed(siteKey, first)));
+  await file.update((text) => (text === undefined ? textOf(sealed(siteKey, first)) : undefined));
 }
 
 /** Reasons to seal before it is due. */
@@ -147,11 +149,13 @@ export async function sealHead(
 }
 
 /** Writes a committed seal to the file, unless another process has written a later one. */
-export function writeSeal({ siteKey, file, report }: Sealing, seal: AuditSeal): void {
+export async function writeSeal({ siteKey, file, report }: Sealing, seal: AuditSeal): Promise<void> {
   try {
-    const content = readSealFile(file, siteKey);
-    if (seal.anew === null && typeof content === 'object' && content.number >= seal.number) return;
-    file.write(textOf(seal, seal.anew === null ? findLaterEnd(content, seal) : undefined));
+    await file.update((text) => {
+      const content = readContent(text, siteKey);
+      if (seal.anew === null && typeof content === 'object' && content.number >= seal.number) return undefined;
+      return textOf(seal, seal.anew === null ? findLaterEnd(content, seal) : undefined);
+    });
   } catch (error) {
     report(cannotUse(file, error));
   }
@@ -165,10 +169,12 @@ export async function settle(db: Pick<Queries, 'get' | 'all'>, sealing: Sealing)
   const newest = await auditSeals(db).newest();
   if (newest === undefined) return;
   try {
-    const content = readSealFile(sealing.file, sealing.siteKey);
-    const isLeft = typeof content === 'string' || (await auditSeals(db).isLeft(content));
-    const text = textOf(newest, isLeft ? undefined : findLaterEnd(content, newest));
-    if (sealing.file.read() !== text) sealing.file.write(text);
+    await sealing.file.update(async (before) => {
+      const content = readContent(before, sealing.siteKey);
+      const isLeft = typeof content === 'string' || (await auditSeals(db).isLeft(content));
+      const text = textOf(newest, isLeft ? undefined : findLaterEnd(content, newest));
+      return text === before ? undefined : text;
+    });
   } catch (error) {
     sealing.report(cannotUse(sealing.file, error));
   }
@@ -186,10 +192,14 @@ export async function writeEnd(
   if (end === undefined || end.mac === null || !isEnd(siteKey, end)) return;
   const { seq, hash, mac } = end;
   try {
-    const content = readSealFile(file, siteKey);
-    if (typeof content === 'string' || Math.max(content.seq, content.last?.seq ?? 0) >= seq) return;
-    if ((await problemOfFile(db, { siteKey, file })) !== undefined || (await auditSeals(db).isLeft(content))) return;
-    file.write(textOf(content, { seq, hash, mac }));
+    await file.update(async (text) => {
+      const content = readContent(text, siteKey);
+      if (typeof content === 'string' || Math.max(content.seq, content.last?.seq ?? 0) >= seq) return undefined;
+      const seals = auditSeals(db);
+      if ((await problemOfKept(content, file.path, seals)) !== undefined || (await seals.isLeft(content)))
+        return undefined;
+      return textOf(content, { seq, hash, mac });
+    });
   } catch (error) {
     report(cannotUse(file, error));
   }
@@ -250,8 +260,10 @@ export async function problemOfKept(
 export type SealFileContent = (AuditSeal & { last?: SealedAuditEnd }) | 'missing' | 'foreign';
 
 /** Reads the seal file. Throws if it cannot be read, which is not evidence of tampering. */
-export function readSealFile(file: SealFile, siteKey: Buffer): SealFileContent {
-  const text = file.read();
+export const readSealFile = (file: Pick<SealFile, 'read'>, siteKey: Buffer): SealFileContent =>
+  readContent(file.read(), siteKey);
+
+function readContent(text: string | undefined, siteKey: Buffer): SealFileContent {
   if (text === undefined) return 'missing';
   const seal = sealIn(text);
   if (seal === undefined || !isSealed(siteKey, seal)) return 'foreign';

@@ -37,7 +37,7 @@ export interface AuditRestart {
 export interface AuditProof {
   siteKey: Buffer;
   /** The file with the newest seal; left out if there is none, as in a backup. */
-  file?: SealFile | undefined;
+  file?: Pick<SealFile, 'path' | 'read'> | undefined;
   /** Heads that an administrator has copied off the host. */
   expected?: readonly AuditHead[] | undefined;
   progress?: (rows: number) => void;

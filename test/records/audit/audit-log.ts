@@ -45,7 +45,7 @@ export async function writtenLog(t: Test, rows: number): Promise<string> {
       newest = (await appendAudit({ db: tx, commit, sealing }, { ...entry, requestId: `r${seq}` })) ?? newest;
     }
   });
-  if (newest) writeSeal(sealing, newest);
+  if (newest) await writeSeal(sealing, newest);
   await db.close();
   return directory;
 }

@@ -8,7 +8,9 @@ import type SQLite from 'better-sqlite3';
 import fc from 'fast-check';
 
 import { hours, minutes, timestamp } from '#domain/clock.ts';
+import { records as recordsIn } from '#records/index.ts';
 import { auditHash } from '#records/audit/audit.ts';
+import type { SealFile } from '#records/audit/audit-seals.ts';
 import { verifyAudit } from '#records/audit/audit-verdict.ts';
 import { migrate } from '#engine/migrate.ts';
 import { openSqlite } from '#engine/sqlite/driver.ts';
@@ -161,7 +163,7 @@ t.test('a file that cannot be read proves nothing, and stops no change', async (
   const fails = (): never => {
     throw new Error('EIO: i/o error');
   };
-  const broken = { path: 'audit.seal', read: fails, write: fails };
+  const broken = { path: 'audit.seal', read: fails };
   const { records: sealedRecords, close } = await openRecords(directory, { siteKey });
   await t.rejects(verifyAudit(sealedRecords, { siteKey, file: broken }), /EIO/);
   await close();
@@ -212,6 +214,59 @@ t.test('rows that were not sealed in time are a problem', async (t) => {
   t.match(first.problems.join('; '), /row 102 and the rows after it have no seal, but should have one/);
 });
 
+t.test('changes that run together leave their newest seal in the file, and wait for no other', async (t) => {
+  const directory = folder(t);
+  const { records, close } = await openRecords(directory, { siteKey });
+  t.teardown(close);
+  const rows = Array.from({ length: 350 }, () => records.change(entry, () => Promise.resolve()));
+  await Promise.all(rows);
+  const newest = (await records.auditSeals.newest())!;
+  t.ok(newest.number >= 3);
+  t.same(JSON.parse(sealFileIn(directory).read()!), newest);
+});
+
+t.test('a seal file is updated by one change after the other, also after one that failed', async (t) => {
+  const file = sealFileIn(folder(t));
+  const mayWrite = Promise.withResolvers<undefined>();
+  const first = file.update(async () => {
+    await mayWrite.promise;
+    return 'first';
+  });
+  const failed = file.update(() => {
+    throw new Error('EIO: i/o error');
+  });
+  const second = file.update((text) => `${String(text)} and second`);
+  mayWrite.resolve(undefined);
+  await t.rejects(failed, /EIO/);
+  await Promise.all([first, second]);
+  t.equal(file.read(), 'first and second');
+});
+
+t.test('only the change whose row is sealed waits for the seal file', async (t) => {
+  const directory = folder(t);
+  const { close } = await openRecords(directory, { siteKey });
+  await close();
+  const file = sealFileIn(directory);
+  const mayWrite = Promise.withResolvers<undefined>();
+  const held = {
+    ...file,
+    update: async (change: Parameters<SealFile['update']>[0]) => {
+      await mayWrite.promise;
+      await file.update(change);
+    },
+  };
+  const db = openSqlite(join(directory, 'larder.db'));
+  t.teardown(() => db.close());
+  const { change } = recordsIn(db, { siteKey, file: held, report: () => undefined });
+  let isAnswered = false;
+  const first = change(entry, () => Promise.resolve()).then(() => (isAnswered = true));
+  await change(entry, () => Promise.resolve());
+  t.notOk(isAnswered, 'row 1 is sealed, and row 2 is not');
+  mayWrite.resolve(undefined);
+  await first;
+  t.match(JSON.parse(file.read()!), { number: 1, seq: 1 });
+});
+
 largeTest('an honest log is valid after any end of the processes that write it', async (t) => {
   const step = fc.oneof(
     fc.record({ what: fc.constant('write' as const), count: fc.integer({ min: 1, max: 120 }), process: fc.nat(1) }),
@@ -243,7 +298,7 @@ largeTest('an honest log is valid after any end of the processes that write it',
           const before = file.read();
           now += hours(2);
           for (let row = 0; row < action.count; row++) await write(action.process);
-          file.write(before!);
+          await file.update(() => before);
         }
         if (action.what === 'open') {
           await processes[action.process]!.close();

@@ -66,8 +66,8 @@ export function prepareFile(
 }
 
 /**
- * Replaces a file atomically and durably. The process goes on meanwhile: a sync takes milliseconds, and the other steps take microseconds
- * (`npm run bench -- writes`).
+ * Replaces a file atomically and durably, without blocking the process during the two syncs, which take milliseconds. The other steps take
+ * microseconds.
  */
 export async function replaceFile(
   file: string,

@@ -40,8 +40,8 @@ export interface SealFile {
   /** Returns its text, or undefined if it does not exist. Throws if it cannot be read. */
   read(): string | undefined;
   /**
-   * Replaces its text atomically and durably with what `change` makes of it, unless that is undefined. One update of this process runs after
-   * the other, and other changes are committed meanwhile.
+   * Replaces its text with the result of `change`, atomically and durably; keeps it if the result is undefined. Updates of one process run
+   * in the order of the calls. Other changes of the store are committed during the write.
    */
   update(change: (text: string | undefined) => Promise<string | undefined> | string | undefined): Promise<void>;
 }

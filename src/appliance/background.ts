@@ -12,7 +12,7 @@ import { backupPlaceOf } from '#data/blobs-place.ts';
 import { readDefaultQuota } from '#domain/accounts/quota.ts';
 import { inspectDatabase, type DatabasePlace } from '#engine/place.ts';
 import type { DatabaseVerdict } from '#engine/sqlite/check.ts';
-import { inspectInThread } from '#integrity/inspect-in-thread.ts';
+import { inspectOpenFile } from '#integrity/inspect-in-thread.ts';
 import { createRecordsVerifier, type RecordsVerifier } from '#integrity/verify-records.ts';
 import { startScrub, type Scrub } from '#integrity/scrub.ts';
 import { confirmCertificateLogins } from '#jobs/accounts/confirm-certificate-logins.ts';
@@ -49,7 +49,7 @@ import type { OwnLeases } from '#shared/leases.ts';
 import { chooseProcess } from '#shared/chosen-process.ts';
 import { createReviewer } from '#review/reviewer.ts';
 import { startWorker, type StartWorker } from '#platform/embedded.ts';
-import { nativePath } from '#platform/native.ts';
+import { nativeBinding, nativePath } from '#platform/native.ts';
 import type { Certificate } from './certificate.ts';
 import { buildCertificateLogins, type CertificateLoginParts } from './certificate-logins.ts';
 import { buildOpenid, type OpenidParts } from './openid.ts';
@@ -285,13 +285,14 @@ const startProof = ({ store }: Storage): Promise<RecordsVerifier> =>
     now: store.now,
   });
 
-/** A database server checks itself while it answers queries; a file needs a thread for that. */
+/** A database server checks itself while it answers queries; a large file needs a thread for that. */
 const inspectRecords = (place: DatabasePlace): Promise<DatabaseVerdict> =>
   'file' in place
-    ? inspectInThread((worker) => startWorker('src/integrity/database-worker.ts', worker), {
-        file: place.file,
-        native: nativePath(),
-      })
+    ? inspectOpenFile(
+        (worker) => startWorker('src/integrity/database-worker.ts', worker),
+        { file: place.file, native: nativePath() },
+        { nativeBinding: nativeBinding() },
+      )
     : inspectDatabase(place, {});
 
 const startFinishing = (

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { runCommandThread } from '#src/appliance/commands/command-thread.ts';
-import { inspectInThread } from '#integrity/inspect-in-thread.ts';
+import { inspectInThread, inspectOpenFile } from '#integrity/inspect-in-thread.ts';
 import { processName, registerProcess } from '#shared/processes.ts';
 import { startWorker, type StartWorker } from '#platform/embedded.ts';
 import { startStore } from '#test/fixtures/appliance.ts';
@@ -49,4 +49,7 @@ t.test('a serving process keeps its locks on the database when a thread that rea
   const started: StartWorker = (options) => startWorker('src/integrity/database-worker.ts', options);
   t.same(await inspectInThread(started, { file: files[0]!, native: undefined }), { pages: [], rows: [] });
   t.same(files.map(locksOn), held, 'the check of the records');
+  const notStarted: StartWorker = () => t.fail('a small database needs no thread') as never;
+  t.same(await inspectOpenFile(notStarted, { file: files[0]!, native: undefined }), { pages: [], rows: [] });
+  t.same(files.map(locksOn), held, 'the check of the records of a small store');
 });

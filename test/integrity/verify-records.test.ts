@@ -1,11 +1,12 @@
 // The database and the audit log are looked over while the store serves.
+import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 
 import SQLite from 'better-sqlite3';
 import t from 'tap';
 
 import { days, hours } from '#domain/clock.ts';
-import { inspectInThread } from '#integrity/inspect-in-thread.ts';
+import { inspectInThread, inspectOpenFile } from '#integrity/inspect-in-thread.ts';
 import { createRecordsVerifier, type RecordsVerifier } from '#integrity/verify-records.ts';
 import { startWorker } from '#platform/embedded.ts';
 import { describeFault, textOf } from '#platform/faults.ts';
@@ -79,4 +80,29 @@ t.test('a problem is reported until it is repaired', async (t) => {
   t.same(await next.job.run(), {}, 'looked over again at once');
   t.equal(next.faults(), undefined);
   t.equal(next.isBroken(), false);
+});
+
+t.test('a small database is checked in steps between other work, a large one in a thread', async (t) => {
+  const { directory } = await startStore(t);
+  const file = join(directory, 'larder.db');
+  const db = new SQLite(file);
+  db.exec(`UPDATE accounts SET display_name = 'Eda' WHERE username = 'ada'`);
+  db.close();
+  let threads = 0;
+  const toCheck = { file, native: undefined };
+  const check = (): ReturnType<typeof inspectOpenFile> =>
+    inspectOpenFile((worker) => {
+      threads += 1;
+      return startWorker('src/integrity/database-worker.ts', worker);
+    }, toCheck);
+  let turns = 0;
+  const counting = setInterval(() => (turns += 1), 0);
+  const small = await check();
+  clearInterval(counting);
+  t.match(small, { pages: [], rows: [/^row \d+ of accounts is changed$/] });
+  t.equal(threads, 0);
+  t.ok(turns > 5, `${turns} timers ran between the steps`);
+  truncateSync(file, 5 * 1024 * 1024);
+  t.same((await check()).rows, small.rows);
+  t.equal(threads, 1);
 });

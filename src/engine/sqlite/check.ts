@@ -1,6 +1,7 @@
 // Checks a database file without the rest of the store, and copies it while it is in use.
 import { accessSync, constants } from 'node:fs';
 import { dirname } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 
 import SQLite from 'better-sqlite3';
 
@@ -39,6 +40,24 @@ export function checkDatabase(file: string, options: SqliteFileOptions = {}): st
 
 /** Checks the pages and indexes of a database, the references between its rows, and each row against its digest. */
 export function inspectFile(file: string, options: SqliteFileOptions = {}): DatabaseVerdict {
+  const steps = inspect(file, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** Does the same, and lets other work of the thread continue after the check of the pages and after each table. */
+export async function inspectFileInSteps(file: string, options: SqliteFileOptions): Promise<DatabaseVerdict> {
+  const steps = inspect(file, options);
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    await setImmediate();
+  }
+}
+
+function* inspect(file: string, options: SqliteFileOptions): Generator<undefined, DatabaseVerdict> {
   const rowProblems: string[] = [];
   const pages: string[] = [];
   let db: SQLite.Database | undefined;
@@ -47,6 +66,7 @@ export function inspectFile(file: string, options: SqliteFileOptions = {}): Data
     db.pragma('cell_size_check = ON');
     db.pragma(`cache_size = -${String(checkCacheKib)}`);
     pages.push(...damagedPages(db));
+    yield;
     for (const reference of db.pragma('foreign_key_check') as {
       table: string;
       rowid: number | null;
@@ -57,7 +77,12 @@ export function inspectFile(file: string, options: SqliteFileOptions = {}): Data
       );
       if (rowProblems.length >= maxProblems) break;
     }
-    for (const { table, row, problem } of findCorruptRows(db)) {
+    for (const corrupt of findCorruptRows(db)) {
+      if (corrupt === undefined) {
+        yield;
+        continue;
+      }
+      const { table, row, problem } = corrupt;
       rowProblems.push(`row ${String(row)} of ${table}${packageOf(db, table, row)} is ${problem}`);
       if (rowProblems.length >= maxProblems) break;
     }

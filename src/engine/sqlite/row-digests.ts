@@ -90,8 +90,8 @@ export interface CorruptRow {
   problem: 'changed' | 'not written by larder' | 'missing';
 }
 
-/** Compares every row with its digest. */
-export function* findCorruptRows(reader: SqliteDatabase): Generator<CorruptRow> {
+/** Compares every row with its digest. Yields undefined after each table, so that the caller can pause. */
+export function* findCorruptRows(reader: SqliteDatabase): Generator<CorruptRow | undefined> {
   defineDigest(reader);
   const schema = coveredColumns(reader, schemaName(reader));
   if (schema !== schemaDigest(reader)) yield { table: 'sqlite_master', row: 0, problem: 'changed' };
@@ -119,6 +119,7 @@ export function* findCorruptRows(reader: SqliteDatabase): Generator<CorruptRow> 
       .get()!;
     // Search for digests without a row only if there are more digests than rows.
     if ((digestCounts.get(table) ?? 0) > rowCount - unknownCount) yield* missingRows(reader, table);
+    yield undefined;
   }
 }
 

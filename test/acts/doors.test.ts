@@ -202,10 +202,14 @@ async function doorsOf(
       what: 'another policy in the file',
       go: async () => {
         await configure(store, 'releases = []');
-        const problems = async (): Promise<string[]> =>
-          ((await store.anyone.get('/readyz')).body as { problems?: string[] }).problems ?? [];
-        const text = (await problems()).filter((problem) => problem.includes('not in force')).join();
-        return { text: `${text} approval-required`, done: text === '' };
+        const text = async (): Promise<string> =>
+          ((await store.anyone.get('/readyz')).body as { problems: string[] }).problems
+            .filter((problem) => problem.includes('not in force'))
+            .join();
+        // Either is known a moment after the row in the audit log.
+        const isInForce = async () => (await store.beside.records.approvalPolicy.inForce()).releases.length === 0;
+        await until(async () => (await text()) !== '' || (await isInForce()));
+        return { text: `${await text()} approval-required`, done: (await text()) === '' };
       },
     },
   ];
@@ -265,7 +269,7 @@ async function findingDoors({
   await ada.push('snap', 'found', versionOf('found', '1', `libssl3=${oldSsl}`));
   const file = join(stick, 'ubuntu.zip');
   writeFileSync(file, osvZip([1001, 1002, 1003].map((number) => advisory(number))));
-  const until = new Date(store.clock.now.getTime() + days(9)).toISOString();
+  const endsAt = new Date(store.clock.now.getTime() + days(9)).toISOString();
   const reason = 'It is closed.';
   const path = '/internal/v1/packages/snap/found/accepted-findings';
   return [
@@ -279,7 +283,7 @@ async function findingDoors({
       what: 'a vulnerability that the host accepts',
       async go() {
         await typed('feed match')();
-        const line = `vulnerability accept snap/found CVE-2026-1001 --until ${until.slice(0, 10)} --reason closed`;
+        const line = `vulnerability accept snap/found CVE-2026-1001 --until ${endsAt.slice(0, 10)} --reason closed`;
         return typed(line)();
       },
     },
@@ -287,14 +291,14 @@ async function findingDoors({
       is: 'operations/vulnerabilities/accept-finding.ts accept_finding',
       what: 'a vulnerability that is accepted over HTTP',
       async go() {
-        const { status, body } = await root.post(path, { vulnerability: 'CVE-2026-1002', until, reason });
+        const { status, body } = await root.post(path, { vulnerability: 'CVE-2026-1002', until: endsAt, reason });
         return { text: JSON.stringify(body), done: status === 200 };
       },
     },
     {
       is: 'console/vulnerabilities/vulnerability.ts accept_finding',
       what: 'a vulnerability that is accepted in the console',
-      go: acceptInConsole(store, 'CVE-2026-1003', { until: until.slice(0, 10), reason }),
+      go: acceptInConsole(store, 'CVE-2026-1003', { until: endsAt.slice(0, 10), reason }),
     },
   ];
 }

@@ -61,17 +61,16 @@ t.test('an approval of a recently changed account does not count, and this is sh
 t.test('the file alone does not lower the policy', async (t) => {
   const { store, run, judge } = await askingSite(t);
   await configure(store, 'releases = []');
-  const { problems } = (await store.anyone.get('/readyz')).body as { problems: string[] };
-  t.match(problems.join(), /larder\.toml says is not in force: Waits for 2 more approvals \(proposal 1/);
+  const problems = async () => ((await store.anyone.get('/readyz')).body as { problems: string[] }).problems.join();
+  // The process knows of the proposal a moment after its row is in the audit log.
+  await until(async () => /not in force/.test(await problems()));
+  t.match(await problems(), /larder\.toml says is not in force: Waits for 2 more approvals \(proposal 1/);
   t.match(await run('approval policy'), { out: /2 of .* 0$/m });
   t.match(await run('approval show 1'), { out: /change_approval_policy on approval policy, by larder/ });
   await judge('approve', 'bob', 1);
   await judge('approve', 'carol', 1);
   store.appliance.reload();
-  await until(
-    async () =>
-      !/not in force/.test(((await store.anyone.get('/readyz')).body as { problems: string[] }).problems.join()),
-  );
+  await until(async () => !/not in force/.test(await problems()));
   t.match(await run('approval policy'), { out: /^No change needs approval\./ });
 });
 

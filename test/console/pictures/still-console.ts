@@ -158,7 +158,7 @@ async function addFeeds(store: ConsoleStore, root: Visitor): Promise<string> {
     ...advisory(number),
     modified: `2026-02-0${String(number)}T10:00:00Z`,
   }));
-  const imported = await root.open(await upload(first!));
+  const imported = await openReady(root, await upload(first!));
   const { status, text } = await root.send(imported, imported.address);
   if (status !== 200) throw new Error(`cannot import the feed: ${String(status)} ${text}`);
   return /feeds\/([^/?]+)/.exec(await upload(first!, later!))?.[1] ?? '';

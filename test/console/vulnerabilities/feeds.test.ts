@@ -8,7 +8,7 @@ import { itself } from '#acts/act.ts';
 import { approveProposal, changeApprovalPolicy } from '#acts/approvals/proposals.ts';
 import { noPolicy, readRule } from '#domain/approvals/approval-policy.ts';
 import { hours } from '#domain/clock.ts';
-import { startConsole, type ConsoleStore, type Visitor } from '#test/console/world.ts';
+import { openReady, startConsole, type ConsoleStore, type Visitor } from '#test/console/world.ts';
 import { sender } from '#test/console/transfers/sending.ts';
 import { largeTest } from '#test/fixtures/large.ts';
 import { tar, zip } from '#test/fixtures/packages/archives.ts';
@@ -32,7 +32,7 @@ async function atPage(store: ConsoleStore) {
   const root = await store.visit('root');
   const feeds = sender(store, root, await root.open(at), `${at}/uploads`);
   /** Uploads a file as a whole; returns the page that shows the feed. */
-  const bring = async (bytes: Buffer<ArrayBuffer>) => root.open((await feeds.whole(bytes)).location);
+  const bring = async (bytes: Buffer<ArrayBuffer>) => openReady(root, (await feeds.whole(bytes)).location);
   return { root, feeds, bring };
 }
 
@@ -81,10 +81,10 @@ t.test('a smaller feed needs a choice, and a name makes it another feed', async 
   t.notMatch(page.html, /<button>\s*Import\s*</);
   const address = page.address;
   t.match(await root.open(`${address}?source=No+Name`), { status: 200, text: /The name of a feed has lower-case/ });
-  const namedPage = await root.open(`${address}?source=other`);
+  const namedPage = await openReady(root, `${address}?source=other`);
   t.match(namedPage.text, 'larder feed import ./feed.zip --source other');
   t.match(namedPage.text, /Entries no feed 1/);
-  const smaller = await root.open(`${address}?smaller=yes`);
+  const smaller = await openReady(root, `${address}?smaller=yes`);
   t.match(smaller.text, 'larder feed import ./feed.zip --smaller');
   t.match((await send(root, namedPage)).text, 'The feed is imported.');
   t.match(await listFeeds(store), [
@@ -92,7 +92,7 @@ t.test('a smaller feed needs a choice, and a name makes it another feed', async 
     { source: 'ubuntu', entries: 3, isInForce: true },
   ]);
   t.match(await send(root, smaller), { status: 404, text: /There is no such upload/ }, 'the upload is used');
-  t.match((await send(root, await root.open(`${(await bring(ubuntu(1001))).address}?smaller=yes`))).status, 200);
+  t.match((await send(root, await openReady(root, `${(await bring(ubuntu(1001))).address}?smaller=yes`))).status, 200);
   t.match(await listFeeds(store), [{ source: 'other' }, { source: 'ubuntu', entries: 1 }]);
 });
 
@@ -119,7 +119,7 @@ t.test('an import and a removal wait for the approvals that the policy asks for'
       { number, login: { accountId: carol, at: store.clock.now.toISOString() } },
     );
   await approve(1);
-  const approved = await root.open(page.address);
+  const approved = await openReady(root, page.address);
   t.match(approved.text, 'This import is approved as proposal 1');
   t.match((await send(root, approved)).text, 'The feed is imported.');
   t.match(JSON.parse((await listImports(store))[0]?.details ?? ''), { proposal: 1, 'approved-by': [carol] });
@@ -167,12 +167,15 @@ t.test('a file that is no feed is refused, and the page of an invalid feed says 
   t.same(await listFeeds(store), []);
   const mixed = zip({ 'a.json': JSON.stringify(osvRecord(advisory(1001))), 'b.json': JSON.stringify(broken) });
   const { address } = await bring(Buffer.from(mixed));
-  const skipping = await root.open(`${address}?skip-invalid=yes`);
+  const skipping = await openReady(root, `${address}?skip-invalid=yes`);
   t.match(skipping.text, /Invalid entries that are left out no feed 1 .*The first invalid entries/);
   t.match((await send(root, skipping)).text, 'The feed is imported.');
 
   const kev = await bring(Buffer.from(kevCatalog(['CVE-2026-1001'])));
-  t.match((await root.open(`${kev.address}?source=ubuntu`)).text, /is of the format osv\. Give this feed another name/);
+  t.match(
+    (await openReady(root, `${kev.address}?source=ubuntu`)).text,
+    /is of the format osv\. Give this feed another name/,
+  );
   const vex = vexDocument([{ vulnerability: 'CVE-2026-1', products: [{ '@id': 'pkg:snap/hello' }], status: 'fixed' }]);
   t.match((await bring(Buffer.from(vex))).text, 'Its statements settle findings');
 });
@@ -207,7 +210,7 @@ t.test('the pieces of a large feed are sent once, and become one upload', async 
   const { status, location } = await feeds.receive(bytes.length);
   t.equal(status, 303);
   t.equal(await store.beside.records.unclaimedUploads.count(), 1);
-  const page = await root.open(location);
+  const page = await openReady(root, location);
   t.match(page.text, /Entries no feed 2/);
   t.match((await send(root, page)).text, 'The feed is imported.');
 });

@@ -21,6 +21,7 @@ import { addRevision } from '#test/fixtures/packages/packages.ts';
 import { sshKeyPair } from '#test/fixtures/accounts/ssh-keys.ts';
 import { until } from '#test/fixtures/until.ts';
 import { folder } from '#test/cli/process.ts';
+import { openReady } from '#test/console/world.ts';
 import { accountKey } from '#test/assertions/world.ts';
 import { vectorKey } from '#test/assertions/vectors.ts';
 import { days } from '#domain/clock.ts';
@@ -218,18 +219,19 @@ async function doorsOf(
 async function feedDoors({ store, stick, typed }: Pick<Typing, 'store' | 'stick' | 'typed'>): Promise<Door[]> {
   const file = join(stick, 'kev.json');
   writeFileSync(file, kevCatalog(['CVE-2026-1001']));
-  const form = await uploadFeed(store, kevCatalog(['CVE-2026-1002']));
+  const kev = { source: 'kev-2' };
+  const form = await uploadFeed(store, kevCatalog(['CVE-2026-1002']), kev.source);
   const who = store.ids.root;
   return [
     {
       is: 'console/vulnerabilities/feeds.ts import_feed',
       what: 'a feed that is uploaded in the console',
-      go: pressed(store, { source: 'kev-2' }, { form, who }),
+      go: pressed(store, kev, { form, who }),
     },
     {
       is: 'console/vulnerabilities/feeds.ts remove_feed',
       what: 'the removal of a feed in the console',
-      go: pressed(store, { source: 'kev-2' }, { form: '/console/vulnerabilities/remove-feed', who }),
+      go: pressed(store, kev, { form: '/console/vulnerabilities/remove-feed', who }),
     },
     {
       is: 'jobs/vulnerabilities/import-feed.ts import_feed',
@@ -244,17 +246,20 @@ async function feedDoors({ store, stick, typed }: Pick<Typing, 'store' | 'stick'
   ];
 }
 
-/** Uploads a feed in the console. Returns the address of its page. */
-async function uploadFeed(store: Asking['store'], content: string): Promise<string> {
+/** Uploads a feed in the console, and waits until the store has read it under its name. Returns the address of its page. */
+async function uploadFeed(store: Asking['store'], content: string, source: string): Promise<string> {
   const { browsers } = store.beside.authority;
   const session = await browsers.begin(store.ids.root, { address: '127.0.0.1', requestId: 'x' });
   const form = '/console/vulnerabilities/uploads';
   const body = new FormData();
   body.append('form-token', (await browsers.find(session)).formToken(form));
   body.append('file', new Blob([content]), 'kev.json');
-  const headers = { cookie: `larder-session=${session}` };
+  const headers = { accept: 'text/html', cookie: `larder-session=${session}` };
   const sent = await fetch(store.url + form, { method: 'POST', headers, body, redirect: 'manual' });
-  return sent.headers.get('location') ?? '';
+  const address = sent.headers.get('location') ?? '';
+  const open = async (path: string) => ({ html: await (await fetch(store.url + path, { headers })).text() });
+  await openReady({ open }, `${address}?source=${source}`);
+  return address;
 }
 
 /** Three vulnerabilities of a snap, each accepted on another path. */
@@ -333,7 +338,10 @@ async function sendForm(store: Asking['store'], form: string, fields: Record<str
   const token = (await store.beside.authority.browsers.find(session)).formToken(form);
   const body = new URLSearchParams({ ...fields, 'form-token': token });
   const sent = await fetch(store.url + form, { method: 'POST', headers, body, redirect: 'manual' });
-  return sent.headers.get('location') ?? '';
+  const address = sent.headers.get('location') ?? '';
+  const open = async (path: string) => ({ html: await (await fetch(store.url + path, { headers })).text() });
+  await openReady({ open }, `${address}?source=${source}`);
+  return address;
 }
 
 async function browserOf(store: Asking['store']): Promise<{ cookie: string }> {

@@ -27,7 +27,10 @@ export interface Visitor {
 }
 
 /** Opens a page that may say first that its content is prepared, until the page does not refresh itself any more. */
-export async function openReady(visitor: Pick<Visitor, 'open'>, address: string): Promise<Page> {
+export async function openReady<Opened extends Pick<Page, 'html'>>(
+  visitor: { open(address: string): Promise<Opened> },
+  address: string,
+): Promise<Opened> {
   let page = await visitor.open(address);
   await until(async () => {
     if (!page.html.includes('hx-trigger="every')) return true;

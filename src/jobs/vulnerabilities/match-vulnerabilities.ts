@@ -29,6 +29,16 @@ export function matchVulnerabilities({
   signal,
   intervalMs = seconds(30),
 }: MatchJobOptions): BackgroundJob {
+  async function matchInline(): Promise<MatchOutput | undefined> {
+    try {
+      return { ...(await matchBills({ records, now, signal })), indexed: 0, unreadable: [] };
+    } catch (error) {
+      // An aborted run continues after the next start.
+      if (signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
   // Each change of a bill or a feed has an entry in the audit log.
   let matchedUpTo = -1;
   return {
@@ -39,10 +49,7 @@ export function matchVulnerabilities({
       const end = (await records.audit.head())?.seq ?? 0;
       if (end === matchedUpTo) return {};
       const pending = await countPending(records);
-      const output =
-        pending > maxInline
-          ? await match()
-          : { ...(await matchBills({ records, now, signal })), indexed: 0, unreadable: [] };
+      const output = await (pending > maxInline ? match() : matchInline());
       if (output === undefined) return {};
       const { unreadable, ...counts } = output;
       const [first] = unreadable;

@@ -65,6 +65,25 @@ t.test('a new revision is matched without a command, and a feed without an index
   t.match(await commands.json('feed list'), { feeds: [{ 'in-force': true }] });
 });
 
+t.test('a stop ends the matching of a few revisions without a failure, and the next start matches them', async (t) => {
+  const store = await startStore(t);
+  const ada = await store.as('ada');
+  await ada.post('/v1/snap', { name: 'hello' });
+  await ada.push('snap', 'hello', squashfsImage({ 'meta/snap.yaml': "name: hello\nversion: '1'\nbase: core22\n" }));
+  const stopping = new AbortController();
+  const jobOf = (signal: AbortSignal) =>
+    matchVulnerabilities({
+      records: store.beside.records,
+      now: () => store.clock.now,
+      signal,
+      match: () => t.fail('a few revisions need no thread') as never,
+    });
+  const job = jobOf(stopping.signal);
+  stopping.abort();
+  t.same(await job.run(), {});
+  t.match(await jobOf(new AbortController().signal).run(), { revisions: 1 });
+});
+
 t.test('a process that matches waits for another one that does', async (t) => {
   const store = await startStore(t);
   const { records } = store.beside;

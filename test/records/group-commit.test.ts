@@ -13,6 +13,7 @@ import SQLite from 'better-sqlite3';
 import fc from 'fast-check';
 import t from 'tap';
 
+import { Refusal } from '#domain/refusal.ts';
 import { sql, type Database, type Queries } from '#engine/database.ts';
 import { openSqlite, type SqliteOptions } from '#engine/sqlite/driver.ts';
 import { largeTest } from '#test/fixtures/large.ts';
@@ -242,6 +243,32 @@ t.test('the fifth of ten fills the disk: it alone is refused, and the others are
   );
   t.same(runs, [2, 2, 2, 2, 1, 1, 1, 1, 1, 1], 'those before it were run again, once');
   t.same(calls, ['room']);
+});
+
+t.test('a change that fills the disk is told so, whatever a change before it in the batch was told', async (t) => {
+  const { db, ids } = await open(t);
+  const change = (id: string, end: (tx: Queries) => unknown) =>
+    db
+      .transaction(async (tx) => {
+        await tx.script('PRAGMA max_page_count = 1000000');
+        await insert(tx, id, 1);
+        await end(tx);
+        return 'done';
+      })
+      .catch((error: unknown) => (error as { code: unknown }).code);
+  const [first, second, third] = numbered(3) as [string, string, string];
+  const outcomes = await Promise.all([
+    change(first, () => undefined),
+    change(second, () => {
+      throw new Refusal('conflict', 'This change is refused.');
+    }),
+    change(third, async (tx) => {
+      await tx.script('PRAGMA max_page_count = 10');
+      await insert(tx, `${third} and more`, 1_000_000);
+    }),
+  ]);
+  t.same(outcomes, ['done', 'conflict', 'insufficient-storage']);
+  t.same(ids(), [first]);
 });
 
 t.test('if space is freed, the change is done as well', async (t) => {

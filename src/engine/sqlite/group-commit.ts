@@ -177,8 +177,10 @@ export class GroupCommit {
     let error = failure;
     const hasRoom = isFull(error) && (await this.#options.makeRoom?.()) === true;
     for (const change of batch) {
-      if (isDiskFailure(error) || (change === culprit && !hasRoom)) {
-        change.reject(inWords(error));
+      // The culprit hears of its own failure, not of that of a change that ran alone before it.
+      const ended = isDiskFailure(error) ? error : change === culprit && !hasRoom ? failure : undefined;
+      if (ended !== undefined) {
+        change.reject(inWords(ended));
         continue;
       }
       try {

@@ -49,7 +49,8 @@ export function createApprovalPolicyKeeper({
   }
 
   const takeUp = (): Promise<void> => {
-    const taking = applyPolicy();
+    // One after the other: an earlier policy that is still being applied must not replace the result of a later one.
+    const taking = applying.then(applyPolicy);
     applying = taking.catch(() => undefined);
     return taking;
   };

@@ -338,10 +338,7 @@ async function sendForm(store: Asking['store'], form: string, fields: Record<str
   const token = (await store.beside.authority.browsers.find(session)).formToken(form);
   const body = new URLSearchParams({ ...fields, 'form-token': token });
   const sent = await fetch(store.url + form, { method: 'POST', headers, body, redirect: 'manual' });
-  const address = sent.headers.get('location') ?? '';
-  const open = async (path: string) => ({ html: await (await fetch(store.url + path, { headers })).text() });
-  await openReady({ open }, `${address}?source=${source}`);
-  return address;
+  return sent.headers.get('location') ?? '';
 }
 
 async function browserOf(store: Asking['store']): Promise<{ cookie: string }> {

@@ -161,14 +161,7 @@ const matchingJob = (
     now,
     signal,
     intervalMs: limits?.watchMs,
-    match: () =>
-      runCommandThread<MatchOutput>({ name: 'match', argv: ['feed', 'match'], directory, signal }).catch(
-        (error: unknown) => {
-          // An aborted run continues after the next start.
-          if (signal.aborted) return undefined;
-          throw error;
-        },
-      ),
+    match: () => runCommandThread<MatchOutput>({ name: 'match', argv: ['feed', 'match'], directory, signal }),
   });
 
 const incrementsJob = (

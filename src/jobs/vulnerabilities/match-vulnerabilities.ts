@@ -11,8 +11,8 @@ export type MatchOutput = MatchRound & FeedIndexRound;
 
 interface MatchJobOptions {
   records: Pick<StoreRecords, 'audit' | 'ephemeral' | 'feedIndexes' | 'findings' | 'vulnerabilityFeeds'>;
-  /** Runs `larder feed match` in a thread; undefined if the store stops. */
-  match: () => Promise<MatchOutput | undefined>;
+  /** Runs `larder feed match` in a thread. */
+  match: () => Promise<MatchOutput>;
   now: Now;
   signal: AbortSignal;
   /** Milliseconds between two checks, if not the default. */
@@ -29,15 +29,11 @@ export function matchVulnerabilities({
   signal,
   intervalMs = seconds(30),
 }: MatchJobOptions): BackgroundJob {
-  async function matchInline(): Promise<MatchOutput | undefined> {
-    try {
-      return { ...(await matchBills({ records, now, signal })), indexed: 0, unreadable: [] };
-    } catch (error) {
-      // An aborted run continues after the next start.
-      if (signal.aborted) return undefined;
-      throw error;
-    }
-  }
+  const matchInline = async (): Promise<MatchOutput> => ({
+    ...(await matchBills({ records, now, signal })),
+    indexed: 0,
+    unreadable: [],
+  });
 
   // Each change of a bill or a feed has an entry in the audit log.
   let matchedUpTo = -1;
@@ -49,7 +45,11 @@ export function matchVulnerabilities({
       const end = (await records.audit.head())?.seq ?? 0;
       if (end === matchedUpTo) return {};
       const pending = await countPending(records);
-      const output = await (pending > maxInline ? match() : matchInline());
+      const output = await (pending > maxInline ? match() : matchInline()).catch((error: unknown) => {
+        // An aborted run continues after the next start.
+        if (signal.aborted) return undefined;
+        throw error;
+      });
       if (output === undefined) return {};
       const { unreadable, ...counts } = output;
       const [first] = unreadable;

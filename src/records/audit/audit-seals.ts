@@ -150,11 +150,13 @@ export async function sealHead(
 
 /** Writes a committed seal to the file, unless another process has written a later one. */
 export async function writeSeal({ siteKey, file, report }: Sealing, seal: AuditSeal): Promise<void> {
+  const restarts = seal.anew !== null;
   try {
     await file.update((text) => {
       const content = readContent(text, siteKey);
-      if (seal.anew === null && typeof content === 'object' && content.number >= seal.number) return undefined;
-      return textOf(seal, seal.anew === null ? findLaterEnd(content, seal) : undefined);
+      if (restarts) return textOf(seal);
+      if (typeof content === 'object' && content.number >= seal.number) return undefined;
+      return textOf(seal, findLaterEnd(content, seal));
     });
   } catch (error) {
     report(cannotUse(file, error));

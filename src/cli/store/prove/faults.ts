@@ -77,18 +77,27 @@ export async function tryFaults(context: ProofContext, store: TrialStore, tally:
   }
 }
 
+interface TriedFault {
+  /** Begins the fault; returns a function that ends it. */
+  readonly begin: () => () => void;
+  /** Makes the fault as bad as at its beginning. */
+  readonly renew?: () => void;
+  /** The response that one of the publishers must get, without its end. */
+  readonly mustAnswer?: string;
+}
+
 /** Publishes during a fault and after it; returns the problems. */
 async function tryFault(
   context: ProofContext,
   store: TrialStore,
-  { tally, begin, mustAnswer }: { tally: TrialTally; begin: () => () => void; mustAnswer?: string },
+  { tally, begin, renew, mustAnswer }: TriedFault & { tally: TrialTally },
 ): Promise<string[]> {
   const problems: string[] = [];
   let refused: string | undefined;
   const errors = await underLoad(context, store, async () => {
     const end = begin();
     try {
-      refused = await registerUntilRefused(context, store);
+      refused = await registerUntilRefused(context, store, renew);
     } finally {
       if (store.server.isRunning()) end();
     }
@@ -109,10 +118,12 @@ const faultTimeoutMs = 20_000;
 async function registerUntilRefused(
   { signal }: ProofContext,
   { client, server, ledgers }: TrialStore,
+  renew?: () => void,
 ): Promise<string | undefined> {
   const deadline = performance.now() + faultTimeoutMs;
   for (let nth = 0; performance.now() < deadline && server.isRunning(); nth++) {
     signal.throwIfAborted();
+    renew?.();
     const name = `refused-${String(nth)}-${String(Date.now())}`;
     const content = new Uint8Array(64 * 1024).fill(nth);
     const requests = [uploadContent(client, content), callStore(client, 'POST', '/v1/bin', { name })] as const;
@@ -178,13 +189,17 @@ export async function tryFullDisk(context: ProofContext, folder: string, tally: 
     await sleep(20);
   }
   const filler = join(disk, 'filler');
-  const begin = (): (() => void) => {
+  // The store may give up its reserve for the change of a publisher, and the disk is full no longer.
+  const renew = (): void => {
     fill(filler);
+  };
+  const begin = (): (() => void) => {
+    renew();
     return () => {
       rmSync(filler);
     };
   };
-  const problems = await tryFault(context, store, { tally, begin, mustAnswer: '507' });
+  const problems = await tryFault(context, store, { tally, begin, renew, mustAnswer: '507' });
   countAttempt(tally, 'disk filled to the last block', problems);
   await store.server.stop();
   unmountDisk(folder);

@@ -175,7 +175,11 @@ t.test(
     );
     for (const name of ['kills', 'faults', 'full-disk']) {
       const trial = report.trials.find((candidate) => candidate.name === name)!;
-      t.match(trial, { held: trial.tried, controlsNoticed: 0, problems: [/^control failed: /] }, name);
+      t.match(
+        trial,
+        { held: trial.tried, controlsNoticed: 0, problems: [/^control failed: /] },
+        `${name}: ${trial.problems.join('; ')}`,
+      );
     }
     t.match(output, /flipped-bits: bit of a blob: verify does not name the blob [0-9a-f]{96}/);
     t.match(await larder(`prove --check ${join(folder, 'signed.json')}`), { code: 1, out: /something did not hold/ });

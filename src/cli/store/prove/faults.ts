@@ -2,6 +2,7 @@
 import { appendFileSync, chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { minutes } from '#domain/clock.ts';
 import { callStore, ConnectionCut, uploadContent } from './client.ts';
 import { findLost } from './publisher.ts';
 import { countOpenFiles, runProgram, setLimit, whyNoLimits } from './processes.ts';
@@ -112,7 +113,8 @@ async function tryFault(
   return problems;
 }
 
-const faultTimeoutMs = 20_000;
+/** A slow host takes long for a request, and a proof that ends too early says that the store is broken. */
+const faultTimeoutMs = minutes(2);
 
 /** Uploads and registers names until the store does not acknowledge one; returns its name. */
 async function registerUntilRefused(

@@ -28,6 +28,14 @@ for (const [name, [text, exitCode]] of Object.entries(files)) {
   });
 }
 
+t.test('a failure after the tests of a file is shown', async (t) => {
+  const text = `import t from 'tap';\nt.test('one', async (one) => { one.pass(); await new Promise(setImmediate); t.equal(1, 2, 'left alone'); });\n`;
+  const file = join(t.testdir({ 'a.test.ts': text }), 'a.test.ts');
+  const { status, stdout } = spawnSync(process.execPath, [join(root, 'test/run.ts'), file], { encoding: 'utf8' });
+  t.equal(status, 1, stdout);
+  t.match(stdout, /not ok .*left alone/);
+});
+
 t.test('a slowly loading file runs after a file with a late teardown', async (t) => {
   const folder = t.testdir({
     'a.test.ts': `import t from 'tap';\nt.teardown(() => {});\nt.test('one', async (t) => void t.pass());\n`,

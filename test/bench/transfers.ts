@@ -63,14 +63,21 @@ export const transfers = (): Promise<void> =>
     },
   );
 
-/** The same of snaps that have all assertions of their own, which the site that they come to holds against its roots. */
-export const signedTransfers = (): Promise<void> =>
-  between(`${String(size.packages)} small snaps with their assertions`, async ({ depot, here: receiver, stick }) => {
+/**
+ * The same of snaps that have all assertions of their own, which the site that they come to holds against its roots. They are small, so that
+ * the assertions are most of the work; of the usual size with LARDER_LONG=1.
+ */
+export const signedTransfers = (): Promise<void> => {
+  const bytes = long ? size.bytes : 16 * 1024;
+  const title = `${String(size.packages)} snaps of ${String(bytes / 1024)} KiB with their assertions`;
+  return between(title, async ({ folder, depot, here: receiver, stick }) => {
     const ids = namesOf(size.packages);
-    await fill(depot, ids, 1, { bytes: 16 * 1024, isSigned: true });
+    await fill(depot, ids, 1, { bytes, isSigned: true });
     await introduce(depot, receiver, stick);
-    await cross(depot, receiver, join(stick, 'first.tar'));
+    const first = await cross(depot, receiver, join(stick, 'first.tar'));
+    compareReceiving(join(stick, 'first.tar'), first, folder);
   });
+};
 
 interface Between {
   folder: string;

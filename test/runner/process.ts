@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 import { root, type Lane } from './lanes.ts';
-import { beginMark, drainTitle, endMark } from './marks.ts';
+import { beginMark, endMark } from './marks.ts';
 import { readTap, type TapResult } from './tap.ts';
 
 export interface FileResult extends TapResult {
@@ -54,16 +54,12 @@ async function runProcess(files: readonly string[], lane: Lane, report: (result:
   let reported = 0;
   let anyFailed = false as boolean;
   let lines: string[] = [];
-  // What failed after the last test of a file, as work that no test waited for: no file counts it.
-  const afterTests: string[] = [];
   let beganAt = Date.now();
   const finish = (file: string, cpuSeconds = 0, problem?: string): void => {
     if (problem !== undefined) lines.push(`not ok - ${problem}`);
     const text = lines.join('\n');
     lines = [];
     const result = readTap(text);
-    const drain = text.split(`# Subtest: ${drainTitle}`)[1] ?? '';
-    if (/^ *not ok/m.test(drain)) afterTests.push(`# after the tests of ${file}`, drain);
     const failed = problem === undefined ? result.failed : Math.max(1, result.failed);
     anyFailed ||= failed > 0;
     report({ file, cpuSeconds, wallSeconds: (Date.now() - beganAt) / 1000, text, ...result, failed });
@@ -95,7 +91,6 @@ async function runProcess(files: readonly string[], lane: Lane, report: (result:
     return reported + 1;
   }
   // Work of the files at the end of the process, such as teardowns: the exit code of tap shows a failure.
-  lines.unshift(...afterTests);
   if (code !== 0 && !anyFailed)
     finish(`the end of the process of ${files.join(' ')}`, 0, signal ?? `exit code ${String(code)}`);
   return reported;

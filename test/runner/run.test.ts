@@ -33,6 +33,7 @@ t.test('a failure after the tests of a file is shown', async (t) => {
   const file = join(t.testdir({ 'a.test.ts': text }), 'a.test.ts');
   const { status, stdout } = spawnSync(process.execPath, [join(root, 'test/run.ts'), file], { encoding: 'utf8' });
   t.equal(status, 1, stdout);
+  t.match(stdout, /^FAILED .* CPU {2}\S*a\.test\.ts/m, 'by the file');
   t.match(stdout, /not ok .*left alone/);
 });
 

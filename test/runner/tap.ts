@@ -16,16 +16,24 @@ export interface SkippedTest {
 const resultLine = /^( *)(not )?ok\b(?: \d+)?(?: - )?(.*)$/;
 const directive = /^(.*?)\s*# (skip|todo)\b\s*(.*?)(?:\s*\{)?$/i;
 
-/** The sum of a subtest does not count, only its parts. A file without results counts as a failure. */
+/**
+ * The sum of a subtest does not count, only its parts. A file without results counts as a failure. An assertion outside of the subtests may
+ * come after the last one, which is not the file's own.
+ */
 export function readTap(text: string): TapResult {
   let passed = 0;
   let failed = 0;
+  let isDraining = false;
   const skipped: SkippedTest[] = [];
   // The counts at the start of each open subtest, by its indent.
   const open = new Map<number, { failed: number; total: number }>();
   for (const line of text.split('\n')) {
     const begun = /^( *)# Subtest: (.*)$/.exec(line);
-    if (begun?.[2] === drainTitle) break;
+    isDraining ||= begun?.[2] === drainTitle;
+    if (isDraining) {
+      isDraining = !/^(?:not )?ok\b/.test(line);
+      continue;
+    }
     if (begun) open.set(begun[1]!.length, { failed, total: passed + failed + skipped.length });
     const result = resultLine.exec(line);
     if (!result) continue;

@@ -51,22 +51,23 @@ export interface RunnerOptions {
 const clockRecheckMs = minutes(1);
 
 /**
- * Delay before a retry after the database on another machine was unavailable. A process may still hold a lease that it could not
- * release then.
+ * Delay before a retry after a failed run. Without a database, a process may still hold a lease for that long that it could not release.
+ * Each further failure doubles the delay, up to the interval: a shortage is over soon, and a disk that fails is not read all the time.
  */
-const engineRetryMs = seconds(5);
+const firstRetryMs = seconds(5);
 
 /** Maximum wait for current runs at a stop. With a database that takes seconds per answer, some runs would take hours. */
 const stopTimeoutMs = seconds(30);
 
 /**
- * Runs each job soon after the start and then at its interval. A failed run is logged and retried at the next interval. If a service was
- * unavailable, it is retried within seconds and logged only once.
+ * Runs each job soon after the start and then at its interval. A failed run is logged and retried within seconds, and then more and more
+ * rarely. If a service was unavailable, it is retried within seconds each time and logged only once.
  */
 export function runJobs(jobs: BackgroundJob[], { log, firstAfter, isClockInDoubt, leases }: RunnerOptions): Runner {
   const timers = new Map<string, NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
   const states = new Map(jobs.map((job) => [job.name, notYetRun(job)]));
+  const nextRetries = new Map<string, number>();
   let stopped = false;
   let isOver = false;
 
@@ -83,8 +84,7 @@ export function runJobs(jobs: BackgroundJob[], { log, firstAfter, isClockInDoubt
       });
       running.add(run);
     }, delay);
-    timer.unref();
-    timers.set(job.name, timer);
+    timers.set(job.name, timer.unref());
   };
 
   /** Runs the job once. Returns the milliseconds until the next run. */
@@ -95,11 +95,12 @@ export function runJobs(jobs: BackgroundJob[], { log, firstAfter, isClockInDoubt
     try {
       const lease = job.oncePer === 'host' ? `job ${job.name} of ${hostName()}` : `job ${job.name}`;
       const run = job.oncePer === 'process' ? { result: await job.run() } : await leases.withLease(lease, job.run);
-      if (run === undefined && state.problem !== undefined) return engineRetryMs;
+      if (run === undefined && state.problem !== undefined) return firstRetryMs;
       // If another process holds the lease, it is running the job.
       const done = run?.result ?? {};
       state.lastSuccess = new Date();
       state.problem = undefined;
+      nextRetries.delete(job.name);
       if (Object.values(done).some((count) => count !== 0)) log.info({ job: job.name, ...done }, 'job done');
       return job.every;
     } catch (error) {
@@ -108,7 +109,9 @@ export function runJobs(jobs: BackgroundJob[], { log, firstAfter, isClockInDoubt
       state.problem = inOneSentence(error);
       // If a stop did not wait for this run, the run fails because its resources are closed.
       log[isSaid || isOver ? 'debug' : 'error']({ job: job.name, err: error }, 'job failed');
-      return isEngineUnavailable(error) ? engineRetryMs : job.every;
+      const retry = isEngineUnavailable(error) ? firstRetryMs : (nextRetries.get(job.name) ?? firstRetryMs);
+      nextRetries.set(job.name, Math.min(2 * retry, job.every));
+      return retry;
     } finally {
       state.running = false;
     }

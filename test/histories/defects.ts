@@ -129,9 +129,9 @@ export class SourceCopy {
     symlinkSync(join(root, 'node_modules'), join(this.folder, 'node_modules'));
   }
 
-  /** Replaces a text that must be in the file exactly once. */
+  /** Replaces a text that must be in the file exactly once, after earlier patches. */
   patch({ name, file, text, defect }: Pick<SeededDefect, 'name' | 'file' | 'text' | 'defect'>): void {
-    const parts = readFileSync(join(root, file), 'utf8').split(text);
+    const parts = readFileSync(join(this.folder, file), 'utf8').split(text);
     if (parts.length !== 2)
       throw new Error(
         `cannot seed the defect '${name}': ${file} has the text ${JSON.stringify(text)} ${parts.length - 1} times; ` +
@@ -140,7 +140,7 @@ export class SourceCopy {
     writeFileSync(join(this.folder, file), parts.join(defect));
   }
 
-  /** Takes a patch back. */
+  /** Takes the patches of a file back. */
   restore({ file }: Pick<SeededDefect, 'file'>): void {
     cpSync(join(root, file), join(this.folder, file));
   }

@@ -106,6 +106,36 @@ t.test('a job that fails is logged and tried again, and delays no other', async 
   t.match(lines.join(''), /"job":"fine","counted":1,"msg":"job done"/);
 });
 
+t.test('a job that a shortage stopped runs again within seconds, and then more and more rarely', async (t) => {
+  const { run, pass } = world(t);
+  let [now, isShort] = [0, true];
+  const runs: number[] = [];
+  const runner = run([
+    job(
+      'daily',
+      async () => {
+        runs.push(now);
+        if (isShort) throw Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+        return {};
+      },
+      minutes(1),
+    ),
+  ]);
+  const wait = async (seconds: number): Promise<void> => {
+    for (let second = 0; second < seconds; second++, now++) await pass(1000, 1000);
+  };
+  await wait(200);
+  t.strictSame(runs, [0, 5, 15, 35, 75, 135, 195], 'never more rarely than at its interval');
+  t.match(runner.state(), [{ failures: 7, problem: /too many files open/ }]);
+  isShort = false;
+  await wait(60);
+  t.match(runner.state(), [{ runs: 8, problem: undefined }]);
+  isShort = true;
+  await wait(70);
+  t.strictSame(runs.slice(7), [255, 315, 320], 'and a success begins anew');
+  await runner.stop();
+});
+
 t.test('a job without work logs nothing', async (t) => {
   const { run, pass, lines } = world(t);
   let runs = 0;

@@ -150,6 +150,21 @@ t.test(
         text: 'if (digest === sha3_384) return',
         defect: 'if (digest !== undefined) return',
       },
+      // No defect: a job that failed during a fault fails until it runs again.
+      {
+        name: 'a fault ends',
+        file: 'src/cli/store/prove/faults.ts',
+        text: 'if (store.server.isRunning()) end();',
+        defect: 'if (store.server.isRunning()) end();\n      Object.assign(globalThis, { wrongTimes: 2 });',
+      },
+      {
+        name: 'a job fails for some seconds after it',
+        file: 'src/cli/store/prove/trial-store.ts',
+        text: "  return findings.filter(({ level }) => level === 'wrong')",
+        defect:
+          "  const isFailing = globalThis['wrongTimes']-- > 0;\n" +
+          "  return findings.filter(({ level }) => isFailing || level === 'wrong')",
+      },
       // No defect: what made the trial of the full disk fail on a slow machine.
       {
         name: 'another change gets the reserve, and few requests fit into the time',

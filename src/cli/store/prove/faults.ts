@@ -9,6 +9,7 @@ import { countOpenFiles, runProgram, setLimit, whyNoLimits } from './processes.t
 import { countAttempt, countControl, countImpossible, type TrialTally } from './tally.ts';
 import {
   examine,
+  findNewlyWrong,
   makeTrialStore,
   restart,
   takeServerErrors,
@@ -144,7 +145,10 @@ const toCut = (error: unknown): undefined => {
   if (!(error instanceof ConnectionCut)) throw error;
 };
 
-/** Waits until the store works again. A store that could not keep its word has ended; a service manager starts it again. */
+/**
+ * Waits until the store works again and says so: a job that failed runs again some seconds later. A store that could not keep its word
+ * has ended; a service manager starts it again.
+ */
 async function findUnavailable(context: ProofContext, store: TrialStore): Promise<string[]> {
   const deadline = performance.now() + faultTimeoutMs;
   let [status, successes]: [number | undefined, number] = [undefined, 0];
@@ -154,9 +158,10 @@ async function findUnavailable(context: ProofContext, store: TrialStore): Promis
     status = (await uploadContent(store.client, content).catch(toCut))?.status;
     successes = status === 200 ? successes + 1 : 0;
     // The end of a store comes some time after the failure that causes it.
-    if (successes === 10) return [];
+    if (successes >= 10 && (await findNewlyWrong(context, store)).length === 0) return [];
     await sleep(100);
   }
+  if (status === 200) return [];
   return [`the store still answers ${String(status)} after the end of the fault`];
 }
 

@@ -127,8 +127,16 @@ export async function examine(context: ProofContext, store: TrialStore): Promise
   const problems: string[] = [];
   for (const ledger of store.ledgers) problems.push(...(await findLost(ledger, store.client)));
   problems.push(...(await verifyData(context, store.data)));
-  const wrong = await findWrong(context, store.data);
-  return [...problems, ...wrong.filter((name) => !store.wrongBefore.includes(name)).map((name) => `doctor: ${name}`)];
+  const wrong = await findNewlyWrong(context, store);
+  return [...problems, ...wrong.map((name) => `doctor: ${name}`)];
+}
+
+/** The names of the checks of `larder doctor` that are wrong, and were not before the trials. */
+export async function findNewlyWrong(
+  context: ProofContext,
+  { data, wrongBefore }: Pick<TrialStore, 'data' | 'wrongBefore'>,
+): Promise<string[]> {
+  return (await findWrong(context, data)).filter((name) => !wrongBefore.includes(name));
 }
 
 /** The names of the checks of `larder doctor` that are wrong. */

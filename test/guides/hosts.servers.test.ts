@@ -226,7 +226,7 @@ t.test('a proposal at one host is approved at another host', async (t) => {
     });
   const refusal = await release();
   t.match(refusal, { status: 403, body: { 'error-list': [{ code: 'approval-required' }] } });
-  // Not always the first: a host that has not read its file again may have proposed the policy of before.
+  // The proposal is named where the publisher meets it.
   const [, proposal = ''] = /\(proposal (\d+),/.exec(JSON.stringify(refusal.body)) ?? [];
   const code = codeAt(fromBase32(totp.secret), Math.floor(Date.now() / 30_000));
   await larder(first, `approval approve ${proposal} --as bob --password-stdin --one-time-password ${code}`, pump);

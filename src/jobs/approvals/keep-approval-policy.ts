@@ -16,7 +16,7 @@ import type { BackgroundJob } from '../runner.ts';
 export interface ApprovalPolicyKeeper {
   /** Applies the configured policy. A policy that cannot take effect is reported as a fault. */
   takeUp(): Promise<void>;
-  /** Tries again every minute, because a waiting policy may have been approved. */
+  /** Tries again every minute, because a waiting policy may have been approved. A policy that another host has replaced is not restored. */
   job: BackgroundJob;
 }
 
@@ -30,6 +30,10 @@ interface ApprovalPolicyKeepingOptions {
   health: Pick<Health, 'watch'>;
 }
 
+/** Restoring the policy of before would undo an approved change, and hosts with different files would do so in turns. */
+const replacedElsewhere =
+  'Another host has put another policy in force since. Give all hosts of this store the same [approvals], and reload them.';
+
 export function createApprovalPolicyKeeper({
   records,
   acts,
@@ -37,6 +41,7 @@ export function createApprovalPolicyKeeper({
   health,
 }: ApprovalPolicyKeepingOptions): ApprovalPolicyKeeper {
   let refused: string | undefined;
+  let seenInForce: ApprovalPolicy | undefined;
   let applying: Promise<void> = Promise.resolve();
   const isInForce = async (policy: ApprovalPolicy): Promise<boolean> =>
     isDeepStrictEqual(policy, await records.approvalPolicy.inForce());
@@ -44,13 +49,14 @@ export function createApprovalPolicyKeeper({
   async function applyPolicy(): Promise<void> {
     const configured = readPolicy(config().approvals);
     refused = undefined;
-    if (await isInForce(configured)) return;
-    refused = await refusalReason(() => acts.do(changeApprovalPolicy, itself, configured));
+    if (await isInForce(configured)) seenInForce = configured;
+    else if (isDeepStrictEqual(configured, seenInForce)) refused = replacedElsewhere;
+    else refused = await refusalReason(() => acts.do(changeApprovalPolicy, itself, configured));
   }
 
-  const takeUp = (): Promise<void> => {
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
     // One after the other: an earlier policy that is still being applied must not replace the result of a later one.
-    const taking = applying.then(applyPolicy);
+    const taking = applying.then(work);
     applying = taking.catch(() => undefined);
     return taking;
   };
@@ -75,14 +81,18 @@ export function createApprovalPolicyKeeper({
   });
 
   return {
-    takeUp,
+    takeUp: () =>
+      inTurn(async () => {
+        seenInForce = undefined;
+        await applyPolicy();
+      }),
     job: {
       name: 'keep-approval-policy',
       inDoubt: 'runs',
       every: minutes(1),
       oncePer: 'process',
       async run() {
-        await takeUp();
+        await inTurn(applyPolicy);
         return {};
       },
     },

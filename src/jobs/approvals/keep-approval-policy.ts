@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { itself, type Acts } from '#acts/act.ts';
 import { describeUnmetPolicy } from '#acts/approvals/policy-in-force.ts';
 import { changeApprovalPolicy } from '#acts/approvals/proposals.ts';
-import { readPolicy, type ApprovalPolicy } from '#domain/approvals/approval-policy.ts';
+import { readPolicy, weakenedLines, type ApprovalPolicy } from '#domain/approvals/approval-policy.ts';
 import { minutes } from '#domain/clock.ts';
 import { refusalReason } from '#domain/refusal.ts';
 import type { StoreRecords } from '#records/index.ts';
@@ -16,7 +16,7 @@ import type { BackgroundJob } from '../runner.ts';
 export interface ApprovalPolicyKeeper {
   /** Applies the configured policy. A policy that cannot take effect is reported as a fault. */
   takeUp(): Promise<void>;
-  /** Tries again every minute, because a waiting policy may have been approved. A policy that another host has replaced is not restored. */
+  /** Tries again every minute, because a waiting policy may have been approved. A policy that another host made stricter is not weakened. */
   job: BackgroundJob;
 }
 
@@ -30,7 +30,7 @@ interface ApprovalPolicyKeepingOptions {
   health: Pick<Health, 'watch'>;
 }
 
-/** Restoring the policy of before would undo an approved change, and hosts with different files would do so in turns. */
+/** Hosts with different files would propose the policy of before again and again. One that only asks for more people is restored. */
 const replacedElsewhere =
   'Another host has put another policy in force since. Give all hosts of this store the same [approvals], and reload them.';
 
@@ -49,8 +49,10 @@ export function createApprovalPolicyKeeper({
   async function applyPolicy(): Promise<void> {
     const configured = readPolicy(config().approvals);
     refused = undefined;
-    if (await isInForce(configured)) seenInForce = configured;
-    else if (isDeepStrictEqual(configured, seenInForce)) refused = replacedElsewhere;
+    const inForce = await records.approvalPolicy.inForce();
+    if (isDeepStrictEqual(configured, inForce)) seenInForce = configured;
+    else if (isDeepStrictEqual(configured, seenInForce) && weakenedLines(inForce, configured).length > 0)
+      refused = replacedElsewhere;
     else refused = await refusalReason(() => acts.do(changeApprovalPolicy, itself, configured));
   }
 

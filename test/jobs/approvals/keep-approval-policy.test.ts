@@ -6,6 +6,7 @@ import t from 'tap';
 
 import type { Acts } from '#acts/act.ts';
 import { createApprovalPolicyKeeper } from '#jobs/approvals/keep-approval-policy.ts';
+import { readPolicy } from '#domain/approvals/approval-policy.ts';
 import { readConfig } from '#configuration/config.ts';
 import type { Health } from '#platform/health.ts';
 import { askingSite } from '#test/fixtures/accounts/approvers.ts';
@@ -42,32 +43,43 @@ t.test('a policy that is applied slowly does not hide that a later one waits for
   t.match(await looks.get('approvals-not-in-force')!(), { because: /Waits for 2 more approvals/ });
 });
 
-t.test('a host that still has the former file reports the policy of another host and does not undo it', async (t) => {
-  const { store } = await askingSite(t);
-  const { records, acts } = store.beside;
-  const former = readConfig(join(store.directory, 'larder.toml')).approvals;
-  const newer = { ...former, transfers: `2 of ${store.ids.bob}, ${store.ids['carol'] ?? ''}` };
-  const hostWith = (approvals: typeof former) => {
-    const looks = new Map<string, () => unknown>();
-    const health = { watch: (code: string, look: () => unknown) => void looks.set(code, look) } as unknown as Health;
-    const keeper = createApprovalPolicyKeeper({ records, acts, config: () => ({ approvals }), health });
-    return { keeper, fault: () => looks.get('approvals-not-in-force')!() };
-  };
-  const [first, second] = [hostWith(newer), hostWith(former)];
-  const openProposals = async () =>
-    (await records.proposals.list({ before: 1000, openAt: new Date().toISOString() }, 10)).map(({ act }) => act);
-  const transfersRule = async () => (await records.approvalPolicy.inForce()).rules.transfers !== undefined;
-  await second.keeper.takeUp();
-  t.equal(await second.fault(), undefined);
+t.test(
+  'a host that still has the former file reports the stricter policy of another host and does not propose its own',
+  async (t) => {
+    const { store } = await askingSite(t);
+    const { records, acts } = store.beside;
+    const former = readConfig(join(store.directory, 'larder.toml')).approvals;
+    const newer = { ...former, transfers: `2 of ${store.ids.bob}, ${store.ids['carol'] ?? ''}` };
+    const hostWith = (approvals: typeof former) => {
+      const looks = new Map<string, () => unknown>();
+      const health = { watch: (code: string, look: () => unknown) => void looks.set(code, look) } as unknown as Health;
+      const keeper = createApprovalPolicyKeeper({ records, acts, config: () => ({ approvals }), health });
+      return { keeper, fault: () => looks.get('approvals-not-in-force')!() };
+    };
+    const [first, second] = [hostWith(newer), hostWith(former)];
+    const openProposals = async () =>
+      (await records.proposals.list({ before: 1000, openAt: new Date().toISOString() }, 10)).map(({ act }) => act);
+    const transfersRule = async () => (await records.approvalPolicy.inForce()).rules.transfers !== undefined;
+    await second.keeper.takeUp();
+    t.equal(await second.fault(), undefined);
 
-  await first.keeper.takeUp();
-  t.ok(await transfersRule());
-  await second.keeper.job.run();
-  t.strictSame([await transfersRule(), await openProposals()], [true, []], 'it proposes nothing');
-  t.match(await second.fault(), { because: /Another host has put another policy in force since/ });
-  t.equal(await first.fault(), undefined);
+    await first.keeper.takeUp();
+    t.ok(await transfersRule());
+    await second.keeper.job.run();
+    t.strictSame([await transfersRule(), await openProposals()], [true, []], 'it proposes nothing');
+    t.match(await second.fault(), { because: /Another host has put another policy in force since/ });
+    t.equal(await first.fault(), undefined);
 
-  await second.keeper.takeUp();
-  t.strictSame(await openProposals(), ['change_approval_policy'], 'a person who reloads a host wants its file');
-  t.match(await second.fault(), { because: /Waits for 2 more approvals/ });
-});
+    const at = new Date().toISOString();
+    await records.change({ at, actor: 'test', action: 'test', object: 'approval policy' }, (tx) =>
+      tx.approvalPolicy.set({ ...readPolicy(former), releases: [], rules: {} }, at),
+    );
+    await second.keeper.job.run();
+    t.strictSame(await records.approvalPolicy.inForce(), readPolicy(former), 'a weaker one does not stay');
+    await first.keeper.takeUp();
+
+    await second.keeper.takeUp();
+    t.strictSame(await openProposals(), ['change_approval_policy'], 'a person who reloads a host wants its file');
+    t.match(await second.fault(), { because: /Waits for 2 more approvals/ });
+  },
+);

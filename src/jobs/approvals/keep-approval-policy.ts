@@ -30,7 +30,7 @@ interface ApprovalPolicyKeepingOptions {
   health: Pick<Health, 'watch'>;
 }
 
-/** Hosts with different files would propose the policy of before again and again. One that only asks for more people is restored. */
+/** Hosts with different files would repeat such proposals without end. A stricter policy needs no proposal, so it takes effect. */
 const replacedElsewhere =
   'Another host has put another policy in force since. Give all hosts of this store the same [approvals], and reload them.';
 

@@ -109,9 +109,7 @@ export function runJobs(jobs: BackgroundJob[], { log, firstAfter, isClockInDoubt
       state.problem = inOneSentence(error);
       // If a stop did not wait for this run, the run fails because its resources are closed.
       log[isSaid || isOver ? 'debug' : 'error']({ job: job.name, err: error }, 'job failed');
-      const retry = isEngineUnavailable(error) ? firstRetryMs : (nextRetries.get(job.name) ?? firstRetryMs);
-      nextRetries.set(job.name, Math.min(2 * retry, job.every));
-      return retry;
+      return isEngineUnavailable(error) ? firstRetryMs : takeRetryDelay(nextRetries, job.name);
     } finally {
       state.running = false;
     }
@@ -128,6 +126,13 @@ export function runJobs(jobs: BackgroundJob[], { log, firstAfter, isClockInDoubt
       if (isOver) log.warn({ jobs }, 'stopped without waiting for long jobs; they start again after the next start');
     },
   };
+}
+
+/** Returns the delay before the next retry of a job, and doubles it for the following retry. The schedule limits it to the interval. */
+function takeRetryDelay(nextRetries: Map<string, number>, name: string): number {
+  const delay = nextRetries.get(name) ?? firstRetryMs;
+  nextRetries.set(name, 2 * delay);
+  return delay;
 }
 
 const notYetRun = ({ name, every }: BackgroundJob): JobState => ({

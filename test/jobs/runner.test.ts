@@ -132,7 +132,7 @@ t.test('a job that a shortage stopped runs again within seconds, and then more a
   t.match(runner.state(), [{ runs: 8, problem: undefined }]);
   isShort = true;
   await wait(70);
-  t.strictSame(runs.slice(7), [255, 315, 320], 'and a success begins anew');
+  t.strictSame(runs.slice(7), [255, 315, 320], 'after a success the first delay is 5 s again');
   await runner.stop();
 });
 
